@@ -1,7 +1,7 @@
-"""How far a path may lead that a suite, a record or a lock file names: one boundary for engine and editor.
+"""How far a path of a suite, a record or a lock file may lead: one boundary for engine and editor.
 
 Somebody's repository must not make this program read, write or list the rest of the disk, wake a network
-drive or open a device. A path that a person types on a command line is no such path: it may lead anywhere.
+drive or open a device. A path that a person types on a command line is not restricted: it may lead anywhere.
 
 Architecture invariant: light (the language server imports it), and the one place that decides this.
 """
@@ -27,18 +27,18 @@ Kind = Literal[
     "not UTF-8",
     "binary",
 ]
-"""Why a file has no content for us; ``special`` is a pipe, a socket or a device."""
+"""The reasons why a file has no usable content; ``special`` is a pipe, a socket or a device."""
 _OPEN_FOLDERS = "WAZA_OPEN_FOLDERS"
 """The variable in which the server keeps the open folders of its editor; engines inherit it."""
 _LEVELS_UP = 2
-"""How far above a suite without a repository the skill is that it tests."""
+"""How many levels above a suite without a repository its tested skill may be."""
 _DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
     f"{name}{digit}" for name in ("com", "lpt") for digit in "123456789¹²³"
 }
 
 
 class FileError(OSError):
-    """A file without content for us. ``why`` is one clause for a person, which fits after a colon.
+    """A file without usable content. ``why`` is one clause for a person, which fits after a colon.
 
     ``line`` counts from 1 where the content is at fault, and is 0 otherwise.
     """
@@ -98,10 +98,10 @@ class Boundary:
         key: str,
         is_there: Callable[[Path], bool] = os.path.exists,
     ) -> Path:
-        """Return the first of the places that a written path may mean where something is, else the first.
+        """Return the first existing place of a written path's candidates, or else the first candidate.
 
-        Places outside are not looked at. Raises ``FileError``, which names the key, when there is no other,
-        or when the path names a network share or a device.
+        Places outside are not checked. Raises ``FileError``, which names the key, when there is no other, or
+        when the path names a network share or a device.
         """
         listed = list(places)
         if "\0" in written:
@@ -121,7 +121,7 @@ class Boundary:
         return os.path.realpath(path)
 
     def _holds(self, resolved: str) -> bool:
-        # Windows does not tell `C:` from `c:`; elsewhere nothing is changed.
+        # Windows treats `C:` and `c:` as the same; elsewhere nothing is changed.
         place = os.path.normcase(resolved)
         return any(
             place == folder or place.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
@@ -158,12 +158,12 @@ def suite_boundary(
 
 
 def note_open_folders(folders: Iterable[Path]) -> None:
-    """Let suites in the open folders of an editor name what is in these; engines started later inherit it."""
+    """Allow suites in an editor's open folders to name files in them; engines started later inherit it."""
     os.environ[_OPEN_FOLDERS] = os.pathsep.join(str(folder) for folder in folders if "\0" not in str(folder))
 
 
 def boundary_of_named(directory: Path) -> Boundary:
-    """Return the boundary of what is made in a directory that a person has named, be it the home folder."""
+    """Return the boundary for files created in a directory that a person has named, even the home folder."""
     return Boundary.around(directory, *map(Path, suite_boundary(directory).folders), name=str(directory))
 
 
@@ -175,11 +175,11 @@ def suite_place(
     *,
     here_first: bool = False,
 ) -> Path:
-    """Return what a path of a suite means: beside the eval file, from the working directory or one above.
+    """Resolve a path of a suite: next to the eval file, or from the working directory or one above.
 
     Public suites write paths from their repository's root, where upstream is started; an editor starts the
-    engine elsewhere. ``here_first`` begins at the working directory. Where nothing is there it is beside the
-    eval file. Raises ``FileError``, which names the key, when the path leads out of the boundary.
+    engine elsewhere. ``here_first`` begins at the working directory. If nothing exists, the path next to the
+    eval file is returned. Raises ``FileError``, which names the key, when the path leads out of the boundary.
     """
     path = os.path.expanduser(written)  # noqa: PTH111 - that of pathlib raises
     within, beside = suite_boundary(directory), directory / path
@@ -195,7 +195,7 @@ def suite_place(
 def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.lexists) -> Path | None:
     """Return the outermost repository around a folder: a link below it may have led into another one.
 
-    A home folder that is under version control is no project.
+    A home folder that is under version control is not a project.
     """
     levels = (above for above in reversed((folder, *folder.parents)) if not is_too_wide(above))
     return next((above for above in levels if is_there(above / ".git")), None)

@@ -1,10 +1,10 @@
-"""Byte code on the disk never keeps a program from starting: what is damaged is compiled anew.
+"""Damaged byte code on the disk never prevents a start: it is compiled again.
 
-Python writes what it has compiled beside each module. On a full disk some versions leave the beginning of it
-there, and from then on no import of that module succeeds, even when there is room again. Once this module is
-imported, its process does without byte code that is damaged, and leaves none behind.
+Python writes byte code next to each module. On a full disk some versions leave a truncated file, and from
+then on no import of that module succeeds, even when there is room again. Once this module is imported, its
+process ignores damaged byte code, and leaves none behind.
 
-Architecture invariant: imported before everything else, and imports nothing that is not there anyway.
+Architecture invariant: imported before everything else, and imports only modules that are always loaded.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _write(self: SourceFileLoader, path: str, data: bytes, *, _mode: int = 0o666
 
 
 def _remove(path: str) -> bool:
-    """Take a file away; return whether there was one."""
+    """Delete a file; return whether there was one."""
     try:
         os.unlink(path)  # noqa: PTH108
     except OSError:

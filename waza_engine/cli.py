@@ -22,7 +22,7 @@ _OBJECTS_PER_COLLECTION = 50_000
 
 
 def main() -> None:
-    """Carry out the command line; leaves with the exit code of the command."""
+    """Execute the command line; leaves with the exit code of the command."""
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     carry_out(_command)
 

@@ -1,7 +1,7 @@
-"""Carrying out a command line: its streams, its complaints, and how its process ends.
+"""Execute a command line: its streams, its warnings, and how its process ends.
 
-The reader of the output may be gone (``| head -1``), the disk may be full, the terminal may know few signs,
-and standard streams may be closed.
+The reader of the output may be gone (``| head -1``), the disk may be full, the terminal may support few
+characters, and standard streams may be closed.
 
 Architecture invariant: light, as ``terminal`` is.
 """
@@ -24,7 +24,7 @@ from waza_engine.early_interruption import INTERRUPTED, interruptions_are_minded
 from waza_engine.terminal import complain, complain_lines, written_out
 
 FAILED = 2
-"""The exit code when output cannot be written, or when something goes wrong that nobody expected."""
+"""The exit code when output cannot be written, or after an unexpected error."""
 
 _STANDARD_OUTPUT = 1
 _WRITE_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EINVAL}
@@ -54,9 +54,9 @@ _PLAIN_SIGNS = {
 
 
 def carry_out(command: Callable[[], None]) -> None:
-    """Carry out a command line.
+    """Execute a command line.
 
-    When the reader of its output has left, the process ends quietly; what nobody expected is told with its
+    When the reader of its output has left, the process ends quietly; an unexpected error is printed with its
     traceback. Both end it with ``FAILED``. Ctrl-C ends it quietly, also while its modules are loaded.
     """
     _open_missing_streams()
@@ -86,7 +86,7 @@ def carry_out(command: Callable[[], None]) -> None:
 
 
 def carry_out_application(application: Callable[..., Any], name: str) -> None:
-    """Carry out the command line of a typer application, whose own complaints are told like all others."""
+    """Execute a typer application, printing its own errors like all others."""
     import typer
 
     try:
@@ -102,7 +102,7 @@ def carry_out_application(application: Callable[..., Any], name: str) -> None:
         complain(f"The completion cannot be installed ({why}); `{name} --show-completion` prints it.")
         code = FAILED
     except Exception as error:
-        # What typer raises for wrong arguments knows how to show itself; the class is not public.
+        # Typer's exception for wrong arguments can print itself; the class is not public.
         show, code = getattr(error, "show", None), getattr(error, "exit_code", FAILED)
         if show is None:
             raise
@@ -127,7 +127,7 @@ def _shown(show: Callable[..., None]) -> str:
 
 
 def complain_of_output(error: OSError) -> None:
-    """Say on standard error that standard output cannot be written, unless its reader has left."""
+    """Report on standard error that standard output cannot be written, unless its reader has left."""
     if error.errno not in _READER_HAS_LEFT:
         with contextlib.suppress(OSError):
             complain(f"Standard output cannot be written: {error.strerror or error}.")
@@ -147,7 +147,7 @@ def _tell_traceback(error: BaseException) -> None:
 
 
 def _is_nowhere() -> bool:
-    """Tell whether the current folder was deleted: nothing that is asked of it has an answer."""
+    """Return whether the current folder was deleted, so that no query about it works."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -163,7 +163,7 @@ def _open_missing_streams() -> None:
 
 
 def _tolerate_narrow_encodings() -> None:
-    """Let a terminal that has no ✓ show a plain sign instead of ending the command."""
+    """Let a terminal that has no ✓ show a plain character instead of ending the command."""
     codecs.register_error(_PLAIN, _plain_signs)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

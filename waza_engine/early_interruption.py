@@ -1,8 +1,8 @@
 """Ctrl-C while a command is still being loaded ends it quietly, as it does afterwards.
 
-Until ``carry_out`` (``command_line.py``) minds interruptions, Python would print where in which import it was
-interrupted. Only a process that begins with the command is told so: one that has loaded more than that, a
-test for example, has its own idea of interruptions, and so has a shell whose background jobs ignore them.
+Until ``carry_out`` (``command_line.py``) handles interruptions, Python would print where in which import it
+was interrupted. This only applies to a process that begins with the command: one that has loaded more than
+that, a test for example, has its own handling, and so has a shell whose background jobs ignore interruptions.
 
 Architecture invariant: imported right after ``byte_code.py``, and imports nothing that takes time.
 """
@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 def interruptions_are_minded() -> None:
-    """Let interruptions be exceptions again: somebody catches them from here on."""
+    """Make interruptions raise exceptions again: from here on they are caught."""
     if getsignal(SIGINT) is _end:
         signal(SIGINT, default_int_handler)
 

@@ -1,7 +1,7 @@
-"""The end of the input ends the process, whatever it is busy with: above all while it still loads.
+"""End the process at the end of its input, whatever it is doing: above all while it still loads.
 
-An editor that was killed leaves nothing but a closed pipe. Who reads the pipe notices, but only once there is
-somebody who reads.
+An editor that was killed leaves only a closed pipe. A reader notices that, but while loading there is no
+reader yet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CHECK_SECONDS = 0.1
 def leave_at_end_of_input() -> None:
     """End the process soon after its standard input has ended and everything in it was read.
 
-    When the parent has ended, too, nobody waits for answers, and what is unread stays unread.
+    When the parent has ended, too, nothing waits for answers, and unread input is dropped.
 
     Does nothing where pipes cannot be watched (Windows): there the end is noticed by reading.
     """
@@ -34,7 +34,7 @@ def _watch() -> None:
     pipe = select.poll()
     pipe.register(0, 0)
     if not any(event & select.POLLHUP for _, event in pipe.poll()):
-        return  # It is no pipe.
+        return  # It is not a pipe.
     pipe.modify(0, select.POLLIN)
     while os.getppid() == parent and any(event & select.POLLIN for _, event in pipe.poll(0)):
         time.sleep(_CHECK_SECONDS)  # Somebody will read what was written before the end.

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 
 ROUNDING = 1e-9
-"""What the last digits of a mean may lack: three scores of 0.7 have one of 0.6999999999999998."""
+"""The rounding error allowed in a mean: three scores of 0.7 have one of 0.6999999999999998."""
 _MOST_DIGITS = 9
 _NO_SCORE = 1e6
-"""What is no score of anything, and would be a line of digits."""
+"""Larger numbers are not scores, and would be a line of digits."""
 
 
 def is_finite(value: float) -> bool:
-    """Tell whether a number is one to reckon with; a whole one may have more digits than any figure."""
+    """Return whether a number is finite; a whole one may have more digits than a float."""
     try:
         return math.isfinite(value)
     except OverflowError:
@@ -21,7 +21,7 @@ def is_finite(value: float) -> bool:
 
 
 def reaches(value: float, threshold: float) -> bool:
-    """Tell whether a figure is not below what is asked for."""
+    """Return whether a number is not below a threshold."""
     return value >= threshold - ROUNDING
 
 
@@ -34,7 +34,7 @@ def shown_score(score: float, digits: int = 2) -> str:
 
 
 def shown_scores(score: float, plain: float, digits: int = 2) -> str:
-    """Return a score, and beside it the mean without weights where that reads differently."""
+    """Return a score, followed by the mean without weights if it is displayed differently."""
     weighted, unweighted = shown_score(score, digits), shown_score(plain, digits)
     return weighted if weighted == unweighted else f"{weighted} (plain mean {unweighted})"
 
@@ -51,7 +51,7 @@ def shown_share(share: float, digits: int = 0) -> str:
 
 
 def shown_percent(share: float, digits: int = 0) -> str:
-    """Return the same without the sign."""
+    """Return the same without the percent sign."""
     percent = share * 100
     full = share >= 1 - ROUNDING or float(f"{percent:.{digits}f}") < 100
     return f"{percent if full else math.floor(percent * 10**digits) / 10**digits:.{digits}f}"

@@ -1,12 +1,13 @@
-"""The one way to read and write a file: it ends, whatever lies at the path, and says in words why it cannot.
+"""The one way to read and write a file: it ends, whatever the path is, and says in words why it cannot.
 
-A repository can hold anything under any name: a pipe that nobody writes to, a link to a device or to a
-descriptor of this very process, a file without end. Nothing here waits for any of them: only regular files
-are read, never more of them than a limit.
+A repository can hold anything under any name: a pipe without a writer, a link to a device or to a descriptor
+of this very process, a file without end. Nothing here waits for any of them: only regular files are read,
+never more of them than a limit.
 
-What is written ``within`` a boundary is opened from folder to folder, so that no link can be put in between
-after the boundary was asked, and no link in the last place is followed; what is read is compared once it is
-open. Without ``within`` a path is one that a person has named, or of a folder that this program has made.
+Files written ``within`` a boundary are opened from folder to folder, so that no link can be put in between
+after the boundary was checked, and a link as the last part is not followed; files that are read are compared
+once they are open. Without ``within`` a path was named by a person, or is in a folder that this program has
+made.
 
 Architecture invariant: light (the language server imports it): the standard library alone, and little of it.
 """
@@ -28,8 +29,8 @@ from waza_engine.boundary import Boundary, FileError
 
 _CHUNK_BYTES = 1024 * 1024
 _TRIES, _PAUSE_SECONDS = 50, 0.02
-# ``O_NONBLOCK``: a pipe opens at once and a file of the kernel that has nothing to say yet does not wait.
-# ``O_NOCTTY``: a terminal does not become ours.
+# ``O_NONBLOCK``: a pipe opens immediately and an empty file of the kernel does not wait. ``O_NOCTTY``: a
+# terminal does not become ours.
 _FLAGS = (
     getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_CLOEXEC", getattr(os, "O_NOINHERIT", 0))
@@ -56,7 +57,7 @@ def read_bytes(path: Path, limit: int, *, within: Boundary | None = None) -> byt
     """
     descriptor, status = _opened(path, os.O_RDONLY, within)
     try:
-        # What the file system says of the size is no more than a guess: files of the kernel say 0.
+        # The file system's size is only a guess: files of the kernel report 0.
         data = b"" if status.st_size > limit else _read(descriptor, status.st_size, limit + 1)
     except OSError as error:
         raise _fault(path, error) from None
@@ -80,7 +81,7 @@ def read_text(path: Path, limit: int, *, within: Boundary | None = None) -> str:
 
 
 def text_of(content: bytes) -> str:
-    """Return the text that the content of a file is. Raises ``FileError``."""
+    """Return the content of a file as a string. Raises ``FileError``."""
     if _is_utf16(content):
         raise FileError("not UTF-8", "the file is UTF-16 text; save it as UTF-8", line=1)
     try:
@@ -95,7 +96,7 @@ def text_of(content: bytes) -> str:
 
 
 def _is_utf16(content: bytes) -> bool:
-    """Whether a file begins with the mark of UTF-16, or, as PowerShell may leave it, with words in it."""
+    """Return whether a file is UTF-16: it has a byte order mark, or letters as PowerShell may write them."""
     even, odd = content[:64:2], content[1:64:2]
     is_every_other_nul = bool(even.strip(b"\0")) != bool(odd.strip(b"\0"))
     marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -114,7 +115,7 @@ def read_beginning(path: Path, count: int, *, within: Boundary | None = None) ->
 
 
 def is_named(path: Path) -> bool:
-    """Whether anything but a directory has this name: a file, or what reading it must complain of."""
+    """Return whether anything but a directory has this name: a file, or something that cannot be read."""
     try:
         status = os.lstat(path)
         return not stat.S_ISDIR(status.st_mode) and not (stat.S_ISLNK(status.st_mode) and path.is_dir())
@@ -128,10 +129,10 @@ def opened_to_read(path: Path, *, within: Boundary | None = None) -> BufferedRea
 
 
 def opened_to_append(path: Path, *, within: Boundary | None = None) -> FileIO:
-    """Return a regular file opened to be read and added to; it is made when there is none.
+    """Return a regular file opened for reading and appending; it is created if it does not exist.
 
-    Each write goes to the file at once. Raises ``FileError``; ``within`` a boundary also for a file with a
-    second name, which may lie outside.
+    Each write goes to the file immediately. Raises ``FileError``; ``within`` a boundary also for a file with
+    a second hard link, which may be outside.
     """
     descriptor, status = _opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, within)
     if within is not None and status.st_nlink > 1:
@@ -141,7 +142,7 @@ def opened_to_append(path: Path, *, within: Boundary | None = None) -> FileIO:
 
 
 def create_file(path: Path, *, within: Boundary | None = None) -> FileIO:
-    """Return a new file opened to be written, each write at once; its folders are made.
+    """Return a new file opened for unbuffered writing; its folders are created.
 
     Raises ``OSError``, a ``FileExistsError`` when anything has this name.
     """
@@ -201,7 +202,7 @@ def names_in(folder: Path, *, within: Boundary | None = None) -> list[str]:
 
 
 def copy_file(source: str | Path, target: str | Path, *, within: Boundary | None = None) -> None:
-    """Copy a regular file with its permissions; for ``shutil.copytree`` as well. Raises ``FileError``.
+    """Copy a regular file with its permissions; also for ``shutil.copytree``. Raises ``FileError``.
 
     ``within`` is the boundary of the source.
     """
@@ -215,7 +216,7 @@ def copy_file(source: str | Path, target: str | Path, *, within: Boundary | None
 
 
 def special_names(folder: str, names: list[str]) -> set[str]:
-    """Return the names that are no file, folder or link: what ``shutil.copytree`` must leave out."""
+    """Return the names of special files, which ``shutil.copytree`` must leave out."""
     return {name for name in names if _is_special(Path(folder, name))}
 
 
@@ -225,7 +226,7 @@ def from_home(written: str) -> Path:
 
 
 def shown(name: str | Path) -> str:
-    """Return a file's name as text: of one that is no UTF-8 what can be shown and sent."""
+    """Return a file's name as a valid string, even if it is not UTF-8."""
     return os.fsencode(name).decode("utf-8", "replace")
 
 
@@ -257,7 +258,7 @@ def _opened(path: Path, flags: int, within: Boundary | None) -> tuple[int, os.st
 
 def _regular(name: str, flags: int, folder: int | None = None) -> tuple[int, os.stat_result]:
     """Open a regular file, of an open folder if there is one. Raises ``OSError``."""
-    # Opening alone can do something, rewind a tape say: what is no file is not even opened.
+    # Opening alone can have an effect, such as rewinding a tape: only regular files are opened.
     try:
         _check(os.stat(name, dir_fd=folder, follow_symlinks=not flags & _NO_LINK))
     except FileNotFoundError:
@@ -309,7 +310,7 @@ def _entry(path: Path, within: Boundary | None, *, make: bool = False) -> Genera
 
 
 def _make_folders(folder: Path) -> None:
-    """Make a folder and those above it. A `FileExistsError` would mean that the name of the file is taken."""
+    """Create a folder and its parents. A `FileExistsError` would mean that the name of the file is taken."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -400,7 +401,7 @@ def _size(limit: int) -> str:
 
 
 def decoded(content: bytes) -> str:
-    """Return bytes as text; every byte that is no UTF-8 is one U+FFFD, as in upstream."""
+    """Return bytes as a string; every byte that is not UTF-8 is one U+FFFD, as in upstream."""
     return content.decode("utf-8", _EVERY_BYTE)
 
 

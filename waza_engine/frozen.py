@@ -16,7 +16,7 @@ Record = TypeVar("Record")
 def frozen(
     *, eq: bool = True, order: bool = False, slots: bool = True
 ) -> Callable[[type[Record]], type[Record]]:
-    """Make a class a record whose fields the type checker lets nobody set.
+    """Make a class a record whose fields are read-only for the type checker.
 
     Without ``eq`` records are equal to themselves alone, and can be keys of weak dictionaries. Without
     ``slots`` a record may have cached properties.

@@ -15,7 +15,7 @@ def compiled_later(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 class _Later:
-    """Stands for a pattern; each method that was asked for once is its own."""
+    """A pattern compiled on first use; each method is cached after its first use."""
 
     def __init__(self, pattern: Any, flags: int) -> None:
         self._written = pattern, flags

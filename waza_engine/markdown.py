@@ -1,7 +1,7 @@
-"""Text that is no Markdown, inside of Markdown: the one place that quotes it, for editors and for GitHub.
+"""Quote plain text in Markdown: the one place that does so, for editors and for GitHub.
 
 Markdown fetches images, makes links (some from bare addresses), runs HTML and mentions people. In code it
-does none of that, and text shows as written; so what comes from files and models stands in code.
+does none of that, and text shows as written; so text from files and models is quoted as code.
 
 Architecture invariant: light (the language server imports it).
 """
@@ -36,7 +36,7 @@ _BEGINS_A_BLOCK = compiled_later(r"\d+[.)]|=")
 
 
 def code(text: str) -> str:
-    """Return text on one line as inline code, "" for blank text. Runs of blanks become one."""
+    """Return text on one line as inline code, "" for blank text. Runs of whitespace become one space."""
     text = visible(" ".join(text.split()))
     if not text:
         return ""
@@ -46,10 +46,10 @@ def code(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a message on one line: what it names in backticks as code, and plain words as words.
+    """Return a message on one line: backticks become code, and plain words stay words.
 
-    A message quotes what comes from files and models, not always in backticks, so everything that is no word
-    of letters, number or mark between words stands in code as well: addresses, names of people, markup.
+    A message quotes text from files and models, not always in backticks, so everything that is not a word of
+    letters, number or punctuation between words is code as well: addresses, names of people, markup.
     """
     return _said(text, code)
 
@@ -66,7 +66,7 @@ def cell(text: str) -> str:
 
 
 def fenced(text: str, language: str = "text") -> str:
-    """Return text of several lines in a fence of code that it cannot leave."""
+    """Return multi-line text in a fence of code that it cannot leave."""
     text = visible_lines(text)
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
@@ -85,7 +85,7 @@ def plain(markdown: str) -> str:
         elif fence:
             lines.append(line)
         elif _RULE_OF_TABLE.fullmatch(line) and _ROW.fullmatch(above):
-            # Above it stands the head, which two columns do without: a word, and what is said of it.
+            # The header is above it, which two columns do without: a word and its description.
             head = lines.pop()
             lines += [head] if head.count(_BETWEEN_CELLS) > 1 else []
         else:
@@ -127,7 +127,7 @@ def _said(text: str, quoted: Callable[[str], str]) -> str:
 
 
 def _words(text: str, quoted: Callable[[str], str]) -> Iterator[str]:
-    """Yield the words of a text as they are, and what stands between them as code."""
+    """Yield the words of a string as they are, and everything between them as code."""
     for at, (plain, tokens) in enumerate(groupby(_tokens(text), key=_is_plain)):
         if at:
             yield " "
@@ -135,7 +135,7 @@ def _words(text: str, quoted: Callable[[str], str]) -> Iterator[str]:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """Yield what stands between blanks; what stands between quotation marks is one."""
+    """Yield the parts between spaces; a quoted part is one."""
     parts = text.split(" ")
     at = 0
     while at < len(parts):

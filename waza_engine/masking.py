@@ -1,11 +1,11 @@
-"""Credentials are kept out of whatever is written, printed or sent: ``***`` stands in their place.
+"""Mask credentials in whatever is written, printed or sent, as ``***``.
 
-A suite can make anything say a key: an answer, a tool, a program that grades, an exception. So nothing is
-hidden where it arises, and graders see what was really said; what leaves the process is masked, by
-``terminal`` for lines, logs and JSON and by ``commands/reporting.py`` for reports.
+A suite can make anything print a key: an answer, a tool, a program that grades, an exception. So nothing is
+hidden at its source, and graders see the real text; whatever leaves the process is masked, by ``terminal``
+for lines, logs and JSON and by ``commands/reporting.py`` for reports.
 
 Secrets are the values of variables that are named like credentials, passwords in addresses and connection
-strings, and what a provider or a server of a suite names. They are found as they are, escaped for JSON
+strings, and those that a provider or a server of a suite names. They are found as they are, escaped for JSON
 (several times, too), for addresses and for XML, in base64 wherever they begin in it, cut off at one end, with
 colour codes between their characters, and split over lines, messages and events.
 
@@ -31,7 +31,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 
 SHOWN = "***"
-"""What stands in the place of a secret."""
+"""The replacement of a secret."""
 
 SHORTEST = 8
 """Characters of the shortest secret."""
@@ -63,13 +63,13 @@ _PIECE = 16
 _PLAIN_RUN = compiled_later(r"[A-Za-z0-9_.-]+")
 _LETTERS_AND_DIGITS = compiled_later(r"[A-Za-z0-9]+")
 _SHORTEST_NEEDLE = 4
-# As many as five notations within each other need; a longer run would be read again from each of its places.
+# The bound covers five nested notations; a longer run would be read again from each of its positions.
 _BACKSLASHES = r"\\{1,31}"
 _TOKEN_CHARACTER = r"[\w+/=.~%-]"
 _IN_BASE64 = {"+": r"(?:[+-]|%(?:25)*2[Bb]|\\+u002[Bb])", "/": r"(?:\\*/|_|%(?:25)*2[Ff])"}
 _LINE_BREAK = r"(?:\\*[rn]|[\r\n])*"
-# What stands between the parts of a secret that was split: line breaks with what indents lines, also as JSON
-# writes them, colour codes and what else terminals obey, and characters that show nothing.
+# Text between the parts of a split secret: line breaks with indentation, also as JSON writes them, colour
+# codes and other terminal sequences, and invisible characters.
 _BREAK = r"[\n\r\v\f\x85\u2028\u2029]"
 _CODE = (
     r"(?:\x1b|(?<!\\)\\+(?:u001[bB]|x1[bB]|033|e))"
@@ -77,7 +77,7 @@ _CODE = (
     r"\x9b[0-?]*[ -/]*[@-~]|[\xad\u200b-\u200f\u2060\ufeff]"
 )
 _CODES = compiled_later(_CODE)
-# Each begins where a run of blanks or backslashes does: a long run is read once.
+# Each begins where a run of whitespace or backslashes does: a long run is read once.
 _WRITTEN_BREAKS = compiled_later(r"(?<!\s)(?:\s*(?<!\\)\\+[rn])+\s*")
 _BETWEEN = compiled_later(
     rf"(?<!\s)\s*(?:(?:{_BREAK}|(?<!\\)\\+[rn])\s*)+|{_CODE}|\A\s+|(?<!\s)\s+\Z",
@@ -97,7 +97,7 @@ class _Form:
     reach: int
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where it stands in a text."""
+        """Yield the ranges where it occurs in a string."""
         if not self.needle:
             yield from (found.span() for found in _compiled(self.spellings).finditer(text))
             return
@@ -119,7 +119,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 class _Secrets:
-    """What is secret in this process. The environment is read when it is first asked for."""
+    """The secrets of this process. The environment is read on first use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -161,12 +161,12 @@ _known = _Secrets()
 
 
 def read_environment() -> None:
-    """Take what is secret in the environment as it is now; done once by itself."""
+    """Read the secrets of the environment as it is now; done once automatically."""
     _known.read_environment()
 
 
 def keep_secret(*values: str) -> None:
-    """Mask these values from now on, unless they are short: those stand for other things, too."""
+    """Mask these values from now on, unless they are short: those occur in other text, too."""
     _known.add(values)
 
 
@@ -176,20 +176,20 @@ def keep_settings_secret(settings: Mapping[str, str]) -> None:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a variable or a header of this name holds a credential."""
+    """Return whether a variable or a header of this name holds a credential."""
     return _NAMES.search(name.replace("-", "_")) is not None or name.lower().endswith("authorization")
 
 
 def masked(text: str) -> str:
-    """Return a text without secrets."""
+    """Return a string without secrets."""
     return _with_shown(text, _joined([*_places(text), *_split_places((text,))[0]]))
 
 
 def masked_across(value: Any) -> Any:
     """Return a JSON value without secrets that are split over lines, or over items of a list.
 
-    Strings of the same key follow each other, such as the messages of a transcript. What is whole is left to
-    ``masked_json``.
+    Strings of the same key are treated as adjacent, such as the messages of a transcript. Secrets that are
+    not split are left to ``masked_json``.
     """
     streams: dict[Any, Any] = {}
     for position, (text, stream) in enumerate(_strings(value, streams)):
@@ -219,9 +219,9 @@ class MaskedStream:
 
 
 def masked_json(text: str) -> str:
-    """Return a JSON document, or one a line, without secrets: as valid, and otherwise as it was.
+    """Return a JSON document, or one a line, without secrets: valid, and unchanged otherwise.
 
-    A number with a secret becomes text. Names of fields in lower-case letters stay.
+    A number with a secret becomes a string. Names of fields in lower-case letters stay.
     """
     places = _places(text)
     if not places:
@@ -259,12 +259,12 @@ def _with_shown(text: str, places: Sequence[tuple[int, int]]) -> str:
 
 
 def _places(text: str) -> list[tuple[int, int]]:
-    """Return where secrets stand, in order; places that touch are one."""
+    """Return the ranges of secrets, in order; adjacent ranges are merged."""
     return _joined(place for form in _known.forms() for place in form.places(text))
 
 
 def _split_places(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-    """Return for each of the texts, which follow each other, where parts of secrets stand that are split."""
+    """Return, for each of the adjacent strings, the ranges of parts of split secrets."""
     found: list[list[tuple[int, int]]] = [[] for _ in texts]
     whole = "\n".join(texts)
     joined = _without_breaks(whole)
@@ -287,7 +287,7 @@ def _split_places(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
 
 
 def _without_breaks(text: str) -> str:
-    """Return a text without what can stand between the parts of a secret; most have little of it."""
+    """Return a string without separators of split secrets; most strings have few."""
     signs = _SIGNS_OF_CODES
     if "\\" in text:
         text, signs = _WRITTEN_BREAKS.sub("", text), (*signs, *_WRITTEN_SIGNS)
@@ -365,7 +365,7 @@ def _secrets_of(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _passwords(value: str) -> Iterator[str]:
-    """Yield the passwords in an address or a connection string, as they are written and as they are meant."""
+    """Yield the passwords in an address or a connection string, as written and decoded."""
     whole = _BEFORE_HOST.fullmatch(value.strip())
     for password in (*_IN_ADDRESS.findall(value), *((whole[1],) if whole else ())):
         yield from dict.fromkeys((password, unquote(password)))
@@ -382,7 +382,7 @@ def _passwords(value: str) -> Iterator[str]:
 
 
 def _parts(value: str, *, named: bool = False) -> Iterator[str]:
-    """Yield what of a value is secret: itself, what follows the word of a scheme, the lines of a key.
+    """Yield the secret parts of a value: itself, what follows the word of a scheme, the lines of a key.
 
     Of values that a provider or a server ``named``, words are secret as well.
     """
@@ -399,13 +399,13 @@ def _parts(value: str, *, named: bool = False) -> Iterator[str]:
 
 
 def _is_word(text: str) -> bool:
-    """Whether it is short and of small letters alone, as placeholders are: an answer may contain it."""
+    """Return whether it is short and in lower case, like a placeholder, which an answer may contain."""
     mixed = any(character.isdigit() for character in text) or text.lower() != text != text.upper()
     return len(text) < _SHORTEST_WORD and not mixed
 
 
 def _is_path(value: str) -> bool:
-    """Whether it names a file, as of a key, or a place where one could be."""
+    """Return whether it names a file, such as a key file, or a possible path of one."""
     if not value.startswith(("/", "~", ".")) or "\n" in value:
         return False
     try:
@@ -432,7 +432,7 @@ def _forms_of(secret: str) -> Iterator[_Form]:
 def _forms(
     text: str, spelled: Sequence[str], run: re.Pattern[str], piece: int, between: str = ""
 ) -> list[_Form]:
-    """Return the forms of a text whose characters are spelled so: the whole, and pieces of both its ends."""
+    """Return the forms of a string with this spelling: the whole, and pieces of both its ends."""
     whole, reach = between.join(spelled), 24 * len(text) + 64
     if len(text) <= piece:
         return [_Form(_needle(text, run), whole, reach)]
@@ -472,7 +472,7 @@ def _utf16(character: str) -> list[int]:
 
 
 def _in_base64(content: bytes, offset: int) -> str:
-    """Return the characters that base64 has for a content behind so many bytes, whatever stands around it."""
+    """Return the base64 characters of a content at an offset, independent of its surroundings."""
     encoded = base64.b64encode(bytes(offset) + content).decode().rstrip("=")
     length = offset + len(content)
     return encoded[(0, 2, 3)[offset] : len(encoded) - (1 if length % 3 else 0)]

@@ -1,4 +1,4 @@
-"""When something was, as people read it; a file need not say. Light."""
+"""Format times for people; a file may have none. Light."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SOME_TIME_AGO = "some time ago"
 
 
 def is_known(moment: datetime) -> bool:
-    """Tell whether a file said when something was: the year 1 stands for a moment that it did not."""
+    """Return whether a time is known: the year 1 means that a file did not say."""
     return moment.year > 1
 
 

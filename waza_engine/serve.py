@@ -1,7 +1,7 @@
-"""The engine behind an editor: JSON-RPC 2.0 on standard input and output, one JSON object a line.
+"""The engine for an editor: JSON-RPC 2.0 on standard input and output, one JSON object a line.
 
-Requests have upstream's names; a run tells its events as ``run.event`` notifications, a live session its
-verdicts as ``live.verdicts``. When the input ends, every run is cancelled and the process leaves within two
+Requests have upstream's names; a run sends its events as ``run.event`` notifications, a live session its
+verdicts as ``live.verdicts``. When the input ends, every run is cancelled and the process ends within two
 seconds, with everything it started.
 
 Architecture invariant: nothing but the protocol is written to the original standard output. Descriptor 1 is
@@ -117,7 +117,7 @@ class Server:
             self._refuse(identifier, _INVALID_REQUEST, reason)
             return
         if request["method"].startswith("$/"):
-            # Nothing that is asked for takes long enough to be worth taking back.
+            # Cancellation is not supported, because no request takes long enough.
             if "id" in request:
                 self._refuse(identifier, _METHOD_NOT_FOUND, f"There is no method {request['method']}.")
             return

@@ -30,9 +30,9 @@ def in_steps(values: Iterable[Value]) -> Steps[list[Value]]:
 
 
 def within(steps: Steps[Value], seconds: float) -> Steps[tuple[Value] | None]:
-    """Do steps for so long, pauses not counted; return their value alone, None when there is more to do.
+    """Run steps for a time, pauses not counted; return their value in a tuple, None if unfinished.
 
-    Whoever wants the rest goes on with the same steps.
+    To get the rest, the caller goes on with the same steps.
     """
     worked = 0.0
     while worked < seconds:

@@ -1,11 +1,10 @@
-"""What is printed, for people and for programs: the one place that writes to the standard streams.
+"""Printing for people and for programs: the one place that writes to the standard streams.
 
 Names, keys, answers of models and names of files come from suites, which may come from strangers. A terminal
 obeys control characters (they set its title, clear it, write to the clipboard), it shows some text in another
-order than it is read, and a build server obeys lines such as ``::error::…``. Here all of that is written out
-instead, an escape as backslash, x, 1b; colours, which programs write that know no better, are left out. JSON
-stays exact: it has its own notation for such characters.
-Credentials are masked in all of it (``masking``).
+order than it is read, and a build server obeys lines such as ``::error::…``. Here all of that is escaped
+instead, an escape as backslash, x, 1b; colours, which other programs may print, are removed. JSON stays
+exact: it has its own notation for such characters. Credentials are masked in all of it (``masking``).
 
 Architecture invariant: light (the language server imports it), and nothing else in either package prints.
 """
@@ -24,16 +23,16 @@ from typing import Any, Literal
 
 from waza_engine.later_patterns import compiled_later
 
-# Controls (C0, DEL, C1), marks that change the direction of text, those that show nothing, the other line
-# separators, halves of surrogate pairs, what is no character. The joiners U+200C and U+200D stay: scripts and
-# emoji need them.
+# Controls (C0, DEL, C1), marks that change the direction of text, invisible characters, the other line
+# separators, halves of surrogate pairs, noncharacters. The joiners U+200C and U+200D stay: scripts and emoji
+# need them.
 _UNSEEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff"
 )
-# Colours say nothing that is not in the text, and a text that hides by its colour is seen without it.
+# Colours carry no information, and text that is hidden by its colour becomes visible without it.
 _COLOUR = compiled_later(r"\x1b\[[\d;:]*m")
-# How Python keeps the bytes of a name that the encoding of the file system has no letters for.
+# Python's representation of bytes in a file name that its encoding cannot decode.
 _KEPT_BYTES = compiled_later("[\udc80-\udcff]+")
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 # The runners of GitHub take a command at the start of a line, after white space, and an older form of it, as
@@ -46,8 +45,8 @@ _BUILD_COMMAND = compiled_later(
 )
 _OLDER_BUILD_COMMAND = compiled_later(rf"#(?=[{_IGNORED}]*#[a-z{_IGNORED}]*\[)", re.IGNORECASE)
 Notation = Literal["json", "xml", "markdown", "commands"]
-"""What a finished document is written in."""
-# How each notation writes a colon and a number sign. In JSON no line begins with a colon.
+"""The format of a finished document."""
+# The notation of a colon and a number sign in each format. In JSON no line begins with a colon.
 _INSTEAD: Mapping[Notation, tuple[str, str]] = {
     "json": (":", r"\\u0023"),
     "xml": ("&#58;", "&#35;"),
@@ -58,29 +57,29 @@ _LOG_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def visible(text: str) -> str:
-    """Return text on one line: what a terminal would obey or hide is written out, line breaks too."""
+    """Return text on one line: control and invisible characters are escaped, line breaks too."""
     return _unseen("\t\n").sub(_written_out, _masked(text))
 
 
 def visible_lines(text: str) -> str:
-    """Return text of several lines in which everything can be seen; line breaks and tabs stay."""
+    """Return multi-line text in which everything is visible; line breaks and tabs stay."""
     return _unseen().sub(_written_out, _masked(text).replace("\r\n", "\n"))
 
 
 def harmless_lines(text: str) -> str:
-    """Return the same for text that is printed as it stands: no line of it is a command to a build server."""
+    """Return the same for text that is printed as it is: no line of it is a command to a build server."""
     return without_commands(visible_lines(text))
 
 
 def without_commands(text: str) -> str:
-    """Return lines none of which is a command to a build server; nothing else of them changes."""
+    """Return lines none of which is a command to a build server; nothing else changes."""
     return _without_commands(text, *_INSTEAD["markdown"])
 
 
 def harmless_document(content: bytes, notation: Notation) -> bytes:
-    """Return a finished document which means the same, and no line of which is a command to a build server.
+    """Return an equivalent finished document without lines that are commands to a build server.
 
-    Of ``commands`` (``workflow_command``) only the older form is looked for.
+    For ``commands`` (``workflow_command``) only the older form is replaced.
     """
     if b"::" not in content and b"#" not in content:
         return content
@@ -105,7 +104,7 @@ def say(line: str = "") -> None:
 
 
 def say_lines(text: str) -> None:
-    """Print text of several lines, which ends with its own line break, to standard output."""
+    """Print multi-line text, which ends with its own line break, to standard output."""
     sys.stdout.write(harmless_lines(text))
 
 
@@ -115,12 +114,12 @@ def complain(line: str) -> None:
 
 
 def complain_lines(text: str) -> None:
-    """Print text of several lines, which ends with its own line break, to standard error."""
+    """Print multi-line text, which ends with its own line break, to standard error."""
     sys.stderr.write(harmless_lines(text))
 
 
 def printing_beside() -> contextlib.AbstractContextManager[object]:
-    """Let what code of others prints meanwhile go to standard error: it is no output of a command."""
+    """Redirect prints of other code to standard error: they are not output of a command."""
     return contextlib.redirect_stdout(sys.stderr)
 
 
@@ -148,17 +147,17 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
     whole = masked_across(value)
     text = masked_json(as_written(json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)))
-    # Outside of strings JSON has only line breaks and blanks, which stay.
+    # Outside of strings JSON has only line breaks and spaces, which stay.
     return _unseen().sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def as_written(text: str) -> str:
-    """Return text with the letters of paths where Python has kept their bytes: in a locale of ASCII alone."""
+    """Return text with the letters of paths whose bytes Python has kept, in an ASCII locale."""
     return _KEPT_BYTES.sub(_letters, text)
 
 
 def written_out(letter: str) -> str:
-    """Return a character as its number, as it is written in a text of Python or JSON."""
+    """Return a character as an escape, as in a string of Python or JSON."""
     number = ord(letter)
     if number > 0xFFFF:
         return f"\\U{number:08x}"
@@ -166,7 +165,7 @@ def written_out(letter: str) -> str:
 
 
 class LogFormatter(logging.Formatter):
-    """Writes records so that no text in them looks like a record of its own."""
+    """Formats records so that no text in them looks like a record of its own."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record; lines after its first are indented."""
@@ -181,7 +180,7 @@ def log_to_standard_error(level: str, form: str = _LOG_FORM) -> None:
 
 
 def _without_commands(text: str, colon: str, sign: str) -> str:
-    """Return text in which a colon and a number sign that begin a command are written otherwise."""
+    """Return text in which a colon and a number sign that begin a command are replaced."""
     if "::" in text or not text.isascii():
         text = _BUILD_COMMAND.sub(rf"\1{colon}", text)
     return _OLDER_BUILD_COMMAND.sub(sign, text) if "#" in text else text
@@ -198,12 +197,12 @@ def _property(text: str) -> str:
 
 @cache
 def _unseen(others: str = "") -> re.Pattern[str]:
-    """Return the pattern of a character that shows nothing, or of another; compiled with the first text."""
+    """Return the pattern of an invisible character, or of another; compiled with the first text."""
     return re.compile(f"[{others}{_UNSEEN}]")
 
 
 def _masked(text: str) -> str:
-    # Loaded with the first text: a server that starts has nothing to say.
+    # Import with the first text: a server that starts prints nothing.
     from waza_engine.masking import masked
 
     # Colours within a credential would keep it from being known.

@@ -1,8 +1,8 @@
-"""Strings of requests that can name nothing: with a NUL character, or with half of a surrogate pair.
+"""Reject unusable strings of requests: with a NUL character, or with half of a surrogate pair.
 
-No file system, environment or UTF-8 file takes them, so they would end as an error of a library somewhere.
+No file system, environment or UTF-8 file accepts them, so they would end as an error of a library somewhere.
 
-Architecture invariant: light. The engine asks for every request, the language server for its own ones.
+Architecture invariant: light. The engine checks every request, the language server its own ones.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from waza_engine.later_patterns import compiled_later
 
 _NUL = "\0"
 _HALF = compiled_later("[\ud800-\udfff]")
-# Python keeps the bytes of a path that is no UTF-8 like this, and a client sends them back as they came.
+# Python represents the bytes of a non-UTF-8 path like this, and a client sends them back as they came.
 _HALF_IN_PATH = compiled_later("[\ud800-\udc7f\udd00-\udfff]")
 _PATH = compiled_later(r"/|~|file:|[A-Za-z]:[/\\]|\\\\")
 
 
 def why_unusable(value: object, contents: Container[str] = ()) -> str | None:
-    """Return a sentence about the first string of a JSON value that can name nothing, None without one.
+    """Return a sentence about the first unusable string of a JSON value, None without one.
 
-    Strings below the keys in ``contents`` are texts of files, which may hold anything; keys there may not.
+    Strings below the keys in ``contents`` are contents of files, which may hold anything; keys there may not.
     """
     for key, text in _strings(value, contents):
         if _NUL in text:

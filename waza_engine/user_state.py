@@ -1,6 +1,6 @@
-"""What the engine keeps for its user outside of every repository, and which workspaces it has made.
+"""The engine's files for its user outside of every repository, and the list of its workspaces.
 
-A record may come with a repository, so the workspace that it names is believed only when it is on this list.
+A record may come with a repository, so the workspace that it names is trusted only when it is on this list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def state_folder() -> Path:
 
 
 def remember_workspace(place: Path) -> None:
-    """Note that the engine has made a folder. Raises ``OSError``."""
+    """Record that the engine has created a folder. Raises ``OSError``."""
     write_atomically(_note_of(place), [_identity(place).encode()])
 
 
@@ -40,6 +40,6 @@ def _note_of(place: Path) -> Path:
 
 
 def _identity(place: Path) -> str:
-    """Return what tells a folder from all that had or will have its name."""
+    """Return a value that identifies a folder among all that have or will have its name."""
     status = place.lstat()
     return f"{status.st_dev} {status.st_ino}"

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 """The arguments of a tool call that upstream always writes, "" for those that were not given."""
 CANCELLED = "the run was cancelled"
-"""How the reason of a run begins that a person has ended."""
+"""The beginning of the reason of a run that a person has ended."""
 COULD_NOT_GRADE = "The grader could not grade: "
-"""How the feedback of a grader begins that broke."""
+"""The beginning of the feedback of a grader that broke."""
 METRICS = ("trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k", "pass_exp_k")
-"""The figures of a whole suite that are computed."""
+"""The metrics of a whole suite that are computed."""
 METRIC_ALIASES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}
 MEASURES_JUDGES = "human_calibration"
 """The type of graders whose labels measure a judge: they fail no task."""
 LONGEST_COMPARED = 20_000
-"""Characters of a text that is kept with the check that compared it."""
+"""The length in characters of the longest string that is stored with the check that compared it."""
 
 
 @frozen()
 class Commit:
     """The commit of a suite's repository when a run began: its full hash.
 
-    ``dirty`` tells whether something that decides the run was not in it, None where git did not say in time.
+    ``dirty`` says whether something that decides the run was not in it, None if git did not answer in time.
     """
 
     hash: str
@@ -40,7 +40,7 @@ class Commit:
 
     @property
     def words(self) -> str:
-        """What people are told: ``abc1234 with uncommitted changes``."""
+        """Return it for people: ``abc1234 with uncommitted changes``."""
         return f"{self.hash[:7]}{' with uncommitted changes' if self.dirty else ''}"
 
 
@@ -94,7 +94,7 @@ class SkillInvocation:
 
 @frozen()
 class ModelUsage:
-    """What one model was asked for. ``request_cost`` counts premium requests."""
+    """The usage of one model. ``request_cost`` counts premium requests."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -136,12 +136,12 @@ class PaidAnswer:
 
 @frozen()
 class Check:
-    """One check inside a grader, and where its rule stands in the grader's ``config``.
+    """One check inside a grader, and the path of its rule in the grader's ``config``.
 
-    ``path`` leads from the config block to the value that asks for it, e.g. ``("assertions", 2)`` or
-    ``("content_patterns", 0, "must_match", 1)``: the editor shows the outcome beside that line. Where two
-    whole texts were compared and differ they are ``expected`` and ``actual``, for a view side by side.
-    ``rule`` is what stands there, as it was judged; "" where the details of the verdict tell it.
+    ``path`` leads from the config block to the value that defines it, e.g. ``("assertions", 2)`` or
+    ``("content_patterns", 0, "must_match", 1)``: the editor shows the outcome at that line. If two whole
+    strings were compared and differ they are ``expected`` and ``actual``, for a diff view. ``rule`` is the
+    value there, as it was judged; "" if the details of the verdict have it.
     """
 
     path: tuple[str | int, ...]
@@ -153,7 +153,7 @@ class Check:
 
     @staticmethod
     def of_texts(path: tuple[str | int, ...], complaint: str, expected: str, actual: str) -> Check:
-        """Return a check of two texts that holds without a complaint; what is too long is not kept."""
+        """Return a check of two strings, passed without an error message; long strings are not stored."""
         if not complaint or max(len(expected), len(actual)) > LONGEST_COMPARED:
             return Check(path, not complaint, complaint)
         return Check(path, False, complaint, expected, actual)
@@ -164,15 +164,17 @@ EXPECTED_LISTS = ("output_contains", "output_not_contains", "output_contains_any
 
 
 def shown_grader(name: str) -> str:
-    """Return what people are told of the grader of this name: ``expected.output_contains`` for a list."""
+    """Return a grader's name for people: ``expected.output_contains`` for a list."""
     key = name.removeprefix("_")
     return f"expected.{key}" if name != key and key in EXPECTED_LISTS else name
 
 
 Wordless = Literal["start", "timeout", "signal", "raised", "unusable", "silent", "surroundings"]
-"""Why a check said nothing of the answer. Of a program: it could not be started, was killed, was ended by a
-signal. Of assertions: those that are not true raised something, or could be true of no answer. Of a judge: it
-gave no verdict, or its provider failed."""
+"""Why a check did not judge the answer.
+
+Of a program: it could not be started, was killed, was ended by a signal. Of assertions: those that are not
+true raised something, or could be true of no answer. Of a judge: it gave no verdict, or its provider failed.
+"""
 
 
 def no_word(kind: Wordless, why: str) -> dict[str, object]:
@@ -191,7 +193,7 @@ def said_nothing(details: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def checkpoint_grader(grader: str, turn: int) -> str:
-    """Return the name by which a grader of a checkpoint is told from one of the task."""
+    """Return the name of a checkpoint's grader, distinct from one of the task."""
     return f"{grader} after turn {turn}"
 
 

@@ -1,6 +1,6 @@
-"""What a command line says of arguments that it cannot use, in the words of all other messages.
+"""Errors of command-line arguments, in the wording of all other messages.
 
-The library of the command line has words of its own, and those of the libraries below it.
+The command-line library and those below it have their own wording.
 
 Architecture invariant: light, as ``terminal`` is.
 """
@@ -16,7 +16,7 @@ _OPTION = re.compile(r"--?[\w-]+")
 
 
 def argument_words(message: str) -> str | None:
-    """Return what is wrong with arguments in one sentence, None for what the library says otherwise."""
+    """Return an argument error in one sentence, None for other messages of the library."""
     for pattern, words in _SENTENCES.items():
         if found := re.fullmatch(pattern, message, re.DOTALL):
             return words(found)

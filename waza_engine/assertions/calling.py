@@ -1,4 +1,4 @@
-"""How the arguments of a call become the variables of a lambda, with Python's own messages."""
+"""Bind the arguments of a call to the variables of a lambda, with Python's own messages."""
 
 from __future__ import annotations
 

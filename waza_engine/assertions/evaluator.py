@@ -1,4 +1,4 @@
-"""Evaluating assertions: warm worker processes, a deadline for each assertion, nothing left behind.
+"""Evaluate assertions: warm worker processes, a deadline for each assertion, nothing left behind.
 
 An assertion that hangs, exhausts memory or crashes the interpreter costs its worker, not the run: the worker
 is killed with all it started, that assertion is an error, and the following ones go to a new worker.
@@ -33,13 +33,13 @@ _LANGUAGES: Mapping[str, Language] = {"python": PYTHON, "javascript": JAVASCRIPT
 
 
 class _LadenWorkerError(Exception):
-    """The worker was lost, and it may be due to what it keeps: another one has to be asked."""
+    """The worker was lost, maybe because of its cached data: try again with another one."""
 
 
 class AssertionEvaluator:
     """Workers of each language, started when first needed. Thread-safe; ``close`` (or ``with``) ends them.
 
-    ``deadline_seconds`` holds for one assertion. At most ``workers`` calls evaluate at once, others wait.
+    ``deadline_seconds`` applies to one assertion. At most ``workers`` calls evaluate at once, others wait.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class AssertionEvaluator:
         context: Mapping[str, Any],
         language: Literal["python", "javascript"] = "python",
     ) -> ExplainedAssertion:
-        """Evaluate the last of some assertions, and tell what its parts come to.
+        """Evaluate the last of some assertions, and return the values of its parts.
 
         The earlier ones count for the names that they bind. Raises what ``evaluate`` raises.
         """
@@ -115,9 +115,9 @@ class AssertionEvaluator:
     ) -> list[list[AssertionOutcome]]:
         """Evaluate the same assertions for each trial, as ``evaluate`` does, and raise what it raises.
 
-        One request takes many trials, as far as these are small; those that the worker has been told before
-        are not told again. Where one costs the worker, the others are evaluated one by one, which tells whose
-        fault it is.
+        One request takes many trials, as far as these are small; those that the worker has cached are not
+        sent again. If one costs the worker, the others are evaluated one by one, which shows whose fault it
+        is.
         """
         found: list[list[AssertionOutcome]] = []
         if assertions and _LANGUAGES[language].together:
@@ -156,7 +156,7 @@ class AssertionEvaluator:
         try:
             with self._worker(language) as worker:
                 for answer in worker.ask(request, len(waiting), preparation_seconds=preparation):
-                    # What comes before the loss of the worker counts.
+                    # Answers before the loss of the worker count.
                     outcomes.append(AssertionOutcome.of(answer))  # noqa: PERF401
         except _LadenWorkerError:
             return

@@ -1,10 +1,10 @@
-"""Evaluating expressions: a syntax tree becomes functions over frames, one method for each kind of node.
+"""Evaluate expressions: a syntax tree becomes functions over frames, one method for each kind of node.
 
 A frame is a list: the frame around it, then the variables of its scope (``scopes.py``). The outermost frame
 holds the context and the names that the evaluation shares.
 
-Architecture invariant: there is no ``eval``, no ``compile``, and no default for a kind of node. What a value
-can do is in ``values.py`` alone.
+Architecture invariant: there is no ``eval``, no ``compile``, and no default for a kind of node. The
+operations of values are in ``values.py`` alone.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class _Builder:
             names = top[index]
             if name in names:
                 return names[name]
-            # As Python does, the names of the evaluation come after those of the context.
+            # As in Python, the names of the evaluation come after those of the context.
             if name in top[1]:
                 return top[1][name]
             raise _missing_name(name)
@@ -566,7 +566,7 @@ def _without_star(node: ast.expr) -> ast.expr:
 
 
 def _unpacking(count: int, star: int | None) -> Callable[[Any], list[Any]]:
-    """Return what takes a value apart for so many targets, of which one may take all that is left."""
+    """Return a function that unpacks a value to so many targets, one of which may be starred."""
 
     def unpacked(value: Any) -> list[Any]:
         try:

@@ -1,7 +1,7 @@
-"""What assertions may use of a trial, told to a worker once: an edit of an assertion sends that alone.
+"""Cache a trial's values for assertions in a worker: an edit of an assertion sends that alone.
 
-Architecture invariant: a worker hands each evaluation what it was told, as it was told it. What one does to
-the lists and dicts that it was given is not seen by the next.
+Architecture invariant: a worker hands each evaluation the values as it received them. Changes that one makes
+to its lists and dicts are not seen by the next.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _numbers = itertools.count(1)
 
 
 class TrialNames:
-    """The names that assertions may use of one trial; ``make`` returns them whenever a worker has to be told.
+    """The names that assertions may use of one trial; ``make`` returns them for a worker without them.
 
-    It is the same as nothing but itself. Workers keep it for as long as it exists.
+    It is equal to nothing but itself. Workers cache it for as long as it exists.
     """
 
     __slots__ = ("__weakref__", "make", "number")
@@ -57,10 +57,10 @@ class KeptTrials:
         self._free_bytes = most_bytes
 
     def requests(self, assertions: Sequence[str], trials: Sequence[TrialNames]) -> Iterator[TogetherRequest]:
-        """Yield requests that a worker reads at once, before it evaluates anything; each has to be sent.
+        """Yield requests that a worker reads whole before it evaluates anything; each has to be sent.
 
-        What it does not keep yet is told, and kept while there is room. None that is kept makes room for
-        another: who is asked about more than fits is asked about all of it again and again.
+        Trials that it has not cached are sent, and cached while there is room. None is evicted to make room
+        for another: a caller with more trials than fit would evict all of them again and again.
         """
         forgotten, told, asked, characters = self._forgotten(), dict[int, str](), list[str](), 0
         for trial in trials:

@@ -1,6 +1,6 @@
 """The functions, and the members of each type, that an assertion can use; nothing else exists for it.
 
-Light: the language server imports it too. What each name does is written in ``values.py``.
+Light: the language server imports it too. ``values.py`` implements each name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 _FLAGS = "ASCII DEBUG DOTALL IGNORECASE LOCALE MULTILINE TEMPLATE UNICODE VERBOSE"
 RE = types.ModuleType("re")
-"""What the name `re` is: a module without contents, whose members are those of the table."""
+"""The value of the name `re`: a module without contents, whose members are those of the table."""
 RE_FUNCTIONS: frozenset[str] = frozenset(
     ["compile", "escape", "findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn"]
 )
@@ -117,13 +117,13 @@ REFUSED: Mapping[type, frozenset[str]] = MappingProxyType(
 ITERATION = ("__contains__", "__iter__", "__len__", "__next__")
 """The methods of Python's own protocols that exist where the type has them."""
 NAMING = ("__doc__", "__name__")
-"""What functions and types say of themselves."""
+"""Names that functions and types have for themselves."""
 ALLOWED_DUNDER_ATTRIBUTES: frozenset[str] = frozenset({"__class__", *ITERATION, *NAMING})
 _OF_FRAMES = ("gi_", "cr_", "ag_", "tb_", "f_", "co_", "func_")
 
 
 class RefusedError(Exception):
-    """An assertion uses something that Python has and assertions have not; the text says what."""
+    """An assertion uses a part of Python that assertions do not have; the message says which."""
 
 
 def is_refused_attribute(name: str) -> bool:

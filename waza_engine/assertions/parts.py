@@ -1,4 +1,4 @@
-"""The parts of an assertion, and what they come to as it is evaluated.
+"""The parts of an assertion, and their values as it is evaluated.
 
 The worker imports it, in a process that has nothing but Python's own library.
 """
@@ -20,7 +20,7 @@ MOST_ITEMS = 4
 MOST_OBSERVED = 3
 OBSERVED_CHARACTERS = 40
 LONGEST_OBSERVED = 2_000
-"""Characters of an assertion that is taken apart unasked: with a longer one that takes long."""
+"""The length in characters of the longest assertion that is analyzed by default: longer ones take long."""
 _DESCRIBED_CHARACTERS = 500
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.GeneratorType, type)
 _CHANGING = (
@@ -45,7 +45,7 @@ _SHOWN.maxlevel = 3
 
 
 class Parts:
-    """The parts of an expression, and what they come to as it is evaluated: once, in its own order.
+    """The parts of an expression, and their values as it is evaluated: once, in its own order.
 
     The interpreter hands the value of each part to ``note``.
     """
@@ -85,7 +85,7 @@ class Parts:
         return Expression(tree, scopes, self._numbers)
 
     def note(self, number: int, value: Any) -> Any:
-        """Keep what a part came to, and return it."""
+        """Store the value of a part, and return it."""
         self._values[number] = value
         self._counts[number] = self._counts.get(number, 0) + 1
         if number in self._chain:
@@ -93,7 +93,7 @@ class Parts:
         return value
 
     def told(self) -> dict[str, Any]:
-        """Return ``values``, pairs of a part and what it came to, and ``decided`` (``workers.py``)."""
+        """Return ``values``, pairs of a part and its value, and ``decided`` (``workers.py``)."""
         shown: dict[str, str] = {}
         order = sorted(self._values, key=lambda number: self._places[number])
         for number in order:
@@ -110,7 +110,7 @@ class Parts:
     def observed(self) -> list[tuple[str, str]]:
         """Return the largest short parts with short values, in the clause that decided a chain of `and`s.
 
-        What was noted is forgotten.
+        The stored values are cleared.
         """
         within = self._texts[self._last] if self._is_all and self._last >= 0 else self._source
         shown: dict[str, str] = {}
@@ -216,7 +216,7 @@ def _is_short(value: Any) -> bool:
 
 
 def _characters_of(value: Any) -> int:
-    """Return about how many characters a value takes, many when it is no plain one."""
+    """Return about how many characters a value takes, many when it is not a plain one."""
     kind: Any = value.__class__
     if kind is str:
         return len(value)

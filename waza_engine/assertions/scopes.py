@@ -1,10 +1,11 @@
-"""Which names of an expression belong to which scope, and what Python's compiler refuses.
+"""Assign the names of an expression to scopes, and reject what Python's compiler rejects.
 
 The rules are those of ``eval(text, {"__builtins__": {}}, context)``: the context is seen at the top alone.
 Generators, lambdas and (before Python 3.12) the other comprehensions see their own names, those of enclosing
 ones, and the names that a walrus within a comprehension bound: these are shared by one evaluation.
 
-Architecture invariant: the texts of errors and the order of the checks are those of CPython's ``symtable.c``.
+Architecture invariant: the messages of errors and the order of the checks are those of CPython's
+``symtable.c``.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from collections.abc import Iterator
 from typing import Literal, NoReturn
 
 COMPREHENSIONS_SEE_THE_CONTEXT = sys.version_info >= (3, 12)
-"""Whether list, set and dict comprehensions at the top see the names of the context."""
+"""True if list, set and dict comprehensions at the top see the names of the context."""
 CONTEXT_BEFORE_SHARED = sys.version_info >= (3, 13)
-"""Whether such comprehensions see a name of the context before one that a walrus elsewhere shares."""
+"""True if such comprehensions see a name of the context before one that a walrus elsewhere shares."""
 
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 

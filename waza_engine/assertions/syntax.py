@@ -38,7 +38,7 @@ def parse_expression(text: str) -> ast.Expression:
 
 
 def check_size(source: str) -> None:
-    """Raise ``SyntaxError`` when a text is too long or nested too deeply to be handed to the parser."""
+    """Raise ``SyntaxError`` when a string is too long or nested too deeply for the parser."""
     if len(source) > LONGEST:
         message = f"the assertion is longer than {LONGEST:,} characters"
         raise RefusedSyntaxError(message, ("<assertion>", 1, 1, None))

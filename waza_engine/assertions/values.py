@@ -1,4 +1,4 @@
-"""What assertions can do with values: functions, members by exact type, calls, operators, formats.
+"""The operations of assertions on values: functions, members by exact type, calls, operators, formats.
 
 Architecture invariant: ``type(value)`` is looked up in closed tables, never ``isinstance``, and never an
 attribute of Python by a name that an assertion wrote. Each value that an assertion can reach has one of the
@@ -79,7 +79,7 @@ _PLAIN = frozenset(
 
 
 class MemoryLimit:
-    """How many bytes a value may take that is refused before it is made; the worker sets it."""
+    """The limit in bytes of a value, checked before it is created; the worker sets it."""
 
     number_of_bytes = 1_000_000_000
 

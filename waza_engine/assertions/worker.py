@@ -1,13 +1,13 @@
 """The process that evaluates assertions: a script for ``python -I -S -B``, never imported by the product.
 
-It speaks JSON lines. First line in: its settings (``workers.py``).
-Then a request ``{"contexts", "assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and
-one line an assertion of each context, ``{"passed", "error", "observed"?, "unusable"?}``, with ``values`` and
-``decided`` when it is to be explained; ``observed`` is what short parts of a false one come to, ``unusable``
-one that no answer could make true: it is no expression, or names what there is not. The assertions in
-``replay`` are evaluated first, unanswered, for the names they bind. In one context every answer is told at
-once, in several within ``told_within_seconds`` or when the evaluation ends that then goes on. A context may
-be the number of one that it was told to ``keep``; the numbers in ``forget`` are of no use any more.
+It speaks JSON lines. First line in: its settings (``workers.py``). Then a request ``{"contexts",
+"assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and one line an assertion of each
+context, ``{"passed", "error", "observed"?, "unusable"?}``, with ``values`` and ``decided`` when it is to be
+explained; ``observed`` are the values of short parts of a false one, ``unusable`` one that no answer could
+make true: it is not an expression, or uses an unknown name. The assertions in ``replay`` are evaluated first,
+unanswered, for the names they bind. In one context every answer is sent immediately, in several within
+``told_within_seconds`` or when the current evaluation ends. A context may be the number of one that it was
+told to ``keep``; the numbers in ``forget`` are of no use any more.
 
 Verdicts are those of ``eval(text, {"__builtins__": {}}, context)``, which upstream uses: one context for all
 assertions of a grader, every exception is a failure. Here ``interpreter.py`` evaluates: nothing of a suite is
@@ -65,7 +65,7 @@ def main() -> None:
             assertions, replay = request["assertions"], request["replay"]
             named = evaluate.named(assertions) if kept else None
             observing = "explain" not in request and all(map(evaluate.is_repeatable, (*replay, *assertions)))
-            # Those that are not kept are all there is of this request, and most of them may be large.
+            # Contexts that are not cached are only in this request, and most of them may be large.
             contexts: list[Any] = [
                 each if isinstance(each, int) else _context(each) for each in request["contexts"]
             ]
@@ -113,7 +113,7 @@ class Evaluation:
     def __init__(self, memory_bytes: int, limited: bool) -> None:
         self._memory = f" of {memory_bytes // 1_000_000} MB" if limited else ""
         MemoryLimit.number_of_bytes = memory_bytes
-        # Of many trials each is asked the same.
+        # Many trials have the same assertions.
         self._read = functools.lru_cache(maxsize=64)(_read)
         self._parts = functools.lru_cache(maxsize=64)(_parts_of)
         self.is_repeatable = functools.lru_cache(maxsize=64)(is_repeatable)
@@ -150,18 +150,18 @@ class Evaluation:
     def named(self, texts: list[str]) -> frozenset[str] | None:
         """Return the names that some assertions mention, None when that is not sure.
 
-        What has no name in them is out of their reach.
+        They cannot reach any other name.
         """
         found: set[str] = set()
         try:
             for text in texts:
                 found |= self._read(text)[1]
-        except Exception:  # noqa: BLE001 - what is wrong with one is said when it is evaluated
+        except Exception:  # noqa: BLE001 - the error is reported when it is evaluated
             return None
         return frozenset(found)
 
     def observed(self, text: str, context: dict[str, Any]) -> list[tuple[str, str]]:
-        """Return what short parts of a false assertion come to, which is evaluated again for it."""
+        """Return the values of short parts of a false assertion, which is evaluated again for it."""
         parts = self._parts(text)
         try:
             return parts.observed() if self(text, context, parts) == (False, None) else []
@@ -237,7 +237,7 @@ def _fresh(kept: dict[str, Any], named: frozenset[str] | None) -> dict[str, Any]
             name: _copied(value) if named is None or name in named else value for name, value in kept.items()
         }
     except RecursionError:
-        # What is read from JSON may be nested more deeply than Python can follow.
+        # JSON data may be nested more deeply than Python can copy.
         return json.loads(json.dumps(kept))
 
 
@@ -250,7 +250,7 @@ def _copied(value: Any) -> Any:
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the two pipes for the protocol; whoever else uses descriptors 0 to 2 meets the null device."""
+    """Keep the two pipes for the protocol; other users of descriptors 0 to 2 get the null device."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -280,7 +280,7 @@ def _end_after(seconds: float | None) -> None:
 
 
 def _limit(memory_bytes: int) -> bool:
-    """Take from the process what no assertion needs. Return whether its memory is limited."""
+    """Restrict the process to what assertions need. Return whether its memory is limited."""
     if sys.platform == "win32":
         return False
     import resource

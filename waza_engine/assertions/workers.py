@@ -3,8 +3,8 @@
 A request to a worker is ``{"contexts", "assertions", "replay", "explain"?}``; each assertion is answered by a
 line ``{"passed", "error", "timed_out"?, "unusable"?}``, in one context after the other, with ``values`` and
 ``decided`` when it is to be explained. Where a language takes several contexts, one may be the number of a
-trial that the worker keeps: ``keep`` tells it some by number, and ``forget`` are those that nobody will ask
-for again.
+trial that the worker has cached: ``keep`` sends it some by number, and ``forget`` are those that are no
+longer needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from waza_engine.processes.workers import WorkerProgram
 
 MEMORY_BYTES = 1_000_000_000
 TOLD_WITHIN_SECONDS = 0.05
-"""How late a worker may tell what it found in one of several contexts, while it goes on."""
+"""The most delay of a worker's answers on one of several contexts, while it goes on."""
 _HERE = Path(__file__).parent
 _LIMITED = _HERE.parent / "processes" / "limited.py"
 _ISOLATED_PYTHON = (sys.executable, "-I", "-S", "-B")
@@ -32,15 +32,15 @@ _NODE_STARTS_WITHIN_SECONDS = 20.0
 
 
 class MissingInterpreterError(Exception):
-    """The interpreter of a language is not installed; the text is for the author of the suite."""
+    """The interpreter of a language is not installed; the message is for the author of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssertionOutcome:
-    """Whether an assertion was true. ``error`` says why that is unknown: it raised, hung or crashed.
+    """The result of an assertion. ``error`` says why it is unknown: it raised, hung or crashed.
 
     ``observed`` are short parts of one that was not true, as they are written, with their values. One that is
-    ``unusable`` cannot be evaluated whatever the answer is: it is no expression, or names what there is not.
+    ``unusable`` cannot be evaluated whatever the answer is: it is not an expression, or uses an unknown name.
     """
 
     passed: bool
@@ -59,9 +59,9 @@ class AssertionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedAssertion:
-    """What an assertion came to, and its parts: each as it is written, with its value in a few characters.
+    """The result of an assertion, and its parts: each as it is written, with its value in a few characters.
 
-    ``decided`` is the part of a chain of ``and`` or ``or`` that was evaluated last, "" of others. A language
+    ``decided`` is the part of a chain of ``and`` or ``or`` that was evaluated last, "" for others. A language
     that cannot be taken apart has no values.
     """
 
@@ -80,8 +80,8 @@ class ExplainedAssertion:
 class Language:
     """How assertions of a language are evaluated.
 
-    ``binds`` tells whether an assertion may bind a name that later ones see, so that it is evaluated again
-    when its worker was lost; ``crash`` says what it means when a worker ends. ``together`` tells whether a
+    ``binds`` returns whether an assertion may bind a name that later ones see, so that it is evaluated again
+    when its worker was lost; ``crash`` is the message for a worker that ends. ``together`` says whether a
     request may have several contexts.
     """
 
@@ -105,10 +105,10 @@ def _node(memory_bytes: int) -> Sequence[str]:
         )
     heap = max(64, memory_bytes // 2_000_000)
     script = str((_HERE / "javascript_worker.js").resolve())
-    # Code made from text is for assertions; the worker itself must not be talked into any.
+    # Assertions may create code from strings; the worker itself must not.
     flags = [f"--max-old-space-size={heap}", "--disallow-code-generation-from-strings"]
     if permissions:
-        # Node.js refuses files, processes, threads and add-ons to whoever escapes from a context.
+        # Node.js denies files, processes, threads and add-ons to code that escapes from a context.
         flags += [permissions, f"--allow-fs-read={script}"]
     limited = () if sys.platform == "win32" else (*_ISOLATED_PYTHON, str(_LIMITED))
     return (*limited, node, *flags, script)

@@ -18,7 +18,7 @@ CLEARED, NOT_CLEARED = 0, 2
 
 
 def clear_command(directory: Path | None) -> int:
-    """Clear a cache, that of the current directory when none is named; return the exit code."""
+    """Clear a cache, by default that of the current directory; return the exit code."""
     try:
         if directory is None:
             here = Path.cwd()
@@ -39,7 +39,7 @@ def _below(here: Path) -> Iterator[Path]:
         try:
             directory = _configured(file.parent)
         except (SuiteError, SuiteFileError):
-            continue  # that of another folder is no reason to say nothing
+            continue  # An error in another folder must not hide the message.
         if directory.is_dir():
             yield directory
 

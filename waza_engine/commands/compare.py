@@ -1,4 +1,4 @@
-"""``waza-engine compare``: runs beside each other, as a table or as one object."""
+"""``waza-engine compare``: compare runs, as a table or as one object."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _changed(task: dict[str, Any]) -> bool:
 
 
 def _trend(found: dict[str, Any]) -> str:
-    """Return whether the last run is better, as far as the trials that both were judged in can tell."""
+    """Return whether the last run is better, judging by the trials that both have verdicts for."""
     better, worse, p = (found["paired"][key] for key in ("better", "worse", "p"))
     if not better + worse:
         return "no trial that was judged both times came out otherwise"

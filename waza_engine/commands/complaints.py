@@ -1,4 +1,4 @@
-"""What a run warns of while it goes, each thing once: the trials of a task often warn alike."""
+"""Warnings of an active run, each printed once: the trials of a task often repeat them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def is_complaint(event: RunEvent) -> bool:
 
 
 class Complaints:
-    """Remembers what was told."""
+    """Remembers what was printed."""
 
     def __init__(self) -> None:
         self._told: set[str] = set()
 
     def has_told(self, text: str) -> bool:
-        """Tell whether this was told already, as it is."""
+        """Return whether exactly this was printed already."""
         return text in self._told
 
     def new_in(self, event: RunEvent) -> str:

@@ -1,4 +1,4 @@
-"""What a run comes to, in the lines with which a run and a report end."""
+"""The conclusion of a run, as the last lines of a run and a report."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _SHOWN_CHARACTERS = 300
 def print_conclusion(
     printer: Printer, found: Conclusion, duration_ms: float, *, is_kept: bool = True
 ) -> None:
-    """Print the trigger prompts, why the run is no pass, and last the totals behind its verdict.
+    """Print the trigger prompts, why the run did not pass, and last the totals after its verdict.
 
-    A run whose results were not kept has none.
+    A run whose results were not stored does not pass.
     """
     if found.triggers is not None:
         printer.line()
@@ -73,7 +73,7 @@ def mark_of(task: TaskConclusion) -> Part:
 
 
 def feedback_part(feedback: str) -> Part:
-    """Return the beginning of what a grader says, as the end of its line."""
+    """Return the beginning of a grader's feedback, as the end of its line."""
     shortened = _shortened(feedback)
     return (f"  {shortened}", "dim") if shortened else ""
 

@@ -37,7 +37,7 @@ _EXPECTED_NAMES = {
 
 
 def described_suite(suite: Suite) -> Answer:
-    """Return a suite; ``tasks`` are its patterns, and the ids of tasks that stand in the file itself."""
+    """Return a suite; ``tasks`` are its patterns, and the ids of inline tasks."""
     spec = suite.spec
     config = spec.config.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return {
@@ -58,7 +58,7 @@ def described_suite(suite: Suite) -> Answer:
 
 
 def described_task(task: SuiteTask, found: TaskFile) -> Answer:
-    """Return a task under upstream's names, and beside them its keys as the file has them."""
+    """Return a task under upstream's names, and also its keys as in the file."""
     written: Answer = found.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     inputs: Answer = written.get("inputs") or {}
     stimulus = _renamed(inputs, _INPUT_NAMES)

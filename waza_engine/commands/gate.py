@@ -1,4 +1,4 @@
-"""``waza-engine gate``: whether results may pass beside those of a baseline, and the exit code."""
+"""``waza-engine gate``: fail when results regress against a baseline; sets the exit code."""
 
 from __future__ import annotations
 

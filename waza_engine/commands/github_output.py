@@ -27,7 +27,7 @@ _Location: TypeAlias = "tuple[str | int, ...]"
 
 
 def github_report(document: Block, suite: Path | None, *, fail_under: float | None = None) -> bytes:
-    """Return the annotations of a result document in today's layout, and write the summary of the step.
+    """Return the annotations of a result document in the current layout, and write the summary of the step.
 
     ``suite`` is the eval file, None when it is not known. The summary goes to the end of the file that
     ``$GITHUB_STEP_SUMMARY`` names, if any. Raises ``ResultsError``.
@@ -61,7 +61,7 @@ def suite_of_record(record: Path, eval_file: str) -> Path | None:
 
 
 class _Places:
-    """Where tasks, what judged them and trigger prompts are written; the suite where that is not known."""
+    """The locations of tasks, their graders and trigger prompts; the suite where unknown."""
 
     def __init__(self, suite: Path | None, eval_file: str) -> None:
         self._eval_file = eval_file
@@ -88,7 +88,7 @@ class _Places:
         return Place(_shown(path), _task_line(own, task))
 
     def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
-        """Return the place of a trigger prompt in the file beside the suite."""
+        """Return the location of a trigger prompt in the file next to the suite."""
         path = self._suite.directory / TRIGGER_FILE if self._suite is not None else None
         file = self._yaml(path) if path is not None and path.is_file() else None
         if path is None or not isinstance(file, YamlFile):
@@ -115,9 +115,9 @@ def _task_line(file: YamlFile, task: str) -> int:
 
 
 def _judging_line(file: YamlFile, name: str, task: str) -> int:
-    """Return the line of what judged a task under a name, 0 when a file has none such.
+    """Return the line of a task's grader by name, 0 when a file has none.
 
-    A grader without a name has that of its type; one of a checkpoint is told by its turn.
+    A grader without a name has that of its type; one of a checkpoint is named by its turn.
     """
     for location, block in (*_placed_tasks(file, task), ((), file.value)):
         for place, found in _judging(block, location):

@@ -1,4 +1,4 @@
-"""``waza-engine grade``: a recorded run graded again, told to people or to programs, and the exit code."""
+"""``waza-engine grade``: grade a recorded run again, print it for people or programs, set the exit code."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
         return NOT_RUN
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
-        # What judges were paid for is kept.
+        # Verdicts of paid judges are stored.
         paid = bool(reports) and request.judge_executor is not None
         if paid and regrading is not None and output is not None and _written(regrading, reports, output):
             count = f"{len(reports)} of {counted(regrading.task_count, 'task')}"
@@ -183,7 +183,7 @@ def _explain(printer: Printer, report: TaskReport) -> None:
         for name, grader in report.now.graders.items()
         if not grader.passed or _then(grader, report)
     ]
-    # What checkpoints said stays as recorded, and may be all that there is.
+    # Verdicts of checkpoints stay as recorded, and may be the only ones.
     lines += [
         (
             "    ",

@@ -36,7 +36,7 @@ from waza_engine.runs.live.work import LiveRequest, LiveTask, LiveVerdicts
 
 MOST_SESSIONS = 8
 MOST_FILES = 200
-"""How many files of verdicts are told: an editor watches them."""
+"""The most files of verdicts that are listed: an editor watches them."""
 
 Answer = dict[str, Any]
 
@@ -80,9 +80,10 @@ class LiveSessions:
         }
 
     def update(self, params: Params) -> Callable[[], Answer]:
-        """Take open texts, by path; null for a file that was closed. Return what judges what they change.
+        """Apply open files, by path; null for a closed one. Return a function that judges the changes.
 
-        ``status`` is ``judged``, ``superseded`` by a newer update, or ``unreadable``: nothing is said then.
+        ``status`` is ``judged``, ``superseded`` by a newer update, or ``unreadable``: then there are no
+        verdicts.
         """
         only_known(params, ("session", "overlays"))
         name, changes = given_text(params, "session"), _changes(params)
@@ -110,11 +111,11 @@ class LiveSessions:
         }
 
     def explain(self, params: Params) -> Answer:
-        """Tell what a rule of a grader met in the recorded trials, by the texts of the last update.
+        """Explain a grader's rule on the recorded trials, with the open files of the last update.
 
         ``path`` leads from its config to the rule, from ``expected`` for ``grader`` ``_output_contains`` and
-        the like; ``task`` is the key of a task for a grader of its own. Nothing to say is an empty answer.
-        Raises what loading the suite does.
+        the like; ``task`` is the key of a task for a grader of its own. The answer is empty without an
+        explanation. Raises what loading the suite does.
         """
         only_known(params, ("session", "grader", "path", "task"))
         session = self._known(given_text(params, "session"))
@@ -122,18 +123,18 @@ class LiveSessions:
         return {} if found is None else explained_document(found)
 
     def fixes(self, params: Params) -> Answer:
-        """Tell what would let a rule pass on more of the recorded trials; it is asked as ``explain`` is."""
+        """Return fixes with which a rule passes on more recorded trials; parameters as for ``explain``."""
         only_known(params, ("session", "grader", "path", "task"))
         session = self._known(given_text(params, "session"))
         found = recorded_fixes(
             session, given_text(params, "grader"), _path(params), optional_text(params, "task")
         )
         told = [fix_document(fix) for fix in found]
-        # What leaves the engine is masked: a fix that was tried with a credential would be another one.
+        # Answers are masked, and a fix with a masked credential would differ from the one that was tried.
         return {"fixes": [one for one in told if masked(repr(one)) == repr(one)]}
 
     def trial(self, params: Params) -> Answer:
-        """Tell a recorded trial as people read it, judged by the texts of the last update.
+        """Return a recorded trial as a readable page, judged with the open files of the last update.
 
         ``task`` is its key, ``trial`` counts from 1. An empty answer: there is none, or nothing to read.
         ``marks`` count characters of the ``text``. Raises what loading the suite does.
@@ -152,7 +153,7 @@ class LiveSessions:
         return {"text": page.text, "marks": [asdict(mark) for mark in page.marks]}
 
     def graders(self, params: Params) -> Answer:
-        """Tell which graders a text of a recorded trial can become: each passes on that trial.
+        """Return graders that can be created from a string of a recorded trial: each passes on that trial.
 
         ``task`` and ``trial`` are those of ``live.trial``. Raises what loading the suite does.
         """
@@ -167,7 +168,7 @@ class LiveSessions:
             return {"graders": []}
         found = new_graders(session, given_text(params, "task"), number, text)
         told = [asdict(grader) for grader in found]
-        # As with fixes: with a credential masked it would be another grader than was tried.
+        # As with fixes: a grader with a masked credential would differ from the one that was tried.
         return {"graders": [one for one in told if masked(repr(one)) == repr(one)]}
 
     def close(self, params: Params) -> Answer:
@@ -201,7 +202,7 @@ class LiveSessions:
 
 
 def _keep_out_of_collections() -> None:
-    """Let Python look for circles in what is made from now on: a record takes it longer than an edit."""
+    """Exclude existing objects from garbage collection: scanning a record takes longer than an edit."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
@@ -264,7 +265,7 @@ def fix_document(fix: RecordedFix) -> Answer:
 
 
 def verdicts_document(verdicts: LiveVerdicts) -> Answer:
-    """Return what a grader says now as ``live.verdicts`` tells it, without the session."""
+    """Return a grader's current verdicts in the form of ``live.verdicts``, without the session."""
     tasks = {key: _task(verdicts.grader, task) for key, task in verdicts.tasks.items()}
     return {"update": verdicts.update, "grader": verdicts.grader, "tasks": tasks}
 

@@ -27,8 +27,8 @@ Answer = dict[str, Any]
 def make_suite(params: Params) -> Answer:
     """Draft a suite from a ``SKILL.md`` and write it to ``directory``, or below ``evals`` of ``base``.
 
-    With ``eval_text`` true the eval file is answered as text and not written: its editor has it open. With
-    ``draft`` true nothing is written: ``drafts`` are the texts of the other files by their paths.
+    With ``eval_text`` true the eval file is returned and not written: its editor has it open. With ``draft``
+    true nothing is written: ``drafts`` are the contents of the other files by their paths.
     """
     only_known(params, ("skill", "directory", "base", "eval_text", "draft"))
     skill = given_path(params, "skill")

@@ -68,7 +68,7 @@ class _Run:
 class Methods:
     """The methods and the runs of one connection.
 
-    ``on_event`` gets the document of every run event, ``on_verdicts`` that of what live sessions judge.
+    ``on_event`` gets the document of every run event, ``on_verdicts`` that of verdicts of live sessions.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Methods:
 
     @property
     def running(self) -> bool:
-        """Whether a run, or grading one again, has not ended yet."""
+        """Return whether a run, or a re-grading, is still active."""
         with self._lock:
             started = (run for name, run in self._runs.items() if name not in self._waiting)
             return bool(self._regradings) or any(run.status == "running" for run in started)
@@ -182,7 +182,7 @@ class Methods:
             self._forget()
 
     def _forget(self) -> None:
-        """Keep what is known of the last runs that ended, not of every run of a long day."""
+        """Drop all but the last finished runs, because a long session may have many."""
         with self._lock:
             ended = [name for name, run in self._runs.items() if run.status != "running"]
             for name in ended[:-_MOST_ENDED]:
@@ -208,7 +208,7 @@ class Methods:
     def _grade(self, params: Params) -> Answer:
         """Grade a recorded run again; ``task`` is a pattern, ``grader`` a name, ``graders`` are more of them.
 
-        Judges are asked again only through a ``judge_executor``. ``overlays`` are open texts by path.
+        Judges run again only with a ``judge_executor``. ``overlays`` are open files by path.
         """
         workspace, suite = params.get("workspace"), params.get("suite")
         request = RegradeRequest(
@@ -227,7 +227,7 @@ class Methods:
         )
 
     def _strength(self, params: Params) -> Answer:
-        """Measure the graders of a suite with a recorded run; no judge and no program is asked."""
+        """Measure the graders of a suite with a recorded run, without judges and programs."""
         from waza_engine.commands import strength
 
         request = RegradeRequest(
@@ -262,7 +262,7 @@ class Methods:
         return loaded(lambda: self._live.open(params, record, eval_path(params, "suite")))
 
     def _update_live(self, params: Any) -> Callable[[], Answer]:
-        """Take the texts before the next message is read, so that the newest win; judge them in a thread."""
+        """Apply open files before reading the next message, so the newest win; judge them in a thread."""
         found: list[Callable[[], Answer]] = []
 
         def take(given: Params) -> Answer:
@@ -293,14 +293,14 @@ class Methods:
 
 
 def _record(params: Params) -> Path:
-    """Return the result file that is named, or that of the newest run of the suite that is."""
+    """Return the named result file, or that of the newest run of the named suite."""
     return loaded(lambda: record_of(given_path(params, "record"), advice=RUN_FIRST))
 
 
 def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[], Answer]]:
-    """Return the handler that carries out a method in a thread and turns every failure into a clear error.
+    """Return the handler that runs a method in a thread and turns every failure into a clear error.
 
-    The result is wrapped, because the endpoint takes a result with a key ``error`` for a failure.
+    The result is wrapped, because the endpoint treats a result with a key ``error`` as a failure.
     """
 
     def handler(params: Any) -> Callable[[], Answer]:

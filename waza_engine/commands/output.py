@@ -21,7 +21,7 @@ class StandardOutput:
 
     @property
     def stream(self) -> IO[str]:
-        """Itself, where a file is asked for."""
+        """Return itself, where a file is needed."""
         return cast("IO[str]", self)
 
     @property
@@ -30,7 +30,7 @@ class StandardOutput:
         return self._stream.encoding
 
     def isatty(self) -> bool:
-        """Whether a person looks at it."""
+        """Return whether it is a terminal."""
         return self._stream.isatty()
 
     def fileno(self) -> int:
@@ -38,7 +38,7 @@ class StandardOutput:
         return self._stream.fileno()
 
     def write(self, text: str) -> int:
-        """Write the text, which a ``Printer`` has made harmless, if that is possible still."""
+        """Write text that a ``Printer`` has made harmless, unless writing has failed."""
         if self.failure is None:
             self._attempt(lambda: self._stream.write(text))
         return len(text)
@@ -51,7 +51,7 @@ class StandardOutput:
         self.flush()
 
     def say_json(self, value: Any, indent: int | None = None) -> None:
-        """Write a value as JSON in UTF-8, at once, if that is possible still."""
+        """Write a value as JSON in UTF-8, and flush it, unless writing has failed."""
         self.say_document(json_text(value, indent).encode() + b"\n")
 
     def flush(self) -> None:
@@ -60,7 +60,7 @@ class StandardOutput:
             self._attempt(self._stream.flush)
 
     def complain(self) -> None:
-        """Say on standard error why the output is not complete; a reader that left knows."""
+        """Report on standard error why the output is incomplete, unless its reader has left."""
         if self.failure is not None:
             complain_of_output(self.failure)
 

@@ -23,7 +23,7 @@ Params = Mapping[str, Any]
 def run_settings(params: Params, eval_path: Callable[[Params, str], Path]) -> RunSettings:
     """Return the settings of a run; the table names their parameters, ``eval_path`` reads the eval file."""
     rows = {name: row for name, row in setting_rows().items() if row.parameter}
-    # What is not known could have been meant to keep something from running.
+    # An unknown parameter could be meant to limit the run, so it is an error.
     only_known(params, ("path", *(row.parameter for row in rows.values())))
     return RunSettings(
         eval_path(params, "path"), **{name: _setting(params, row) for name, row in rows.items()}
@@ -67,7 +67,7 @@ def given_path(params: Params, key: str) -> Path:
 
 
 def given_text(params: Params, key: str) -> str:
-    """Return a text that must be given, and not be blank."""
+    """Return a string that must be given, and not be blank."""
     value: object = params.get(key)
     if not isinstance(value, str) or not value.strip():
         raise refused(f"`{key}` must be given, as text.", INVALID_PARAMS)
@@ -75,12 +75,12 @@ def given_text(params: Params, key: str) -> str:
 
 
 def optional_text(params: Params, key: str) -> str | None:
-    """Return a text, None when it is not given."""
+    """Return a string, None when it is not given."""
     return None if params.get(key) is None else given_text(params, key)
 
 
 def given_remark(params: Params, key: str) -> str:
-    """Return a text that may be blank, "" when it is not given."""
+    """Return a string that may be blank, "" when it is not given."""
     value: object = params.get(key)
     if value is not None and not isinstance(value, str):
         raise refused(f"`{key}` must be a text.", INVALID_PARAMS)
@@ -88,7 +88,7 @@ def given_remark(params: Params, key: str) -> str:
 
 
 def given_texts(params: Params, key: str) -> dict[Path, str]:
-    """Return texts by absolute path, {} when none are given."""
+    """Return strings by absolute path, {} when none are given."""
     block: object = params.get(key)
     if block is None:
         return {}
@@ -106,13 +106,13 @@ def given_texts(params: Params, key: str) -> dict[Path, str]:
 
 
 def given_one(params: Params, key: str) -> tuple[str, ...]:
-    """Return the text as a list, empty when it is not given."""
+    """Return the string as a tuple, empty when it is not given."""
     value = optional_text(params, key)
     return () if value is None else (value,)
 
 
 def given_list(params: Params, key: str) -> tuple[str, ...]:
-    """Return a list of texts, () when it is not given; one without texts is refused, since () means all."""
+    """Return a list of strings, () when it is not given; an empty one is rejected, since () means all."""
     value: object = params.get(key)
     if value is None:
         return ()

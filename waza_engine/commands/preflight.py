@@ -1,4 +1,4 @@
-"""``waza-engine preflight``: what stands in the way of a run, found out offline."""
+"""``waza-engine preflight``: check offline for problems that would prevent a run."""
 
 from __future__ import annotations
 

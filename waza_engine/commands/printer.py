@@ -1,7 +1,7 @@
 """Lines with colours for people, on a terminal, in a pipe or in a file.
 
-Architecture invariant: text is never read as markup. A part of a line is a text, or a text with its style,
-and what it holds is shown as in ``terminal``: no name can set a colour, add a line or make a link.
+Architecture invariant: text is never read as markup. A part of a line is a string, or a string with its
+style, and it is escaped as in ``terminal``: no name can set a colour, add a line or make a link.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rich.text import Text
 from waza_engine.terminal import harmless_lines, visible, visible_lines, without_commands
 
 Part: TypeAlias = "str | tuple[str, str]"
-"""A text, or a text with a style of rich such as ``bold`` or ``dim``."""
+"""A string, or a string with a style of rich such as ``bold`` or ``dim``."""
 
 _WIDE = 200
 
@@ -32,7 +32,7 @@ class Printer:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person looks at it."""
+        """Return whether it is a terminal."""
         return self.console.is_terminal
 
     def line(self, *parts: Part) -> None:
@@ -40,7 +40,7 @@ class Printer:
         self.console.print(shown(*parts))
 
     def lines(self, text: str, before: str, style: str = "") -> None:
-        """Print every line of a text behind what is to stand ``before`` it."""
+        """Print every line of a string after the prefix ``before``."""
         for line in visible_lines(text).rstrip("\n").split("\n"):
             self.line((f"{before}{line}", style))
 
@@ -54,7 +54,7 @@ class Printer:
         if self.console.is_terminal:
             self.console.print(table)
             return
-        # A long cell goes on in lines of its own, which may begin with a command to a build server.
+        # A long cell wraps to further lines, which may begin with a command to a build server.
         with self.console.capture() as drawn:
             self.console.print(table)
         self.console.file.write(without_commands(drawn.get()))

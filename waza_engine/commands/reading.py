@@ -36,7 +36,7 @@ DEFAULT_RUNS = 10
 
 
 def estimate(params: Params) -> Answer:
-    """Tell what ``eval.run`` with these parameters would cost and take, in all and task by task."""
+    """Return the estimated cost and duration of ``eval.run`` with these parameters, in all and by task."""
     from waza_engine.runs.estimating import estimated
 
     settings = run_settings(params, eval_path)
@@ -45,7 +45,7 @@ def estimate(params: Params) -> Answer:
 
 
 def affected(params: Params) -> Answer:
-    """Tell which tasks of ``eval.run`` with these parameters have changed since their newest results."""
+    """Return the tasks of ``eval.run`` with these parameters that changed since their newest results."""
     from waza_engine.runs.choosing import chosen
     from waza_engine.runs.passes.outdated import outdated
 
@@ -56,7 +56,7 @@ def affected(params: Params) -> Answer:
 
 
 def list_evals(params: Params) -> Answer:
-    """Return the suites below a folder; one that cannot be loaded is known by its path."""
+    """Return the suites below a folder; for one that cannot be loaded, its path."""
     root = given_path(params, "dir")
     if not root.is_dir():
         raise refused(f"There is no directory {root}.", INVALID_PARAMS)
@@ -78,7 +78,7 @@ def get_eval(params: Params) -> Answer:
 
 
 def validate_eval(params: Params) -> Answer:
-    """Tell what would stop a run of a suite."""
+    """Return the problems that would stop a run of a suite."""
     path = eval_path(params, "path")
     errors: list[str] = []
     try:
@@ -96,7 +96,7 @@ def validate_eval(params: Params) -> Answer:
 
 
 def list_tasks(params: Params) -> Answer:
-    """Return the tasks of a suite, those that are switched off as well."""
+    """Return the tasks of a suite, including disabled ones."""
     return {"tasks": [{"id": task.id, "name": task.name} for task in _suite(params).tasks]}
 
 
@@ -178,7 +178,7 @@ def loaded(load: Callable[[], Any], code: int = VALIDATION_FAILED) -> Any:
 
 
 def eval_path(params: Params, key: str) -> Path:
-    """Return the eval file that is named, or that lies in the directory that is named."""
+    """Return the eval file of a parameter, which names it or its directory."""
     path = given_path(params, key)
     try:
         found = eval_file_of(path)

@@ -14,7 +14,7 @@ from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
 
 RUN_FIRST = "run it first"
-"""What to do where a suite has no results, for whoever does not sit at a command line."""
+"""The advice for a suite without results, outside a command line."""
 _EVAL_SUFFIXES = (".yaml", ".yml")
 
 
@@ -50,7 +50,7 @@ def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path
     if found is not None and (why := why_newest_unread(found)):
         if newest_result_file(directory, of_prompts=of_prompts, readable=True) is None:
             raise RecordingError(no_results_words(path, directory, ""))
-        # What an older run came to is not what the newest did.
+        # The results of an older run must not be shown as those of the newest.
         raise RecordingError(f"The newest results of {path} cannot be read, so name a result file. {why}")
     if found is None:
         advice = advice or f"run it with `{command_line('run', path)}`, or name a result file"

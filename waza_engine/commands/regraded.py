@@ -1,4 +1,4 @@
-"""What grading a record again found, as programs read it: an object for answers, a document for the disk."""
+"""Results of a re-grading for programs: an object for answers, a document for the disk."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """A task graded again beside its record. ``score`` is the mean of its trials' weighted scores.
+    """A re-graded task with its record. ``score`` is the mean of its trials' weighted scores.
 
-    Of one that is ``doubted`` the record says that it, or a trial of it, passed, and verdicts say otherwise.
-    ``part``: only some of its graders were asked, so that what it comes to is not held against its record.
+    A ``doubted`` task passed according to its record, or a trial of it did, but the verdicts contradict that.
+    ``part``: only some of its graders ran, so that its result is not compared with its record.
     """
 
     task: RegradedTask
@@ -46,7 +46,7 @@ class TaskReport:
 
     @property
     def passed(self) -> bool:
-        """Whether the task passes, or has nothing that could fail."""
+        """Return whether the task passes, or has nothing that could fail."""
         return self.concluded.verdict not in ("failed", "errored")
 
 
@@ -58,7 +58,7 @@ def graded(
     timestamp = regrading.recording.header.started
     for task in regrading.grade(cancellation):
         written = _written(task)
-        # A task that has no trials keeps the figures of its record.
+        # A task without trials keeps the numbers of its record.
         figures: Block = block_of(written, "stats") if task.trials and not task.error else {}
         report = TaskReport(
             task=task,
@@ -84,10 +84,10 @@ def _written(task: RegradedTask, *, kept: bool = False) -> Json:
 
 
 def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclusion:
-    """Return what the run comes to now: as every report will tell it of the record with the new verdicts.
+    """Return the current conclusion of the run, as every report will show it with the new verdicts.
 
-    What is never graded again counts as recorded: that it was cut short, trigger prompts, the baseline. When
-    only some tasks or graders were asked for, it is what the tasks that were graded come to.
+    Parts that are never graded again count as recorded: that it was cut short, trigger prompts, the baseline.
+    When only some tasks or graders were requested, it is the conclusion of the re-graded tasks.
     """
     return conclude(_run_now(regrading, reports), tasks=[report.concluded for report in reports])
 
@@ -99,7 +99,7 @@ def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
     if request.tasks or request.graders:
         recorded = RunOutcome(recorded.header, "completed", (), recorded.summary)
     elif recorded.status == "failed":
-        # It came to its end, and was failed for verdicts that are others now.
+        # It was complete, and failed because of verdicts that differ now.
         recorded = replace(recorded, status="completed")
     outcomes = [report.concluded.task for report in reports]
     metrics = tuple(counted_again(recorded.metrics, outcomes))
@@ -195,7 +195,7 @@ def _task(regrading: Regrading, report: TaskReport) -> Answer:
 
 
 def _with_recorded(regrading: Regrading, report: TaskReport) -> Answer:
-    """Return what a task comes to with what the graders that were not asked said in the run."""
+    """Return a task's result with the recorded verdicts of graders that did not run."""
     header, kept = regrading.recording.header, _written(report.task, kept=True)
     task = task_result(kept, header.started)
     return {
@@ -208,10 +208,9 @@ def _with_recorded(regrading: Regrading, report: TaskReport) -> Answer:
 
 
 def grader_answer(now: GraderResult, recorded: GraderResult | None, verdicts: Sequence[Validation]) -> Answer:
-    """Return what a grader says of a task beside what it said in the run.
+    """Return a grader's result on a task with the one in the run.
 
-    ``verdicts`` are those of the trials; ``failures`` is what does not hold in the first of them in which
-    anything does not.
+    ``verdicts`` are those of the trials; ``failures`` are the failed checks of the first one that has any.
     """
     return {
         "type": now.type,

@@ -1,4 +1,4 @@
-"""A run told to people: a progress bar on a terminal, plain lines in a pipe, and what came out at the end."""
+"""Print a run for people: a progress bar on a terminal, plain lines in a pipe, and the results at the end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ROOM_FOR_BAR = 36
 
 
 class TextReport:
-    """Prints what a run tells. ``with`` shows the progress bar, when standard output is a terminal."""
+    """Prints the events of a run. ``with`` shows the progress bar, when standard output is a terminal."""
 
     def __init__(self, prepared: PreparedRun, output: IO[str], *, verbose: bool) -> None:
         self._prepared = prepared
@@ -79,7 +79,7 @@ class TextReport:
                 score = "" if event.score is None else f"  {shown_score(event.score)}"
                 note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
                 if event.kind == "failed" and score.endswith(shown_score(1.0)) and event.message:
-                    # What failed has no weight in the score.
+                    # The failed grader has no weight in the score.
                     note += feedback_part(event.message)[0]
                 elif event.kind == "passed" and event.message:
                     note += f"  so far: {event.message}"
@@ -91,7 +91,7 @@ class TextReport:
     def summarize(self, report: RunReport, is_kept: bool = True) -> None:
         """Print what did not pass and why, the totals, and where the results are.
 
-        Of a run whose results could not be written (``is_kept``) the verdict is no pass.
+        A run whose results could not be written (``is_kept``) does not pass.
         """
         self._progress.stop()
         outcome = report.outcome
@@ -119,7 +119,7 @@ class TextReport:
             self._printer.line(f"results: {report.results_file}")
 
     def _shortened(self, task: str) -> str:
-        """Return the name of a task that leaves room for the bar, the count and the time beside it."""
+        """Return the name of a task, short enough for the bar, the count and the time next to it."""
         name = Text(visible(task))
         name.truncate(max(_SHORTEST_NAME, self._printer.console.width - _ROOM_FOR_BAR), overflow="ellipsis")
         return name.plain

@@ -32,8 +32,8 @@ def report_command(
 ) -> int:
     """Write the report of a result file, or of a suite's newest one; return the exit code.
 
-    It goes to a file, or to standard output. The code is that of the run, but 1 for one that did not come
-    to its end: 2 says that there is no report.
+    It goes to a file, or to standard output. The code is that of the run, but 1 for one that did not end: 2
+    says that there is no report.
     """
     try:
         record = record_of(results, of_prompts=True)
@@ -65,7 +65,7 @@ def report_command(
 
 
 def report_code(found: Conclusion) -> int:
-    """Return the exit code of a command that tells what a run came to, and did not run it."""
+    """Return the exit code of a command that reports a run's conclusion without running it."""
     return _CODES.get(found.verdict, found.exit_code)
 
 
@@ -78,11 +78,11 @@ def report_of(
 ) -> bytes:
     """Return the report of a result document; ``fail_under`` is the least score with which it passes.
 
-    As JSON it is the document itself in today's layout, with what it comes to. ``record`` is its file, above
-    which the suite is looked for; ``standing`` is what the suite comes to (``standing_of``). Raises
+    As JSON it is the document itself in the current layout, with its conclusion. ``record`` is its file,
+    above which the suite is searched; ``standing`` is the suite's conclusion (``standing_of``). Raises
     ``ResultsError`` when the summary of a step cannot be written.
     """
-    # In a report a text no longer stands beside the one that goes on with it.
+    # Mask split secrets first: in a report their parts are no longer adjacent.
     document = masked_across(document)
     match output_format:
         case ReportKind.JSON:

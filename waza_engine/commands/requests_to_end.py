@@ -1,4 +1,4 @@
-"""Ctrl-C, a request to end and the end of the terminal, while a run goes on and while it is told."""
+"""Ctrl-C, termination requests and a closed terminal, during a run and while it is reported."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RequestsToEnd:
                 signal.signal(number, self._hear)
 
     def run_is_over(self) -> None:
-        """Tell nobody any more: there is no run that could be stopped."""
+        """Stop forwarding: there is no run that could be stopped."""
         self._told = None
 
     def _hear(self, number: int, frame: FrameType | None) -> None:

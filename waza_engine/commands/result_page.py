@@ -31,8 +31,8 @@ _MOST_RECORDS = 50
 def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> dict[str, Any]:
     """Return the page of a result file, or of the newest run of a suite, as ``markdown``.
 
-    ``goes_on`` tells that the run has not ended. ``workspaces`` are those that it has kept and that are still
-    there, ``{task, trial, path}`` each; ``answered`` are its tasks with an answer, ``{id, name}`` each, and
+    ``goes_on`` says that the run has not ended. ``workspaces`` are those that it has kept and that still
+    exist, ``{task, trial, path}`` each; ``answered`` are its tasks with an answer, ``{id, name}`` each, and
     ``tasks`` all of them in the order of the page.
 
     With a task, it is the newest run that had it. ``suite`` has the prompts of a result file that has none.

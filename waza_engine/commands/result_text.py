@@ -1,4 +1,4 @@
-"""A result document told to people: each task with its score, what did not pass and why, the totals."""
+"""Print a result document for people: each task with its score, what did not pass and why, the totals."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def print_results(
     fail_under: float | None = None,
     standing: Json | None = None,
 ) -> Conclusion:
-    """Print a result document in today's layout, to standard output unless another stream is given.
+    """Print a result document in the current layout, to standard output unless another stream is given.
 
-    It has colours on a terminal and is plain elsewhere. ``standing`` is what the suite comes to by all of its
-    records (``standing_of``). Return what the run comes to.
+    It has colours on a terminal and is plain elsewhere. ``standing`` is the suite's conclusion from all of
+    its records (``standing_of``). Return the conclusion of the run.
     """
     printer = Printer(output)
     run = run_of(document)

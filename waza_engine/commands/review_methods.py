@@ -30,9 +30,9 @@ _WHICH = ("path", "task", "trial", "grader")
 
 
 def list_reviews(params: Params) -> Answer:
-    """Return as ``items`` what waits for a person, of a suite or a result file at ``path``.
+    """Return as ``items`` the pending verdicts of a suite or a result file at ``path``.
 
-    Its newest answers are meant, of a ``task``, a ``trial`` and a ``grader`` where they are given.
+    These are of its newest answers, of a ``task``, a ``trial`` and a ``grader`` if given.
     """
     only_known(params, _WHICH)
     request = _request(params)

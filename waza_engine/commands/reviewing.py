@@ -1,4 +1,4 @@
-"""Verdicts that wait for a person: which there are in the records of a suite, and recording what is said."""
+"""Pending verdicts for people: list those in a suite's records, and store reviews."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from waza_engine.runs.loading.suite import SuiteError
 
 
 class ReviewError(Exception):
-    """A review cannot be listed or recorded; the text is for the user."""
+    """A review cannot be listed or recorded; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    """What to review. ``results`` is a result file, an eval file, or the directory of a suite.
+    """The verdict to review. ``results`` is a result file, an eval file, or the directory of a suite.
 
     ``passed`` None lists; otherwise that is the verdict. ``score`` is 0..1, by default that of the verdict.
     """
@@ -44,13 +44,13 @@ class ReviewRequest:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A verdict for a person, and the result file that it stands in."""
+    """A verdict for a person, and its result file."""
 
     item: ReviewItem
     results: Path
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as programs get it; what was said of it stands there once somebody has."""
+        """Return it for programs, with its review if it has one."""
         item, details = self.item, block_of(self.item.verdict, "details")
         said = {
             "passed": item.verdict.get("passed"),
@@ -157,7 +157,7 @@ def _found(files: Sequence[Path]) -> list[Found]:
         document = reviewed_document(path)
         if document is None:
             continue
-        # A task that was run again is reviewed anew; its earlier answers do not count any more.
+        # A task that was run again needs a new review; its earlier answers do not count any more.
         found += [
             Found(item, path)
             for item in review_items(document, path)

@@ -188,7 +188,7 @@ def _carried_out(
 
 
 def _nothing_to_run(error: NothingAffectedError, output_format: str) -> int:
-    # Whoever reads documents gets none.
+    # Formats for programs get no document.
     say = Printer().line if output_format in ("text", "github") else complain
     for sentence in error.sentences:
         say(sentence)
@@ -196,7 +196,7 @@ def _nothing_to_run(error: NothingAffectedError, output_format: str) -> int:
 
 
 def _refused(error: Exception, path: Path) -> int:
-    """Say why nothing is run, and return the exit code."""
+    """Report why nothing is run, and return the exit code."""
     wrong_file = _about_a_task(path)
     sentences = error.sentences if isinstance(error, SuiteError) else (str(error),)
     for sentence in (wrong_file,) if wrong_file else sentences:
@@ -205,7 +205,7 @@ def _refused(error: Exception, path: Path) -> int:
 
 
 def _about_a_task(path: Path) -> str:
-    """Return what to run in place of a task file, "" for a path that is none."""
+    """Return what to run in place of a task file, "" for any other path."""
     found = suite_of_task(path) if path.is_file() and path.name not in EVAL_NAMES else None
     if found is None:
         return ""
@@ -234,7 +234,7 @@ class _Plan:
 
     @property
     def several(self) -> bool:
-        """Whether several suites were selected."""
+        """Return whether several suites were selected."""
         return len(self.eval_files) > 1
 
 
@@ -250,7 +250,7 @@ def _told(
     *,
     verbose: bool | None,
 ) -> tuple[RunReport, Callable[[RunReport, bool], None]]:
-    """Run and print what happens; return the report, and what prints what it came to once it is written."""
+    """Run and print events; return the report, and a function that prints the results once written."""
     if output_format in ("text", "github"):
         with TextReport(
             prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
@@ -295,7 +295,7 @@ def _check_files(files: Sequence[Path], eval_file: Path) -> None:
     places: set[str] = set()
     for file in files:
         check_writable(file, eval_file)
-        place = os.path.realpath(file).casefold()  # many disks do not tell `A` from `a`
+        place = os.path.realpath(file).casefold()  # many disks ignore case
         if place in places:
             raise SuiteError(f"{file} would be written twice; name another file, or run the models apart.")
         if file.is_file() or not file.exists():  # a device takes both
@@ -347,7 +347,7 @@ def _recommended(found: Sequence[RunReport]) -> tuple[list[RunReport], list[str]
 
 
 def _tied_with(winner: str, found: Sequence[RunReport]) -> tuple[list[str], list[str]]:
-    """Return the models that differ from the winner by no more than chance, and those not behind it at all.
+    """Return the models that differ from the winner by no more than chance, and those with equal results.
 
     Both have the winner itself.
     """
@@ -387,7 +387,7 @@ def _run(
     listener: Callable[[RunEvent], None],
     cancellation: RunCancellation,
 ) -> RunReport:
-    """Run in a thread of its own, so that Ctrl-C reaches us at once on every system."""
+    """Run in a separate thread, so that Ctrl-C reaches us immediately on every system."""
     heard: queue.SimpleQueue[RunReport | Exception | None] = queue.SimpleQueue()
 
     def work() -> None:
@@ -428,7 +428,7 @@ def _written(found: Sequence[RunReport], plan: _Plan, junit_files: Sequence[Path
 
 
 def _written_copy(found: RunReport, output: Path | None) -> bool:
-    """Write the file of ``-o``; return whether the results are kept where they were asked for."""
+    """Write the file of ``-o``; return whether the results are stored as requested."""
     if output is None:
         return found.results_file is not None
     try:

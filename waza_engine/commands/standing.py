@@ -1,4 +1,4 @@
-"""What a suite comes to by all of its records, where the newest one is of a part of it."""
+"""The conclusion of a suite from all of its records, if the newest one is of a part of it."""
 
 from __future__ import annotations
 

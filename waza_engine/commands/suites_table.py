@@ -39,7 +39,7 @@ class RefusedSuite:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the suite is at fault: one without affected tasks is not."""
+        """Return whether the suite is at fault: one without affected tasks is not."""
         return not isinstance(self.error, NothingAffectedError)
 
 

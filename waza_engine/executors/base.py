@@ -1,4 +1,4 @@
-"""What the engine asks of an agent, and what it gets back."""
+"""The interface between the engine and an agent: requests and responses."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from waza_engine.vocabulary import PaidAnswer, SkillInvocation, ToolCall, Usage
 
 
 class ExecutorError(Exception):
-    """The executor cannot work at all, or not for this prompt; the text is for the author of the suite.
+    """The executor cannot work at all, or not for this prompt; the message is for the author of the suite.
 
-    ``transient`` is true for what may go away by itself: a rate limit, a broken connection. ``remediation``
-    is what to do, in a clause, where that is something else than to correct the suite.
+    ``transient`` is true for errors that may go away by themselves: a rate limit, a broken connection.
+    ``remediation`` is what to do, in a clause, unless that is to correct the suite.
     """
 
     def __init__(self, message: str, *, transient: bool = False, remediation: str = "") -> None:
@@ -27,9 +27,9 @@ class ExecutorError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSettings:
-    """What an executor is made of. Relative paths in ``config`` start at ``suite_directory``.
+    """The settings of an executor. Relative paths in ``config`` start at ``suite_directory``.
 
-    ``eval_file`` is the name of the eval file there, "" when it is not known.
+    ``eval_file`` is the name of the eval file there, "" if unknown.
     """
 
     suite_directory: Path
@@ -38,15 +38,15 @@ class ExecutorSettings:
 
 
 class Cancellation(Protocol):
-    """Whether the run was cancelled, and a way to be told at once."""
+    """The cancellation of a run: its state, and callbacks."""
 
     @property
     def requested(self) -> bool:
-        """Whether it is time to stop."""
+        """Return whether the run should stop."""
         ...
 
     def on_request(self, stop: Callable[[], None]) -> Callable[[], None]:
-        """Call ``stop`` when the run is cancelled (at once if it is).
+        """Call ``stop`` when the run is cancelled (immediately if it already is).
 
         Return a function that withdraws this.
         """
@@ -63,9 +63,9 @@ class WorkspaceFile:
 
 @dataclass(frozen=True, slots=True)
 class MockedCommands:
-    """Programs that stand for others: the ``folder`` that must come first on the ``PATH``.
+    """Mocks of programs: the ``folder`` that must come first on the ``PATH``.
 
-    ``session`` is where the answers of one trial are, None outside of trials.
+    ``session`` is the directory of one trial's answers, None outside of trials.
     """
 
     folder: Path
@@ -73,31 +73,31 @@ class MockedCommands:
 
 
 def unwatched(_: ToolCall) -> None:
-    """Nobody looks at the turn while it goes on."""
+    """Ignore a tool call."""
 
 
 def unpaid(_: PaidAnswer) -> None:
-    """Keep nothing: nobody pays for the answers of this turn."""
+    """Store nothing: the answers of this turn cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRequest:
     """One turn of a conversation. ``session`` continues an earlier one.
 
-    ``timeout_seconds`` holds for this call alone; ``first_event_timeout_seconds`` of 0 is off.
+    ``timeout_seconds`` applies to this call alone; ``first_event_timeout_seconds`` of 0 is off.
 
-    ``workspace`` is the directory in which the agent works, starting in ``workdir`` below it; ``files`` says
-    what ``inputs.files`` put there. ``skill_directories`` are existing folders of skills, or skills.
-    ``instructions`` are added to what the agent is told about itself (the body of the skill under test, the
-    list of skills, instruction files). ``mcp_servers`` holds their configuration by name, mocks included.
-    ``tools`` are offered besides the agent's own. A session that is ``ephemeral`` is deleted afterwards.
-    With ``stop_at_skill`` the turn ends as soon as this skill is invoked, which is no error.
-    ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges;
-    ``follow_ups`` says how many more prompts of the same conversation are sure to come. ``commands`` are the
-    programs that are mocked for it. ``watch`` gets every tool call as it begins, from any thread.
+    ``workspace`` is the directory in which the agent works, starting in ``workdir`` below it; ``files`` are
+    those that ``inputs.files`` put there. ``skill_directories`` are existing folders of skills, or skills.
+    ``instructions`` are added to the agent's system message (the body of the skill under test, the list of
+    skills, instruction files). ``mcp_servers`` holds their configuration by name, mocks included. ``tools``
+    are offered besides the agent's own. A session that is ``ephemeral`` is deleted afterwards. With
+    ``stop_at_skill`` the turn ends as soon as this skill is invoked, which is no error. ``task_id`` and
+    ``trial`` (from 1) identify the trial, empty and 0 for triggers and judges; ``follow_ups`` says how many
+    more prompts of the same conversation are sure to come. ``commands`` are the programs that are mocked for
+    it. ``watch`` gets every tool call as it begins, from any thread.
 
     ``paid`` gets every answer of a model when it has arrived, from any thread and before the turn goes on: it
-    is paid for, and nobody else has it when the process is killed.
+    is paid for, and would be lost if the process is killed.
     """
 
     prompt: str
@@ -133,13 +133,13 @@ class ExecutionRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResponse:
-    """What one turn left behind. ``error`` is set when the agent gave up; its output so far is kept.
+    """The result of one turn. ``error`` is set when the agent gave up; its output so far is kept.
 
-    ``transient`` is true for an error that may go away by itself, as that of an ``ExecutorError``.
-    ``events`` are transcript entries as upstream writes them. ``usage`` is None when the executor
-    reports none. ``duration_ms`` is how long the agent took, None when the caller's clock is right.
-    ``cut`` is true when a limit of tokens ended the last answer in its middle, as far as that is known.
-    ``refusal`` is what the model said in the field with which it refuses to answer.
+    ``transient`` is true for an error that may go away by itself, as that of an ``ExecutorError``. ``events``
+    are transcript entries as upstream writes them. ``usage`` is None when the executor reports none.
+    ``duration_ms`` is how long the agent took, None when the caller's clock is right. ``cut`` is true when a
+    token limit ended the last answer in its middle, as far as that is known. ``refusal`` is the model's text
+    in the field with which it refuses to answer.
     """
 
     output: str
@@ -156,14 +156,14 @@ class ExecutionResponse:
 
 
 class Executor(Protocol):
-    """Carries out prompts. ``execute`` is called from several threads at the same time.
+    """Executes prompts. ``execute`` is called from several threads at the same time.
 
     ``answers_triggers`` is true for an executor that has no skills to call and answers every trigger prompt
-    rightly by definition. ``has_model`` is true when a model answers, which can judge and reply; it honours
-    ``tools`` then. ``costs`` is true when its answers may cost money; where it is false, the usage that it
-    reports was paid for another time. ``reports_cost`` is true when it says itself what its answers cost.
-    ``library`` is the package that does its work, whose version the results tell; "" without one.
-    ``warnings`` says what in its files has no effect, one sentence each.
+    correctly by definition. ``has_model`` is true when a model answers, which can judge and reply; it
+    supports ``tools`` then. ``costs`` is true when its answers may cost money; where it is false, the usage
+    that it reports was paid for another time. ``reports_cost`` is true when it reports the cost of its
+    answers. ``library`` is the package that does its work, whose version is stored in the results; "" without
+    one. ``warnings`` are the parts of its files without effect, one sentence each.
     """
 
     name: str
@@ -175,7 +175,7 @@ class Executor(Protocol):
     warnings: tuple[str, ...]
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn; return early when cancelled.
+        """Execute one turn; return early when cancelled.
 
         Raises ``ExecutorError`` when there is no answer at all.
         """
@@ -187,7 +187,7 @@ class Executor(Protocol):
 
 
 def blindness_to_skills(executor: Executor) -> str:
-    """Return why an executor cannot tell which skills the agent uses, "" when it can."""
+    """Return why an executor cannot report the agent's use of skills, "" when it can."""
     return getattr(executor, "blind_to_skills", "")
 
 
@@ -196,5 +196,5 @@ class Reaching(Protocol):
     """An executor that can find out before a run whether those answer whom it asks, at no cost."""
 
     def reach(self) -> None:
-        """Return within seconds; raise ``ExecutorError`` when nobody answers, or the key is refused."""
+        """Return within seconds; raise ``ExecutorError`` when nothing answers, or the key is rejected."""
         ...

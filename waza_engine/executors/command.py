@@ -1,7 +1,7 @@
 """The executor ``command``: any agent with a command line, driven as an adapter file describes it.
 
-A program is started for every turn, without a shell, in the task's workspace. What it writes becomes the
-transcript while it runs; ``docs/compatibility.md`` says what differs from the agent-eval-harness.
+A program is started for every turn, without a shell, in the task's workspace. Its output becomes the
+transcript while it runs; ``docs/compatibility.md`` lists the differences from the agent-eval-harness.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class CommandExecutor:
         self._histories: dict[str, tuple[PastTurn, ...]] = {}
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn. Raises ``ExecutorError`` when the program cannot be started."""
+        """Execute one turn. Raises ``ExecutorError`` when the program cannot be started."""
         history = self._history(request.session)
         turn = Turn(
             self._adapter,
@@ -219,7 +219,7 @@ class CommandExecutor:
         return ()
 
     def _remembered(self, request: ExecutionRequest, history: tuple[PastTurn, ...], turn: Turn) -> str:
-        """Return the name under which the conversation goes on."""
+        """Store the conversation, and return its name for the next turn."""
         named = "" if self._adapter.session_mode == "iterative" else turn.session
         session = named or request.session or f"{_UNNAMED}{next(self._numbers)}"
         if self._adapter.session_mode == "iterative" and not request.ephemeral:
@@ -275,7 +275,7 @@ def _not_started(program: str, error: OSError | ValueError) -> str:
 
 
 def _told_plainly(path: Path) -> Path:
-    """Return a path without the `..` of what was written, where that leads to the same file."""
+    """Return a path without the `..` that was written, if that leads to the same file."""
     plain = Path(os.path.normpath(path))
     try:
         return plain if plain.resolve() == path.resolve() else path

@@ -1,8 +1,8 @@
-"""The program behind every mocked command: ``python -I command_shim.py ROOT NAME ARGUMENT…``.
+"""The program that replaces every mocked command: ``python -I command_shim.py ROOT NAME ARGUMENT…``.
 
-It is started anew for every call, so it imports little and nothing of the engine. It answers as the mock of
-its task says, and writes down that it was called. Which task that is says the environment; agents that serve
-several tasks from one process do not set it, then it is the task in whose workspace the call was made.
+It is started for every call, so it imports little and nothing of the engine. It answers as the mock of its
+task says, and records the call. The environment says which task that is; agents that serve several tasks from
+one process do not set it, then it is the task in whose workspace the call was made.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 def main(root: Path, name: str, arguments: list[str]) -> int:
-    """Carry out one call and return its exit code."""
+    """Execute one call and return its exit code."""
     folder, session = _session(root, name)
     mock = None if session is None else _mock(session, name)
     if mock is None or session is None:

@@ -39,10 +39,10 @@ _DIED = "the Copilot agent ended in the middle of its work"
 
 @register
 class CopilotExecutor:
-    """Carries out prompts with the Copilot agent.
+    """Executes prompts with the Copilot agent.
 
-    Raises ``ExecutorError`` when the agent is not installed or its provider cannot be used. Whether somebody
-    is logged in is found out with the first prompt.
+    Raises ``ExecutorError`` when the agent is not installed or its provider cannot be used. A missing login
+    is only detected with the first prompt.
     """
 
     name = "copilot-sdk"
@@ -61,16 +61,16 @@ class CopilotExecutor:
         self._closed = False
         self._under_way: set[Future[None]] = set()
         self._runtimes: list[Runtime] = []
-        # Only touched in the event loop.
+        # Only used in the event loop.
         self._starting = asyncio.Lock()
         self._sessions: Sessions | None = None
         self._no_start: ExecutorError | None = None
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn.
+        """Execute one turn.
 
-        What the agent said and did until it gave up, or until its time was over, is in the response. Raises
-        ``ExecutorError`` when the agent cannot be asked.
+        The response has the agent's output and calls until it gave up, or reached its time limit. Raises
+        ``ExecutorError`` when the agent cannot be used.
         """
         turn = _Turn(request, self._provider)
         done = self._thread.submit(self._carry_out(turn))
@@ -195,7 +195,7 @@ class _Turn:
         silence.reschedule(None)
         await _first_of(self._over, runtime.died)
         if self._record.error:
-            # What the agent still has to say about its failure comes at once.
+            # The agent reports details of its failure immediately.
             await _first_of(self._idle, runtime.died, seconds=_GRACE_SECONDS)
             self.error = self._told_error()
         elif runtime.died.is_set() and not self._over.is_set():
@@ -229,7 +229,7 @@ class _Turn:
             found.counted = totals
 
     def _broken_server(self) -> str:
-        """Say which server did not start: the agent goes on without its tools and does not tell."""
+        """Return which server did not start: the agent goes on without its tools and does not report it."""
         broken = self._record.broken_servers
         name = next((name for name in self.request.mcp_servers if name in broken), None)
         if name is None:

@@ -1,7 +1,6 @@
-"""The mock executor: it answers at once, without an agent, a key or a cost, and calls no tools.
+"""The mock executor: it answers immediately, without an agent, a key or a cost, and calls no tools.
 
-Its answer repeats what it was given, exactly as upstream's mock does, so suites can be tried out and
-compared.
+Its answer repeats its input, exactly as upstream's mock does, so suites can be tried out and compared.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def _beginning(file: WorkspaceFile) -> str:
 
 
 def _as_go_prints(value: Any) -> str:
-    """Return the text of a context value as upstream writes it: ``[a b]``, ``map[k:v]``, ``true``."""
+    """Return a context value as upstream prints it: ``[a b]``, ``map[k:v]``, ``true``."""
     match value:
         case None:
             return "<nil>"

@@ -1,7 +1,7 @@
-"""The executor ``openai``: a model behind any server that speaks OpenAI's chat completions.
+"""The executor ``openai``: a model on any server with OpenAI's chat completions.
 
-There is no agent behind it, only the model; the tools it may call are carried out here (``workspace_tools``,
-skills, tools of judges). Differences to an agent are told in docs/executors.md.
+There is no agent, only the model; the tools that it may call are executed here (``workspace_tools``, skills,
+tools of judges). docs/executors.md lists the differences from an agent.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from waza_engine.vocabulary import CANCELLED
 class OpenAIExecutor:
     """Talks to a model; conversations are kept in memory until the executor is closed.
 
-    Raises ``ExecutorError`` when there is no server to talk to, or no key for it.
+    Raises ``ExecutorError`` when no server is configured, or no key for it.
     """
 
     name = "openai"
@@ -63,7 +63,7 @@ class OpenAIExecutor:
         self._closed = False
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn.
+        """Execute one turn.
 
         An ephemeral turn leaves no trace: its session is gone, one that it continued is as it was before.
         Raises ``ExecutorError`` when the model has not answered at all.
@@ -149,7 +149,7 @@ class OpenAIExecutor:
             *mcp_tools(request, brake, deadline),
             *skill_tools(request.skill_directories),
         ]
-        # What the caller offers hides a tool of ours with the same name.
+        # A tool of the caller hides a tool of ours with the same name.
         return list({tool.name: tool for tool in reversed(tools)}.values())[::-1]
 
 

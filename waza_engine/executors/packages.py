@@ -16,9 +16,9 @@ _OF_AGENTS = re.compile(r"""(?P<wanted>(?P<name>[\w.-]+)[^;]*?)\s*;\s*extra == [
 
 
 def missing_packages() -> tuple[str, ...]:
-    """Return what agents and judges need and is not installed, as pip takes it: ``openai<4,>=3.54``.
+    """Return the missing packages of agents and judges, in pip's syntax: ``openai<4,>=3.54``.
 
-    Nothing where nobody knows: of sources that were not installed.
+    Empty if unknown: for sources that were not installed.
     """
     try:
         required = importlib.metadata.requires(_DISTRIBUTION) or ()
@@ -39,9 +39,9 @@ def installing(packages: Iterable[str]) -> str:
 
 
 def _installing_with_uv(receipt: Path, wanted: Iterable[str]) -> str:
-    """Return how uv makes a tool anew with more packages; of a tool that is not of an index uv keeps where.
+    """Return uv's command to reinstall a tool with more packages; uv has the source unless it is an index.
 
-    What it was not told again it would leave out, so packages that were added before are named, too.
+    uv would drop packages that are not named again, so those that were added before are named, too.
     """
     import tomllib
 

@@ -1,4 +1,4 @@
-"""What executors with a model of one's own have in common: the address of its server, and its key."""
+"""Shared by executors with a model of one's own: the address of its server, and its key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from waza_engine.spec.eval_config import Provider
 def host_of(url: str, source: str) -> str:
     """Return the host of an address, with its port if it names one.
 
-    ``source`` says where the address stands. Raises ``ExecutorError`` for what is none.
+    ``source`` says where the address is written. Raises ``ExecutorError`` for an invalid one.
     """
     try:
         parts = urlsplit(url)
@@ -51,18 +51,18 @@ def named_key(provider: Provider) -> tuple[str, str]:
 
 
 def nothing_answers(host: str) -> str:
-    """Say that a server is not started."""
+    """Return the message for a server that is not started."""
     return f"nothing answers at `{host}`; start the server, or check `base_url`"
 
 
 def is_this_machine(host: str) -> bool:
-    """Tell whether a host, perhaps with a port, is the machine that we are on."""
+    """Return whether a host, perhaps with a port, is this machine."""
     name, address = _name_and_address(host)
     return name == "localhost" or name.endswith(".localhost") if address is None else address.is_loopback
 
 
 def is_near(host: str) -> bool:
-    """Tell whether a host is this machine or its network: such servers need no key as a rule."""
+    """Return whether a host is this machine or in its network: such servers usually need no key."""
     name, address = _name_and_address(host)
     if address is None:
         return "." not in name or name.endswith((".localhost", ".local", ".internal", ".lan"))

@@ -1,7 +1,7 @@
-"""Where recorded answers come from: result files, transcript files, snapshots, or a directory of them.
+"""Sources of recorded answers: result files, transcript files, snapshots, or a directory of them.
 
-Result files are those of this engine and of upstream (``results/reading/recordings.py``). A transcript
-file holds the last trial of one task, a snapshot one trial.
+Result files are those of this engine and of upstream (``results/reading/recordings.py``). A transcript file
+holds the last trial of one task, a snapshot one trial.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class RecordedTrigger:
-    """What happened to a trigger prompt."""
+    """The recorded result of a trigger prompt."""
 
     triggered: bool
     output: str
@@ -44,10 +44,10 @@ class RecordedTrigger:
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """What one file holds: trials by task and number, and trigger prompts. ``skill`` was tested.
+    """The content of one file: trials by task and number, and trigger prompts. ``skill`` was tested.
 
     A trial that was stopped has no answer and is not among them; ``cut_short`` are the tasks that had one.
-    ``single`` marks a file that holds one trial of several, which lie beside it.
+    ``single`` marks a file that holds one trial of several, which are in other files next to it.
     """
 
     path: Path

@@ -1,6 +1,6 @@
-"""The executors by name. Each is imported when it is asked for: an agent's library costs start-up time.
+"""The executors by name. Each is imported on first use: an agent's library costs start-up time.
 
-Which there are says ``EXECUTORS`` of ``spec/executors.py``; each stands in the file of its name.
+``EXECUTORS`` of ``spec/executors.py`` lists them; each is in the file of its name.
 """
 
 from __future__ import annotations

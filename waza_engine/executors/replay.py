@@ -108,7 +108,7 @@ def _answer(trial: TrialOutcome, turn: int, start: int, request: ExecutionReques
 def _after_the_end(
     trial: TrialOutcome, turn: int, failing: int, why: str, request: ExecutionRequest
 ) -> ExecutionResponse:
-    """Return a turn of which nothing is left: all of the trial came with the turns before it."""
+    """Return a turn without content: the record has all of the trial in the turns before it."""
     if why and failing <= turn:
         raise ExecutorError(why)
     turns = len(_starts(trial.events))

@@ -59,9 +59,9 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
     """Compares the tools that the agent called with an expected sequence.
 
     **Scoring:** precision = wanted calls among all calls, recall = wanted calls found, score = F1 = 2·P·R /
-    (P + R), counting repetitions and ignoring the order. Whether it *passes* depends on `matching_mode`
-    alone, so a low score can pass (`in_order_match` with many other calls) and a score of 1.0 can fail (right
-    calls, wrong order).
+    (P + R), counting repetitions and ignoring the order. `matching_mode` alone decides whether it *passes*,
+    so a low score can pass (`in_order_match` with many other calls) and a score of 1.0 can fail (right calls,
+    wrong order).
 
     **Worth knowing:** tool names are exact, upper and lower case included. Expected `bash, edit` and called
     `bash, view, edit`: F1 = 0.8, which passes in order but not exactly.
@@ -110,7 +110,7 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Show the expected sequence beside the real one."""
+        """Compare the expected sequence with the real one."""
         if path[:1] not in (("expected_actions",), ("matching_mode",)) or context.tool_calls is None:
             return None
         actual = [call.name for call in context.tool_calls]

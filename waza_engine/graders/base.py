@@ -1,4 +1,4 @@
-"""What a grader type is: its configuration model, its documentation and its grade.
+"""The base of a grader type: its configuration model, its documentation and its grade.
 
 A grader type is one file in this package. It declares a configuration model and a ``Grader`` subclass::
 
@@ -18,7 +18,7 @@ A grader type is one file in this package. It declares a configuration model and
 
         def grade(self, context: GradingContext) -> Verdict: ...
 
-From that alone come the JSON Schema branch, completion, hover, ``docs/graders.md`` and the registry entry.
+The JSON Schema branch, completion, hover, ``docs/graders.md`` and the registry entry are derived from it.
 """
 
 from __future__ import annotations
@@ -50,14 +50,15 @@ if TYPE_CHECKING:
 Evidence = Literal[
     "answer", "json", "tool calls", "transcript", "skills", "files", "usage", "duration", "prompt"
 ]
-"""What of a trial a verdict can depend on; ``json`` is the shape of an answer that is JSON."""
+"""The parts of a trial that can decide a verdict; ``json`` is the shape of a JSON answer."""
 
 
 class GraderError(Exception):
     """The grader cannot grade: a broken configuration, a path outside the workspace, a missing program.
 
     The run marks this one grader ``error`` with score 0 and keeps everything else (design, "broken grader").
-    Its text is shown to the author as it is: one sentence that says what is wrong and what to write instead.
+    Its message is shown to the author as it is: one sentence that says what is wrong and what to write
+    instead.
     """
 
 
@@ -67,17 +68,17 @@ class SurroundingsError(GraderError):
 
 @frozen()
 class GradingContext:
-    """What one trial left behind, and where relative paths start.
+    """The result of one trial, and the base of relative paths.
 
     ``tool_calls`` is None when there was no agent session at all (the "no session digest" of the reference);
     ``usage`` is None when the executor reports none; ``workspace`` is None when nothing was kept on disk.
     ``duration_ms`` is the trial's wall clock in milliseconds. ``judge`` is None when no executor can judge;
     ``session`` is the agent's session for a judge that continues it, and ``baseline_output`` the answer of
     the run without skills, None when there was none. ``turns`` are all prompts of a conversation, the first
-    included. ``hint``, ``reference`` and ``metadata`` are the task's own words for its graders. Schemas,
-    rubrics and snapshots are read through ``files``. ``evaluated`` is what the assertions of the grader came
-    to, when they were evaluated together with those of other trials; ``names`` is what they may use of this
-    one, when it is graded again and again.
+    included. ``hint``, ``reference`` and ``metadata`` are the task's own values for its graders. Schemas,
+    rubrics and snapshots are read through ``files``. ``evaluated`` are the results of the grader's
+    assertions, if they were evaluated together with those of other trials; ``names`` are the values that they
+    may use of this trial, when it is graded repeatedly.
     """
 
     output: str = ""
@@ -109,9 +110,9 @@ class GradingContext:
 
 @frozen()
 class Verdict:
-    """What a grader says of one trial.
+    """A grader's verdict on one trial.
 
-    ``score`` is 0..1; ``status`` is ``pending`` for a human review to come.
+    ``score`` is 0..1; ``status`` is ``pending`` while a human review is missing.
     """
 
     score: float
@@ -128,24 +129,24 @@ ConfigT = TypeVar("ConfigT", bound=GraderConfig)
 class Grader(ABC, Generic[ConfigT]):
     """A grader type. An instance is one configured grader; ``grade`` may be called from several threads.
 
-    ``entry_keys`` names config keys that may also stand beside ``type`` (references A and B write ``rubric``
+    ``entry_keys`` names config keys that may also be next to ``type`` (references A and B write ``rubric``
     and ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the
-    successor of a deprecated type. ``warnings`` says what the entry contains that has no effect (unknown
-    keys), one sentence each.
+    successor of a deprecated type. ``warnings`` are the parts of the entry without effect (unknown keys), one
+    sentence each.
 
-    What the engine has to know of a type stands on its class, and holds for plug-ins alike:
+    The class attributes describe the type to the engine, for plug-ins too:
 
     * ``judged``: it asks a model, which costs, so grading a record again keeps its verdict.
     * ``needs_workspace``: it cannot grade without the files that the agent left; when these are gone, grading
       a record again keeps its verdict.
-    * ``reads_fixtures``: it reads the task's fixture folder; a cached verdict holds while that is the same.
+    * ``reads_fixtures``: it reads the fixture folder; a cached verdict is valid while that is unchanged.
     * ``runs_program``: it starts a program, which may miss the agent's files when these are gone.
-    * ``reads_disk``: it reads files other than through ``files``, so its verdict holds no longer than these.
+    * ``reads_disk``: it reads files other than through ``files``, so its verdict depends on these.
     * ``evaluates``: it evaluates expressions of the suite in a worker.
-    * ``reviewed``: a person gives the verdict, anew for each answer, so it is never taken from a cache.
+    * ``reviewed``: a person gives the verdict, again for each answer, so it is never taken from a cache.
     * ``judges_tool_choice``: a pass says that the agent chose its tools well; comparisons count how many do.
-    * ``evidence``: what of a trial decides its verdict, and nothing else does; None when that is not known,
-      and then its strength is not measured.
+    * ``evidence``: the only parts of a trial that decide its verdict; None if unknown, and then its mutation
+      score is not measured.
     """
 
     type: ClassVar[str]
@@ -171,28 +172,28 @@ class Grader(ABC, Generic[ConfigT]):
 
     @property
     def longest_seconds(self) -> float:
-        """How long one grading may take by limits of its own, in seconds; 0 when it sets none."""
+        """Return how long one grading may take by its own limits, in seconds; 0 without limits."""
         return 0.0
 
     @property
     def compares(self) -> bool:
-        """Whether it compares the answer with that of the run without skills, and so grades no such run."""
+        """Return whether it compares with the run without skills, and so does not grade that run."""
         return False
 
     @property
     def continues_session(self) -> bool:
-        """Whether its judge continues the agent's session, which is over once the run is."""
+        """Return whether its judge continues the agent's session, which is over once the run is."""
         return False
 
     @property
     def writes_files(self) -> bool:
-        """Whether it writes files, as snapshots, so that it grades only when somebody asks for it."""
+        """Return whether it writes files, such as snapshots, and so grades only on request."""
         return False
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say what would keep this grader from grading, one sentence each, before an agent is paid.
+        """Return what would keep this grader from grading, one sentence each, before an agent is paid.
 
-        Only warnings: a hook of the run may still put things right. Must be quick and change nothing.
+        These are only warnings: a hook of the run may still fix them. Must be quick and change nothing.
         """
         del suite_directory, files
         return ()
@@ -202,17 +203,17 @@ class Grader(ABC, Generic[ConfigT]):
         return self.evidence
 
     def samples(self, context: GradingContext) -> Samples | None:
-        """Return texts that this grader may want or forbid, to find out whether it notices them.
+        """Return strings that this grader may want or forbid, to find out whether it notices them.
 
-        None stands for the texts of the configuration, and what those match that are patterns.
+        None means the strings of the configuration, and strings that match its patterns.
         """
         del context
         return None
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say what the rule at a path of the configuration met in one trial, None when there is nothing.
+        """Explain the result of the rule at a path of the configuration in one trial, None without one.
 
-        It is asked for the trials of a record, when somebody points at the rule. Raises ``GraderError``.
+        It is called for the trials of a record, when the user hovers over the rule. Raises ``GraderError``.
         """
         del context, path
         return None
@@ -220,7 +221,7 @@ class Grader(ABC, Generic[ConfigT]):
     def propose(
         self, contexts: Sequence[GradingContext], path: RulePath
     ) -> Iterable[Proposal | FileProposal]:
-        """Propose what would let the rule at a path pass on more of some trials, the nearest first.
+        """Propose changes with which the rule at a path passes on more of some trials, nearest first.
 
         Each is tried on the trials before it is offered. Raises ``GraderError``.
         """
@@ -237,7 +238,7 @@ class Grader(ABC, Generic[ConfigT]):
         return self.looks_at(workspace)
 
     def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
-        """Return the contexts of trials that are graded next, with what is found out of all at once."""
+        """Return the contexts of the trials to grade next, with results computed for all of them together."""
         return contexts
 
     @abstractmethod

@@ -128,7 +128,7 @@ class BehaviorGrader(Grader[BehaviorConfig]):
         return verdict_of_checks(checks, all_passed="All behavior checks passed", **details)
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say what was observed against a limit, or which tools were called."""
+        """Return the observed value for a limit, or the called tools."""
         config, usage = self.config, context.usage
         used = [call.name for call in context.tool_calls or ()]
         match path:
@@ -176,7 +176,7 @@ def explained_tokens(usage: Usage | None, limit: int) -> Explanation:
 
 
 def at_most(key: str, actual: int, limit: int, unit: str) -> Check:
-    """Check an inclusive limit; ``unit`` is one of what is counted."""
+    """Check an inclusive limit; ``unit`` is the singular of the counted thing."""
     few = actual <= limit
     return Check((key,), few, "" if few else f"{counted(actual, unit)}, at most {limit:,} allowed")
 

@@ -116,19 +116,19 @@ class CodeGrader(Grader[CodeConfig]):
 """
 
     def reads(self) -> frozenset[Evidence] | None:
-        """Return what the assertions name; one that names nothing might as well read everything."""
+        """Return the names that the assertions use; without any they might as well read everything."""
         words = set(_WORD.findall("\n".join(self.config.assertions)))
         return frozenset(_READS[word] for word in words & _READS.keys()) or self.evidence
 
     def samples(self, context: GradingContext) -> Samples:
-        """Return the texts in the assertions, and what those match that are patterns."""
+        """Return the strings in the assertions, and strings that match their patterns."""
         del context
         return samples_of_texts(
             found.group("text") for text in self.config.assertions for found in _TEXT.finditer(text)
         )
 
     def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
-        """Evaluate the assertions of all trials in one go; what cannot be is said by ``grade``."""
+        """Evaluate the assertions of all trials together; ``grade`` reports what cannot be evaluated."""
         shared = contexts[0].assertions if contexts else None
         if shared is None:
             return contexts
@@ -160,7 +160,7 @@ class CodeGrader(Grader[CodeConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say what the parts of an assertion came to, and which clause decided."""
+        """Return the values of an assertion's parts, and the clause that decided."""
         match path:
             case ("assertions", int(index)):
                 pass
@@ -181,7 +181,7 @@ class CodeGrader(Grader[CodeConfig]):
         return Explanation(observed, (told,), result.values[:MOST_VALUES], weight=weight)
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose limits as they were observed, and texts and tools as the agent writes them; in Python."""
+        """Propose limits as they were observed, and strings and tools as the agent writes them; in Python."""
         match path:
             case ("assertions", int(index)) if self.config.language == "python":
                 # A name that an assertion binds may hide one of the record.
@@ -195,13 +195,13 @@ class CodeGrader(Grader[CodeConfig]):
 
 
 def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome]) -> dict[str, object]:
-    """Return why the assertions that are not true tell nothing of the answer, {} if one of them does."""
+    """Return why all untrue assertions failed to evaluate, {} if one of them was evaluated."""
     untrue = [(text, out) for text, out in zip(assertions, outcomes, strict=True) if not out.passed]
     if not untrue or any(out.error is None for _, out in untrue):
         return {}
     if all(out.timed_out for _, out in untrue):
         return no_word("timeout", _LATE)
-    # A name may be missing for an assertion that was to bind it and did not come to that.
+    # A name may be missing because the assertion that binds it failed before binding it.
     binds = any(":=" in text for text in assertions)
     unusable = all(out.unusable for _, out in untrue) and not binds
     text, first = untrue[0]
@@ -220,7 +220,7 @@ def _evaluate(
 
 @contextmanager
 def _evaluator(shared: AssertionEvaluator | None) -> Generator[AssertionEvaluator]:
-    """Lend what evaluates. What keeps it from that is a ``GraderError``."""
+    """Yield the evaluator. Errors that keep it from evaluating become a ``GraderError``."""
     try:
         if shared is not None:
             yield shared

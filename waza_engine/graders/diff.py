@@ -144,7 +144,7 @@ class DiffGrader(Grader[DiffConfig]):
         return [workspace_path(workspace, expected.path) for expected in self.config.expected_files]
 
     def samples(self, context: GradingContext) -> Samples:
-        """Return the fragments, which are no patterns, without their signs."""
+        """Return the fragments, which are not patterns, without their leading ``+`` or ``-``."""
         del context
         fragments = (fragment for expected in self.config.expected_files for fragment in expected.contains)
         texts = tuple(dict.fromkeys(text for fragment in fragments if (text := _sign_and_text(fragment)[1])))
@@ -210,9 +210,9 @@ class DiffGrader(Grader[DiffConfig]):
         content: bytes,
         updates: list[dict[str, object]],
     ) -> tuple[str, bytes | None]:
-        """Return the complaint and what the snapshot holds.
+        """Return the error message and the content of the snapshot.
 
-        Nothing is complained of when the content equals the snapshot or was written to it.
+        The message is empty when the content equals the snapshot or was written to it.
         """
         place, folder = self._snapshot_place(context, written)
         if folder is not None and leads_outside(folder, place):
@@ -253,7 +253,7 @@ class DiffGrader(Grader[DiffConfig]):
     def propose(
         self, contexts: Sequence[GradingContext], path: RulePath
     ) -> Iterator[Proposal | FileProposal]:
-        """Propose what the agent wrote for the snapshot, and fragments as they stand in its files."""
+        """Propose the agent's output as the snapshot, and fragments as they occur in its files."""
         match path:
             case ("expected_files", int(index), "snapshot" | "contains" as key, *rest):
                 expected = self.config.expected_files[index]

@@ -1,4 +1,4 @@
-"""What a rule of a grader met in a recorded trial, and what would let it pass: data that an editor draws."""
+"""The result of a rule on a recorded trial, and changes that let it pass, as data for an editor."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Any
 
 AROUND = 60
-"""Characters that are shown before and after what was found in a text."""
+"""The number of characters shown before and after a match."""
 MOST_FOUND = 400
 MOST_LINES = 60
 MOST_VALUES = 12
 LONGEST_VALUE = 300
 
 RulePath = tuple[str | int, ...]
-"""Where a rule stands in the ``config`` of its grader, as in ``Check``."""
+"""The path of a rule in the ``config`` of its grader, as in ``Check``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A part of a text, with what stands around it in the same text; ``line`` is its first, from 1.
+    """A part of a string, with its surroundings; ``line`` is its first, from 1.
 
-    What is cut off is an ellipsis.
+    Parts that are cut off become an ellipsis.
     """
 
     before: str
@@ -31,7 +31,7 @@ class Excerpt:
 
     @staticmethod
     def of(text: str, start: int, end: int) -> Excerpt:
-        """Return the characters from ``start`` to ``end`` of a text."""
+        """Return the characters from ``start`` to ``end`` of a string."""
         begin, rest = max(0, start - AROUND), min(len(text), end + AROUND)
         found = text[start:end]
         if len(found) > MOST_FOUND:
@@ -46,13 +46,13 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What one rule met in one trial.
+    """The result of one rule in one trial.
 
-    ``observed`` is that in a few characters, to stand in a row with those of the other trials: a count, a
-    name. ``told`` are sentences without a full stop. ``values`` are expressions beside what they came to.
-    ``lines`` compare what was wanted with what was there: their first character is ``-`` for what was wanted
-    only, ``+`` for what was there only, a blank for both. Of the trials that a rule fails, the one with the
-    greatest ``weight`` says most.
+    ``observed`` is the result in a few characters, shown in a row with those of the other trials: a count, a
+    name. ``told`` are sentences without a full stop. ``values`` are expressions with their values. ``lines``
+    compare the wanted with the actual lines: their first character is ``-`` for wanted only, ``+`` for actual
+    only, a space for both. Of the trials that a rule fails, the one with the greatest ``weight`` is the most
+    informative.
     """
 
     observed: str = ""
@@ -64,17 +64,17 @@ class Explanation:
 
 
 def shortened(text: str, most: int = LONGEST_VALUE) -> str:
-    """Return a text on one line, its end cut off when it is long."""
+    """Return a string on one line, its end cut off when it is long."""
     line = " ".join(text[: most * 2].split())
     return line if len(line) <= most and len(text) <= most * 2 else line[:most] + "…"
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Another value for a place of a configuration, with which more trials might pass; plain JSON.
+    """Another value for a path of a configuration, with which more trials might pass; plain JSON.
 
-    ``words`` say what it does, as the title of a fix: what loosens a rule says so. What is written for it
-    follows a colon, if it is told.
+    ``words`` say what it does, as the title of a fix: a looser rule is called so. The new value follows a
+    colon, if it is shown.
     """
 
     words: str
@@ -84,7 +84,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class FileProposal:
-    """Another content for a file that a rule compares with, to be shown before it is written."""
+    """Another content for a file that a rule compares with, shown before it is written."""
 
     words: str
     file: Path

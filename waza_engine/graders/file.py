@@ -67,7 +67,7 @@ class ContentPatterns(GraderConfig):
 
 
 class FileConfig(GraderConfig):
-    """Which files must exist, must not exist, and what they must contain."""
+    """Files that must or must not exist, and their required contents."""
 
     must_exist: WorkspacePathList = Field(
         default=(),
@@ -149,7 +149,7 @@ class FileGrader(Grader[FileConfig]):
         return [workspace_path(workspace, each.path) for each in self.config.content_patterns]
 
     def samples(self, context: GradingContext) -> Samples:
-        """Return texts that the patterns match."""
+        """Return strings that match the patterns."""
         del context
         entries = self.config.content_patterns
         return samples_of_patterns(
@@ -176,7 +176,7 @@ class FileGrader(Grader[FileConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say where a pattern occurs in a file, or what comes nearest."""
+        """Return where a pattern occurs in a file, or the nearest match."""
         workspace = context.workspace
         match path:
             case ("content_patterns", int(index), "must_match" | "must_not_match" as key, int(number)) if (
@@ -216,7 +216,7 @@ def _must_not_exist(index: int, path: str, place: Path) -> Check:
 
 
 def _exists(place: Path) -> bool:
-    """Tell whether something is there, as upstream does: only "not found" says no."""
+    """Return whether a path exists, as upstream does: only "not found" means no."""
     try:
         os.stat(place)  # noqa: PTH116 - Path.exists hides the difference between absent and unreadable
     except FileNotFoundError:

@@ -15,7 +15,7 @@ _PREVIEW_CHARACTERS = 500
 
 
 class HumanConfig(GraderConfig):
-    """What the reviewer is asked."""
+    """The question for the reviewer."""
 
     instructions: PlainText = Field(
         default="Review the answer for correctness",
@@ -46,9 +46,9 @@ class HumanGrader(Grader[HumanConfig]):
 
     **Worth knowing:**
 
-    - `waza-engine review` lists what waits, and `waza-engine review --task ID --grader NAME --pass` (or
+    - `waza-engine review` lists pending graders, and `waza-engine review --task ID --grader NAME --pass` (or
       `--fail`, `--score`, `--comment`) reviews it; in an editor the lens `◷ Review` does. Reviews are kept in
-      `reviews.jsonl` beside the eval file: commit it. Every run asks anew, because its answer is another one.
+      `reviews.jsonl` next to the eval file: commit it. Every run needs a new review: its answer differs.
     - Upstream no longer runs this type; it has no successor there, except a `prompt` that asks a model
       about the same criteria.
     """

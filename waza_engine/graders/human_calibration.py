@@ -43,7 +43,7 @@ class HumanCalibrationGrader(Grader[HumanCalibrationConfig]):
     in the score nor in whether the task passes. A label (`waza-engine review`, as for `human`) measures the
     judge: it counts in no score, and one that fails fails no task.
 
-    **Worth knowing:** `waza-engine review` also tells how far the labels and the judge agree: the share of
+    **Worth knowing:** `waza-engine review` also reports how far the labels and the judge agree: the share of
     equal verdicts, what the judge wrongly passed and wrongly failed, and Cohen's kappa. `calibrate_grader` is
     the name of another grader of the same suite. Upstream no longer runs this type.
     """

@@ -62,7 +62,7 @@ class InlineGrader(Grader[InlineConfig]):
     Standard input (or the function's argument) is one object: `input` (the prompt, a list for a
     conversation), `output`, `hint`, `reference` and `metadata` of the task, `trajectory`, `cwd` (the folder
     with the agent's files), and what `script` graders get: `task`, `transcript`, `tool_calls`, `errors`,
-    `outcome`, `duration_ms`. What is not known is left out.
+    `outcome`, `duration_ms`. Unknown values are left out.
 
     The answer is one object: `pass` (true or false) and `score` (0 to 1), with `reasoning` (text) and
     `outcome` (an object) if you like. `passed`, `message` and `details` are understood as well.
@@ -74,8 +74,8 @@ class InlineGrader(Grader[InlineConfig]):
     - A file that exits with another code than 0, prints something else than one JSON object, or takes too
       long is an *error* of this grader, not a failed answer. The agent's answer and the other graders are
       kept.
-    - A debugging line belongs on standard error: `print(..., file=sys.stderr)`. What a module prints with
-      `console.log` is no part of its answer.
+    - A debugging line belongs on standard error: `print(..., file=sys.stderr)`. Output of
+      `console.log` in a module is not part of its answer.
     - The file starts in the folder of the eval file; `WAZA_WORKSPACE_DIR` and `cwd` name the agent's folder.
     - TypeScript needs bun, or a Node.js that knows types (22.6 and later).
     - Upstream waza does not know this type.
@@ -93,7 +93,7 @@ class InlineGrader(Grader[InlineConfig]):
 """
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say before a run that the file cannot be started; a hook may still make it."""
+        """Return a warning if the file cannot be started before a run; a hook may still create it."""
         del files  # what is started lies on the disk
         try:
             command_of(_place(suite_directory, self.config.grader))
@@ -126,7 +126,7 @@ class InlineGrader(Grader[InlineConfig]):
 
 
 def _place(suite_directory: Path, written: str) -> Path:
-    """Return the file: beside the eval file, else from the working directory."""
+    """Return the file: next to the eval file, else from the working directory."""
     places = (suite_directory / written, Path.cwd() / written)
     return next((place for place in places if is_there(place)), places[0]).absolute()
 

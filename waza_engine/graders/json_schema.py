@@ -77,7 +77,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
       may be one.
     - Draft 2020-12, unless the schema names another with `$schema`. `format` is checked by draft 7 and older
       ones only.
-    - A `$ref` may point into the schema or to a file beside it; nothing is fetched from the network.
+    - A `$ref` may point into the schema or to a file next to it; nothing is fetched from the network.
     - A schema that cannot be read or is invalid is an error of the suite, not of the agent.
     """
 
@@ -113,7 +113,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         return beside_suite(context.suite_directory, self.config.schema_file or "", "config.schema_file")
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say before a run that the schema is not there."""
+        """Return a warning if the schema does not exist before a run."""
         written = self.config.schema_file
         if self.config.inline is not None or written is None:
             return ()
@@ -123,7 +123,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         )
 
     def grade(self, context: GradingContext) -> Verdict:
-        """Parse first: an answer that is no JSON fails whatever the schema is."""
+        """Parse first: an answer that is not JSON fails regardless of the schema."""
         try:
             answer = _extract(context.output) if self.config.extract_json else _parse(context.output)
         except (ValueError, RecursionError) as error:
@@ -141,7 +141,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         return Verdict(1.0, True, "The answer satisfies the schema", checks=(Check((key,), True),))
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say at which places of the answer the schema is not satisfied, and what stands there."""
+        """Return the positions in the answer that violate the schema, and their values."""
         if path[:1] not in (("schema",), ("schema_file",), ("extract_json",)):
             return None
         try:
@@ -206,7 +206,7 @@ def _parse(text: str) -> Any:
 
 
 def _fault(error: ValueError | RecursionError) -> str:
-    """Return where the answer stops being JSON, and what stands there."""
+    """Return where the answer stops being JSON, and what follows there."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if not isinstance(error, json.JSONDecodeError):
@@ -240,7 +240,7 @@ def _whole(digits: str) -> int:
 
 
 def _extract(text: str) -> Any:
-    """Return the only JSON object or array in a text. Raises ``ValueError`` unless there is exactly one."""
+    """Return the only JSON object or array in a string. Raises ``ValueError`` unless there is exactly one."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole)
     values: list[Any] = []
     position = 0

@@ -96,7 +96,7 @@ class KeywordGrader(Grader[KeywordConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say where a word stands in the answer, or what comes nearest."""
+        """Return where a word occurs in the answer, or the nearest match."""
         match path:
             case ("must_contain" | "keywords" | "must_not_contain" as key, int(index)):
                 words: Sequence[str] = getattr(self.config, key)

@@ -58,10 +58,10 @@ class LlmGrader(Grader[LlmConfig]):
     """Asks a model for a rating from 1 to 5. Write `prompt` instead: upstream no longer runs `llm`.
 
     **Scoring:** score = (rating − 1) / 4, so 1 is 0.0, 3 is 0.5 and 5 is 1.0; it passes from `threshold` on.
-    What the judge itself says about passing does not count. Another scale holds only when the rubric names
-    it. A reply without a rating, or with one that is not on the scale, is an error of the grader.
+    The judge's own verdict does not count. Another scale applies only if the rubric names it. A reply
+    without a rating, or with one that is not on the scale, is an error of the grader.
 
-    **Worth knowing:** `rubric` and `model` may stand beside `type` or inside `config`; `config` wins. The
+    **Worth knowing:** `rubric` and `model` may be next to `type` or inside `config`; `config` wins. The
     judge is asked as for `prompt`, and an executor without a model cannot judge.
     """
 
@@ -86,7 +86,7 @@ class LlmGrader(Grader[LlmConfig]):
         return limit_seconds()
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say what is wrong with the rubric."""
+        """Return what is wrong with the rubric."""
         try:
             self._rubric(suite_directory, files)
         except GraderError as error:

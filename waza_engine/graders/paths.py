@@ -1,7 +1,7 @@
-"""Where the paths in a grader's options point: below the workspace, or beside the eval file.
+"""Resolve the paths in a grader's options: below the workspace, or next to the eval file.
 
-A path that leaves the workspace is an error of the suite. A link in the workspace
-that leads out of it is the agent's doing: nothing outside is read, and the check on it fails.
+A path that leaves the workspace is an error of the suite. A link in the workspace that leads out of it is the
+agent's doing: nothing outside is read, and the check on it fails.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _place(workspace: Path, written: str) -> Path:
         raise GraderError(f"`{written}` is an absolute path; write it relative to the workspace")
     if "\0" in written:
         raise GraderError("a path must not contain a NUL character")
-    # As texts, for every trial asks: links must stay as they are.
+    # Use strings, because this runs for every trial and links must not be resolved.
     root = os.path.abspath(workspace)  # noqa: PTH100
     place = os.path.normpath(os.path.join(root, written))  # noqa: PTH118
     if not place.startswith(root.rstrip(os.sep) + os.sep):
@@ -38,12 +38,12 @@ def _place(workspace: Path, written: str) -> Path:
 
 
 def is_there(place: Path) -> bool:
-    """Tell whether something can be seen at a place; what must not be looked at counts as absent."""
+    """Return whether something exists at a path; paths that must not be read count as absent."""
     return DISK.is_there(place)
 
 
 def is_folder(place: Path) -> bool:
-    """Tell whether a folder can be seen at a place."""
+    """Return whether a path is a folder."""
     try:
         return place.is_dir()
     except (OSError, ValueError):
@@ -51,7 +51,7 @@ def is_folder(place: Path) -> bool:
 
 
 def leads_outside(workspace: Path, place: Path) -> bool:
-    """Tell whether links take the place out of the workspace."""
+    """Return whether links lead from the path out of the workspace."""
     if _is_plainly_below(workspace, place):
         return False
     try:
@@ -61,9 +61,9 @@ def leads_outside(workspace: Path, place: Path) -> bool:
 
 
 def _is_plainly_below(workspace: Path, place: Path) -> bool:
-    """Tell whether the way from the workspace down to a place is one without links."""
+    """Return whether no link is on the way from the workspace down to a path."""
     if os.name != "posix":
-        # What leads elsewhere is of more kinds there.
+        # Other systems have more kinds of links.
         return False
     at, below = str(workspace), str(place)
     if not below.startswith(at + os.sep):

@@ -73,15 +73,15 @@ class ProgramGrader(Grader[ProgramConfig]):
     The agent's answer comes on standard input; the environment variable `WAZA_WORKSPACE_DIR` holds the folder
     with the agent's files.
 
-    **Scoring:** 1.0 or 0.0. What the program prints becomes the feedback: when it fails the ends of its
+    **Scoring:** 1.0 or 0.0. The program's output becomes the feedback: when it fails, the ends of its
     standard output and its standard error.
 
     **Worth knowing:**
 
-    - The program starts in the current folder of whoever runs or re-grades the suite (usually the repository)
+    - The program starts in the current folder of the run or re-grading (usually the repository)
       and has your rights: a careless `rm -rf build` deletes there, not among the agent's files. Where it
       touches files, let it begin with `cd "$WAZA_WORKSPACE_DIR" &&`, as in the example.
-    - When a file named in `command` or `args` lies only beside the eval file or above it, it starts there.
+    - When a file named in `command` or `args` lies only next to the eval file or above it, it starts there.
     - There is no shell: for `&&`, `|` or `$VARIABLES` write `command: bash` and `args: ['-c', '…']`.
     - After `timeout` seconds the program is killed with everything it started, and fails.
     - A program that does not exist fails the check.
@@ -106,7 +106,7 @@ class ProgramGrader(Grader[ProgramConfig]):
 """
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say before a run that the program, or the script that it is to run, is not there."""
+        """Return a warning if the program, or the script that it runs, does not exist before a run."""
         del files  # what is started lies on the disk
         command, arguments = self.config.command, self.config.args
         cwd = starting_directory(GradingContext(suite_directory=suite_directory), (command, *arguments))
@@ -172,7 +172,7 @@ class ProgramGrader(Grader[ProgramConfig]):
 
 
 def _unread(printed: str) -> str:
-    """Return what is said of a printed verdict that nobody reads, "" when none was printed."""
+    """Return a note about a printed verdict that is ignored, "" when none was printed."""
     try:
         answer: object = json.loads(printed)
     except (ValueError, RecursionError):

@@ -29,7 +29,7 @@ _RATING_KEYS = ("threshold", "score_type", "response_format")
 
 
 class PromptConfig(JudgedConfig):
-    """What the judge is asked: a prompt with verdict tools, or a rubric with a rating."""
+    """The judge's task: a prompt with verdict tools, or a rubric with a rating."""
 
     prompt: PlainText | None = Field(
         default=None,
@@ -135,7 +135,7 @@ class PromptGrader(Grader[PromptConfig]):
 
     **Rating form** (a `rubric` in plain words or in a YAML file, without `prompt`): the judge answers with a
     rating, which its scale turns into a score: (rating − 1) / 4 from 1 to 5, unless the rubric says
-    otherwise. It passes from `threshold` on; what the judge itself says about passing is only noted. A reply
+    otherwise. It passes from `threshold` on; the judge's own verdict is only reported. A reply
     without a rating, or with one that is not on the scale, is an error of the grader, never a score.
 
     **Pairwise** (`mode: pairwise`): when there is an answer of a baseline run, the judge compares the two
@@ -148,7 +148,7 @@ class PromptGrader(Grader[PromptConfig]):
     scores are apart. A vote without an answer is an error of the grader.
 
     **Rubrics:** a path ends in `.md` or `.yaml`, starts with `.`, `/` or `~/`, or has a `/` in it, and is
-    looked up beside the eval file, then in the folders above it. A single word is a rubric that comes with
+    looked up next to the eval file, then in the folders above it. A single word is a rubric that comes with
     the engine (`docs/rubrics.md`): `groundedness`, `helpfulness`, `instruction-following`,
     `refusal-correctness` and `tool-use-appropriateness` ask for verdicts; `intent_resolution`,
     `response_completeness`, `task_adherence`, `task_completion`, `tool_call_accuracy`, `tool_input_accuracy`,
@@ -157,8 +157,8 @@ class PromptGrader(Grader[PromptConfig]):
     **Worth knowing:**
 
     - The judge sees the files of the workspace when its executor has tools for that. Without
-      `continue_session` it is shown the task and the answer below your prompt; beside a rubric the tool calls
-      as well. With it the judge goes on in the agent's own session and gets your words alone.
+      `continue_session` it is shown the task and the answer below your prompt; with a rubric the tool calls
+      too. With it the judge continues the agent's own session and gets your prompt alone.
     - `prompt` and `rubric` together are both sent, the prompt first.
     - The judge is asked through the executor of the run, in a session of its own, without skills and MCP
       servers. An executor without a model (`mock`, `command`, `replay`) cannot judge: name another one with
@@ -191,16 +191,16 @@ class PromptGrader(Grader[PromptConfig]):
 
     @property
     def compares(self) -> bool:
-        """Whether it looks at two answers."""
+        """Return whether it compares two answers."""
         return self.config.mode == "pairwise"
 
     @property
     def continues_session(self) -> bool:
-        """Whether the judge needs the session of the agent."""
+        """Return whether the judge needs the session of the agent."""
         return self.config.continue_session
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say what is wrong with the rubric."""
+        """Return what is wrong with the rubric."""
         try:
             rubric = self._rubric(suite_directory, files)
         except GraderError as error:
@@ -247,7 +247,7 @@ class PromptGrader(Grader[PromptConfig]):
             raise GraderError(str(error)) from None
 
     def _rates(self, rubric: Rubric) -> bool:
-        """Tell whether the rubric asks for a rating.
+        """Return whether the rubric requests a rating.
 
         A Markdown rubric with frontmatter does when its scale is 1-5 and a key of the rating form is given.
         """
@@ -279,7 +279,7 @@ class PromptGrader(Grader[PromptConfig]):
         try:
             response = self._ask(prompt, context, box.tools, continue_session=self.config.continue_session)
         except JudgeError as error:
-            # What was said before the session broke holds.
+            # Verdicts given before the session broke are valid.
             if not box.given or isinstance(error, UnusableReplyError):
                 raise without_judge(error) from None
         if not box.given and not without_thoughts(response).strip():

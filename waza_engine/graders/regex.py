@@ -87,7 +87,7 @@ class RegexGrader(Grader[RegexConfig]):
         return verdict_of_checks(checks, all_passed="All patterns matched", **config.model_dump(mode="json"))
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say where a pattern occurs in the answer, or what comes nearest."""
+        """Return where a pattern occurs in the answer, or the nearest match."""
         match path:
             case ("must_match" | "must_not_match" as key, int(index)):
                 patterns: Sequence[str] = getattr(self.config, key)

@@ -97,9 +97,8 @@ def known_type(name: str) -> type[AnyGrader] | None:
 def create(entry: object) -> AnyGrader:
     """Build the grader of an entry: a mapping, or an object with ``name``, ``type``, ``config``, entry keys.
 
-    Keys that may stand beside ``type`` fill those missing in ``config``. Unknown keys
-    have no effect; the grader lists them in ``warnings``. Raises ``GraderError`` for everything that breaks
-    or voids the grader.
+    Keys that are allowed next to ``type`` fill those missing in ``config``. Unknown keys have no effect; the
+    grader lists them in ``warnings``. Raises ``GraderError`` for everything that breaks or voids the grader.
     """
     name, type_name = _read(entry, "name"), _read(entry, "type")
     if not type_name and _read(entry, "ref"):

@@ -69,7 +69,7 @@ class ScriptGrader(Grader[ScriptConfig]):
 """
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say before a run that the script is not there; a hook may still make it."""
+        """Return a warning if the script does not exist before a run; a hook may still create it."""
         del files  # what is started lies on the disk
         script = self.config.script
         there = is_there(from_working_directory(suite_directory, script, "config.script"))

@@ -70,14 +70,14 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
 
     **Scoring:** precision, recall and F1 as in `action_sequence`. With `allow_extra: false` and more
     invocations than required, score = F1 × (1 − 0.6 × extra / all invocations). A forbidden skill makes it
-    0.0 and failed. Whether it *passes* depends on `mode` alone: extra skills never fail `in_order` or
+    0.0 and failed. `mode` alone decides whether it *passes*: extra skills never fail `in_order` or
     `any_order`, and always fail `exact_match`.
 
     **Worth knowing:**
 
     - `/writer` and `plugin:writer` are invocations of `writer`.
     - An agent without a tool for skills invokes one by reading its `SKILL.md` (executor `command`).
-    - `forbidden_skills` may stand alone: 1.0 when none of them was invoked.
+    - `forbidden_skills` may be given alone: 1.0 when none of them was invoked.
     - The modes are `exact_match`, `in_order` and `any_order`; those of `action_sequence` are named
       differently.
     """
@@ -130,7 +130,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Show the required skills beside the invoked ones, or how often a forbidden one was invoked."""
+        """Compare the required skills with the invoked ones, or count uses of a forbidden one."""
         actual = self._invoked(context)
         match path:
             case ("required_skills", *_) | ("mode" | "allow_extra",) if self.config.required_skills:

@@ -24,7 +24,7 @@ from waza_engine.vocabulary import Check
 
 
 class TextConfig(GraderConfig):
-    """What must and must not appear in the answer; every item of every list is one check."""
+    """Strings that must or must not appear in the answer; every item of every list is one check."""
 
     contains: TextList = Field(
         default=(),
@@ -155,7 +155,7 @@ class TextGrader(Grader[TextConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say where a text or a pattern stands in the answer, or what comes nearest."""
+        """Return where a string or a pattern occurs in the answer, or the nearest match."""
         match path:
             case ("contains" | "not_contains" | "contains_cs" | "not_contains_cs" as key, int(index)):
                 texts: Sequence[str] = getattr(self.config, key)
@@ -168,7 +168,7 @@ class TextGrader(Grader[TextConfig]):
                 return None
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose texts as they were answered, and looser patterns."""
+        """Propose strings as they occur in the answers, and looser patterns."""
         answers = [context.output for context in contexts]
         match path:
             case ("contains" | "contains_cs" as key, int(index)):

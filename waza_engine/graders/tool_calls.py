@@ -195,7 +195,7 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say which tools were called, how often, and how near a call comes to an expected one."""
+        """Return which tools were called, how often, and how close a call is to an expected one."""
         config, calls = self.config, context.tool_calls or ()
         used = [call.name for call in calls]
         match path:

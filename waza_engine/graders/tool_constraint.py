@@ -161,7 +161,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
                     check_patterns(f"config.{key}[{index}]", entry)
         for index, entry in enumerate(config.allow_only or ()):
             if isinstance(entry, ToolPattern):
-                # The name is no pattern here.
+                # The name is not a pattern here.
                 plain = entry.model_copy(update={"tool": "x"})
                 check_patterns(f"config.allow_only[{index}]", plain)
 
@@ -205,7 +205,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say which calls an entry means, or how near one comes to it, and what was observed of a limit."""
+        """Return the calls that match an entry, or the closest one, and the observed value for a limit."""
         config, usage, calls = self.config, context.usage, context.tool_calls or ()
         match path:
             case ("expect_tools" | "reject_tools" as key, int(index), *_):

@@ -24,7 +24,7 @@ from waza_engine.vocabulary import Check
 
 
 def _trimmed(mode: object) -> object:
-    """Return the mode as upstream reads it: blanks around it and capitals do not matter."""
+    """Return the mode as upstream reads it: surrounding whitespace and case are ignored."""
     return mode.strip().lower() if isinstance(mode, str) else mode
 
 
@@ -63,7 +63,7 @@ class TriggerConfig(GraderConfig):
 
 @register
 class TriggerGrader(Grader[TriggerConfig]):
-    """Compares the words of the task's prompt with the words of a skill. No agent and no model is asked.
+    """Compares the words of the task's prompt with the words of a skill. No agent and no model is used.
 
     **Scoring:** relevance = the larger of two fractions: distinct prompt words that occur in the skill's
     name, description and text; and words of the best `USE FOR:` phrase of the description that occur in the
@@ -94,7 +94,7 @@ class TriggerGrader(Grader[TriggerConfig]):
 """
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say before a run that the skill is not there."""
+        """Return a warning if the skill does not exist before a run."""
         del files  # a skill is read from the disk
         written = self.config.skill_path
         there = is_there(self._place(suite_directory))
@@ -135,7 +135,7 @@ class TriggerGrader(Grader[TriggerConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say how relevant the prompt is, and which of its words the skill has and has not."""
+        """Return the relevance of the prompt, and which of its words the skill has."""
         if path[:1] not in (("threshold",), ("mode",), ("skill_path",)):
             return None
         verdict = self.grade(context)

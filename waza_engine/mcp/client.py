@@ -42,12 +42,12 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 class McpError(Exception):
-    """A server cannot be used; the text names it and is for the author of the suite."""
+    """A server cannot be used; the message names it and is for the author of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpResult:
-    """What a tool said, and whether it calls that an error."""
+    """A tool's result, and whether it is an error."""
 
     text: str
     failed: bool = False

@@ -1,4 +1,4 @@
-"""The process behind an MCP mock: ``python -m waza_engine mcp-mock FILE`` answers on its standard streams."""
+"""The process of an MCP mock: ``python -m waza_engine mcp-mock FILE`` answers on its standard streams."""
 
 from __future__ import annotations
 

@@ -32,12 +32,12 @@ _MOCK_ARGUMENTS = ("-P", "-m", "waza_engine", MOCK_COMMAND)
 
 
 class MockError(Exception):
-    """The mock cannot be used, or has no answer; the text is for the author of the suite."""
+    """The mock cannot be used, or has no answer; the message is for the author of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
 class MockStep:
-    """What one call of several comes to, after some milliseconds. ``error`` makes it a tool error."""
+    """The result of one call of several, after some milliseconds. ``error`` makes it a tool error."""
 
     result: Any = None
     error: str = ""
@@ -48,7 +48,7 @@ class MockStep:
 class MockResponse:
     """One canned answer; conditions that are empty always hold. ``error`` makes it a tool error.
 
-    With ``steps`` they say what each call comes to, one after the other; calls behind the last fail.
+    ``steps`` are the results of successive calls; calls after the last fail.
     """
 
     match: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -59,7 +59,7 @@ class MockResponse:
     steps: tuple[MockStep, ...] = ()
 
     def fits(self, arguments: Mapping[str, Any]) -> bool:
-        """Tell whether every condition holds. Raises ``MockError`` when a pattern takes too long."""
+        """Return whether every condition holds. Raises ``MockError`` when a pattern takes too long."""
         try:
             return (
                 (not self.match or equal(self.match, arguments))
@@ -92,7 +92,7 @@ class MockServer:
     def answer(self, tool: str, arguments: Mapping[str, Any], taken: Path | None = None) -> str:
         """Return the text of the first response that fits. Raises ``MockError``: a tool error.
 
-        ``taken`` is the folder in which the task keeps which steps are used up.
+        ``taken`` is the folder in which the task records which steps are used up.
         """
         if tool not in self.tools:
             raise MockError(
@@ -155,7 +155,7 @@ def _read_response(item: Mapping[str, Any]) -> MockResponse:
 
 
 def steps_folder(mock_file: Path, folder: Path) -> Path:
-    """Return where it is kept which steps are used up of a mock that is asked in a folder of a workspace."""
+    """Return the folder that records the used steps of a mock for a folder of a workspace."""
     return mock_file.with_suffix(".steps") / hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
 
 

@@ -1,7 +1,7 @@
 """The MCP servers of ``config.mcp_servers``, checked and ready to be handed to an agent.
 
-Secrets come from the environment: ``${NAME}`` in a text is replaced by the variable, and ``env`` may be a
-list of names. What cannot be used is left out with a warning.
+Secrets come from the environment: ``${NAME}`` in a string is replaced by the variable, and ``env`` may be a
+list of names. Unusable servers are left out with a warning.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def shown_name(server: str, tool: str) -> str:
 
 
 class _UnusableError(Exception):
-    """The server cannot be used; the text completes "`mcp_servers.name` …"."""
+    """The server cannot be used; the message completes "`mcp_servers.name` …"."""
 
 
 def agent_servers(
@@ -44,7 +44,7 @@ def agent_servers(
     A ``stdio`` server has ``type``, ``command``, ``args``, ``env``, ``tools`` and perhaps ``cwd``; an
     ``http`` or ``sse`` server ``type``, ``url``, ``headers`` and ``tools``. ``tools`` names those that the
     agent may see, ``["*"]`` all. ``timeout``, when given, is in milliseconds. A relative command or ``cwd``
-    that lies beside the eval file is made absolute: agents start servers in the workspace.
+    that lies next to the eval file is made absolute: agents start servers in the workspace.
     """
     variables = os.environ if environment is None else environment
     servers: dict[str, Server] = {}

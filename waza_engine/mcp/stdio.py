@@ -61,7 +61,7 @@ async def started_server(
             with contextlib.suppress(OSError):
                 process.stdin.close()
             try:
-                # A server that is asked to go by the end of its input gets a moment to do it.
+                # Give a server a moment to end by itself at the end of its input.
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     await anyio.to_thread.run_sync(process.wait, _LEAVE_SECONDS)
             finally:

@@ -1,1 +1,1 @@
-"""What model providers and MCP servers send: read here alone, with one bound on its size."""
+"""Messages of model providers and MCP servers: read here alone, with one bound on their size."""

@@ -8,17 +8,17 @@ from typing import NoReturn, cast
 MOST_BYTES = 64_000_000
 """Decoded bytes that one peer may send in one turn of a conversation."""
 LONGEST_MESSAGE_BYTES = 16_000_000
-"""Bytes of one message: a line, an event of a stream, or a body that is no stream."""
+"""The most bytes of one message: a line, an event of a stream, or a body that is not a stream."""
 
 
 class PeerError(Exception):
-    """A peer sends what is refused; the text completes a sentence that begins with the name of the peer."""
+    """A message of a peer is rejected; the error completes a sentence that begins with the peer's name."""
 
 
 class Intake:
-    """Counts what one peer sends. ``refused`` says why nothing more is read, "" while reading goes on.
+    """Counts a peer's bytes. ``refused`` says why nothing more is read, "" while reading is allowed.
 
-    ``on_refusal`` is called then, in the thread that reads: a library may go on waiting for what was refused.
+    ``on_refusal`` is called then, in the thread that reads: a library may wait for more of the rejected data.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -41,7 +41,7 @@ class Intake:
 
 
 class LineReader:
-    """Cuts what a peer sends into lines, of which none may be longer than a message."""
+    """Splits a peer's output into lines, none of which may be longer than a message."""
 
     def __init__(self, intake: Intake) -> None:
         self._intake = intake

@@ -24,8 +24,8 @@ def bounded_hooks(
     """Return the ``event_hooks`` of a client that reads no more than its intake allows.
 
     ``intake_of`` is called in the task that sends a request. Bytes are counted after they are decompressed. A
-    redirect to another scheme, host or port is refused: whoever configured an address meant this server, and
-    a redirect would take the prompt there, and perhaps the key. Reading raises ``PeerError``.
+    redirect to another scheme, host or port is rejected: the configured address names this server, and a
+    redirect would take the prompt there, and perhaps the key. Reading raises ``PeerError``.
     """
 
     async def bound(response: httpx2.Response) -> None:
@@ -68,13 +68,13 @@ def _check_redirect(response: httpx2.Response, intake: Intake) -> None:
     try:
         target = asked.join(response.headers["location"])
         origin = target.copy_with(userinfo=b"", raw_path=b"/", fragment=None)
-    except Exception:  # noqa: BLE001 - the library raises many kinds for an address that is none
+    except Exception:  # noqa: BLE001 - the library raises many kinds for an invalid address
         why = "redirects to an address that is none"
     else:
         if (target.scheme, target.host, target.port) == (asked.scheme, asked.host, asked.port):
             return
         why = f"redirects to `{str(origin).rstrip('/')}`, which is refused; configure that address"
     if response.request.method == "GET":
-        # An MCP server that has no stream of its own may show people its page instead, and answers otherwise.
+        # An MCP server without a stream of its own may redirect to its page, and still answer requests.
         raise PeerError(why)
     intake.refuse(why)

@@ -1,6 +1,6 @@
-"""Proxies and certificates of the environment: whether a client can obey them, and who is asked directly.
+"""Proxies and certificates of the environment: check whether a client can use them, and bypass proxies.
 
-Libraries fail on such a value with words of their own, wherever a client is first made.
+Libraries fail on an invalid value with their own messages, wherever a client is first made.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def proxy_in_the_way(url: str) -> str:
 
 
 def ask_this_machine_directly() -> None:
-    """Let no proxy stand in front of servers on this machine, for this process and all that it starts."""
+    """Bypass proxies for servers on this machine, for this process and all that it starts."""
     if not any(True for _ in _proxies()):
         return
-    # Where both spellings are set, readers differ in which one they take.
+    # If both spellings are set, readers differ in which one they use.
     for name in [name for name in ("no_proxy", "NO_PROXY") if name in os.environ] or ["NO_PROXY"]:
         listed = [each.strip() for each in os.environ.get(name, "").split(",") if each.strip()]
         if "*" not in listed:

@@ -39,13 +39,13 @@ _QUIET = {
 
 
 class GitError(Exception):
-    """What git could not do; the text is one clause for a person, without a full stop."""
+    """A failed git command; the message is one clause for a person, without a full stop."""
 
 
 def git(
     *arguments: str, at: Path, limit_bytes: int = OUTPUT_LIMIT_BYTES, limit_seconds: float = GIT_SECONDS
 ) -> str:
-    """Return what a git command prints in a directory; what is no UTF-8 is U+FFFD.
+    """Return the output of a git command in a directory; bytes that are not UTF-8 are U+FFFD.
 
     Raises ``GitError`` when it cannot be started, takes longer than ``limit_seconds``, prints ``limit_bytes``
     or more, or fails.
@@ -76,7 +76,7 @@ def git(
 def commit_named(name: str, at: Path, limit_seconds: float = GIT_SECONDS) -> str | None:
     """Return the full hash of the commit that a branch, tag or hash names, None when there is none.
 
-    None, too, when git does not say so in time.
+    None, too, when git does not answer in time.
     """
     try:
         wanted = f"{name}^{{commit}}"

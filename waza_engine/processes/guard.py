@@ -1,9 +1,8 @@
-"""A tiny process that outlives the engine by a moment and ends the engine's programs when that was killed.
+"""A tiny process that briefly outlives the engine and ends its programs if the engine was killed.
 
-It stands in where the engine has no supervisor (``supervisor.py``): on macOS, and in a program that
-uses the engine as a library. Nothing inside a killed process can clean up after it. The guard reads a pipe
-that the system closes with the engine, however that ends, and then kills the process groups that were still
-going on.
+It is used where the engine has no supervisor (``supervisor.py``): on macOS, and in a program that uses the
+engine as a library. Nothing inside a killed process can clean up after it. The guard reads a pipe that the
+system closes with the engine, however that ends, and then kills the process groups that are still active.
 """
 
 from __future__ import annotations

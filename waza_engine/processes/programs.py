@@ -1,4 +1,4 @@
-"""Programs as child processes: bounded in time and output, and never left behind."""
+"""Programs as child processes: bounded in time and output, and never left running."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PIPE_GRACE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a program ended: its exit code (None when it was killed for its time) and what it wrote.
+    """How a program ended: its exit code (None when it was killed at its time limit) and its output.
 
     ``cut`` says that it wrote more to standard output than is kept.
     """
@@ -37,7 +37,7 @@ class Finished:
     cut: bool = False
 
     def ended_words(self, timeout_seconds: float) -> str:
-        """Return how it ended, as what stands behind its name: ``exited with 3``."""
+        """Return how it ended, as the words after its name: ``exited with 3``."""
         if self.timed_out:
             return f"did not end by itself and was killed after {in_seconds(timeout_seconds)}"
         code = self.exit_code or 0

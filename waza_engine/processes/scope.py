@@ -1,4 +1,4 @@
-"""The programs of a run: while it goes on they are its own, and they all end with it."""
+"""The programs of a run: they belong to it while it is active, and they all end with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from waza_engine.vocabulary import CANCELLED
 
 
 class ProcessScope:
-    """The programs that a run has started and that still go on: cancelling ends them all at once.
+    """The active programs of a run: cancelling ends them all immediately.
 
     When the engine itself is killed, its guard ends them.
     """
@@ -30,7 +30,7 @@ class ProcessScope:
 
     @contextlib.contextmanager
     def holding(self, process: subprocess.Popen[bytes], grace_seconds: float = 0.0) -> Generator[None]:
-        """Keep a process while the block lasts; one that comes too late is ended at once.
+        """Register a process during the block; one that comes too late is ended immediately.
 
         One with ``grace_seconds`` is asked to end and has so long to do it before it is killed.
         """
@@ -48,7 +48,7 @@ class ProcessScope:
             self._guard.release(process.pid)
 
     def start(self, start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-        """Start a program that is known before the scope can be closed, so that none slips through.
+        """Start a program that is registered before the scope can be closed, so that none is missed.
 
         The caller keeps it with ``holding``. Raises ``OSError`` when the scope is closed already.
         """

@@ -9,7 +9,7 @@ On Linux a command that starts programs divides into three processes before it d
 
 A process whose parent ends becomes a child of the guard, whatever session it is in and whatever is in its
 environment. When the engine or the front is gone, the guard kills all below it until nothing is left. No
-program has to be announced to the guard, so there is no moment at which one could slip through.
+program has to be registered with the guard, so there is no moment at which one could be missed.
 
 On Windows a job object does the same. Elsewhere there is neither: see ``docs/engine.md``.
 """
@@ -52,14 +52,14 @@ def supervise() -> None:
 
 
 def is_supervised() -> bool:
-    """Whether a guard ends what this process starts."""
+    """Return whether a guard ends the programs that this process starts."""
     return _requests is not None
 
 
 def end_orphans() -> None:
-    """Kill what the engine's programs started and cut off from itself; returns when it is gone.
+    """Kill programs that the engine's programs started and detached; return when they are gone.
 
-    Only for a moment at which no program of the engine goes on: its daemons would be killed too.
+    Call it only while no program of the engine is active: its daemons would be killed too.
     """
     if _requests is None:
         return
@@ -115,7 +115,7 @@ def _be_front(guard: int, report: int, awaited: set[signal.Signals]) -> NoReturn
     while True:
         received = signal.sigwaitinfo(awaited)
         if received.si_signo != signal.SIGCHLD:
-            # What the terminal sends has reached the engine too; what was sent to this process has not.
+            # Signals of the terminal have reached the engine too; those sent to this process have not.
             if received.si_code <= 0 and engine is not None:
                 with contextlib.suppress(OSError):
                     os.kill(engine, received.si_signo)
@@ -199,7 +199,7 @@ class _Guard:
                 return
             spared_groups = {processes[pid].group for pid in spared}
             for group in {processes[pid].group for pid in found if self._is_own_session(processes[pid])}:
-                # All of a group at once: one that forks without end cannot run ahead of the killing.
+                # Kill all of a group together: one that forks without end cannot run ahead of the killing.
                 if group not in spared_groups:
                     _kill(-group)
             for pid in found:
@@ -207,7 +207,7 @@ class _Guard:
             time.sleep(_PAUSE_SECONDS)
 
     def _has_orphans(self) -> bool:
-        """Whether the guard has another child than the engine. Asked after every program, so it is quick."""
+        """Return whether the guard has another child than the engine. Quick: it runs after every program."""
         own = os.getpid()
         try:
             children = {int(name) for name in _read(f"/proc/self/task/{own}/children").split()}
@@ -219,21 +219,21 @@ class _Guard:
         return bool(children - {self._engine})
 
     def _is_younger(self, pid: int, newest: int) -> bool:
-        """Whether a process may be younger than the engine: after the highest number the lowest comes."""
+        """Return whether a process may be younger than the engine: pids wrap around at the highest number."""
         if newest >= self._engine:
             return self._engine < pid <= newest
         return pid > self._engine or pid <= newest
 
     def _is_own_session(self, process: _Process) -> bool:
-        """Whether a process is in a session that was made below the guard: only our own are in its groups."""
+        """Return whether a process is in a session created below the guard: its groups are only our own."""
         return process.session not in (self._callers_session, os.getsid(0)) and process.group > 1
 
     def _reap(self) -> bool:
-        """Collect what has ended; whether anything is left below the guard.
+        """Reap ended processes; return whether anything is left below the guard.
 
-        The kernel alone knows that: a table that is read row by row misses who is born while it is read and
-        whose parent is gone before its row is reached. An orphan is the guard's child before its parent can
-        be collected, so without a child there is no descendant either.
+        The kernel alone knows that: a table that is read row by row misses a process that is born while it is
+        read and whose parent is gone before its row is reached. An orphan is the guard's child before its
+        parent can be collected, so without a child there is no descendant either.
         """
         try:
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
@@ -271,7 +271,7 @@ def _newest_pid() -> int:
 def _process(name: str) -> _Process | None:
     """Return a process by its number; None when it has ended."""
     try:
-        # The name of the program stands in parentheses and may hold anything.
+        # The name of the program is in parentheses and may hold anything.
         fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
         state, parent, group, session = fields[:4]
         return None if state in (b"Z", b"X") else _Process(int(parent), int(group), int(session))
@@ -308,7 +308,7 @@ def _kill(target: int) -> None:
 
 
 def _leave_streams() -> None:
-    """Let go of the caller's streams: whoever reads or writes them waits for the engine alone."""
+    """Close the caller's streams: their readers and writers wait for the engine alone."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)

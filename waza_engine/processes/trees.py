@@ -1,7 +1,7 @@
-"""The end of programs with all that they started, by every way that shows whose a process is. Light.
+"""End programs with all that they started, using every way to find their processes. Light.
 
-A program leads a process group of its own, and all that it starts inherits a mark in its environment. What
-has left both behind is an orphan, which the supervisor ends when no program of the engine goes on.
+A program leads a process group of its own, and all that it starts inherits a mark in its environment. A
+process that has left both is an orphan, which the supervisor ends when no program of the engine is active.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def started_tree(start: Callable[[Mapping[str, str]], subprocess.Popen[bytes]]) 
 
 
 def program_begins(program: object) -> None:
-    """Note that a program which a library starts goes on, until ``program_ended`` is told the same object."""
+    """Register a program of a library as active, until ``program_ended`` gets the same object."""
     with _beginning:
         _going_on.add(program)
 
 
 def program_ended(program: object) -> None:
-    """Note that a program has ended. After the last one nothing that any of them started may go on.
+    """Unregister a program. After the last one, no process that any of them started may go on.
 
-    What has cleared its environment and lost its parent does not show whose it was, so it is ended then.
+    A process that has cleared its environment and lost its parent has no visible owner, so it is ended then.
     """
     with _beginning:
         if program in _going_on:
@@ -65,7 +65,8 @@ def program_ended(program: object) -> None:
 def end_trees(processes: Mapping[subprocess.Popen[bytes], float]) -> None:
     """End processes of their own groups with all they started, all at the same time.
 
-    Each is asked first and has its number of seconds to end by itself; one with 0 seconds is killed at once.
+    Each is asked first and has its number of seconds to end by itself; one with 0 seconds is killed
+    immediately.
     """
     asked: list[tuple[subprocess.Popen[bytes], float, list[psutil.Process]]] = []
     for process, seconds in processes.items():
@@ -87,8 +88,7 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
     """End a process of its own group with all it started, and collect it; fine when all are gone."""
     members = _children(process)
     if os.name != "nt":
-        # The group outlives its leader, so children that were left behind are reached even when the leader is
-        # gone.
+        # The group outlives its leader, so this reaches children even when the leader is gone.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, 9)
     for member in members:
@@ -103,7 +103,7 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
 
 
 def kill_marked(variable: str, value: str) -> None:
-    """End every process with this variable in its environment, and all that these have started.
+    """Kill every process with this variable in its environment, and all that these have started.
 
     For a program that a library starts, so that neither its number nor its group is known.
     """
@@ -119,7 +119,7 @@ def kill_marked(variable: str, value: str) -> None:
 
 
 def is_marked(process: psutil.Process, variable: str, value: str) -> bool:
-    """Tell whether a process has this variable in its environment, as far as that can be read."""
+    """Return whether a process has this variable in its environment, as far as that can be read."""
     import psutil
 
     try:

@@ -27,16 +27,16 @@ from waza_engine.processes.trees import kill_tree
 _START_SECONDS = 20.0
 _LOOK_SECONDS = 0.1
 LIMITS_ITSELF = sys.platform not in ("darwin", "win32")
-"""Whether a process can limit its own memory; elsewhere it is looked at from here."""
+"""True if a process can limit its own memory; elsewhere the parent watches it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerProgram:
-    """What a worker runs. ``command`` gets the memory limit in bytes; ``settings`` are sent first.
+    """The program of a worker. ``command`` gets the memory limit in bytes; ``settings`` are sent first.
 
-    ``grace_seconds`` is what it gets beyond a deadline that it keeps itself. ``watched`` means that it cannot
-    limit its own memory, so it is looked at from here. One that is not ``limits_itself`` gets its limit of
-    processor time from here.
+    ``grace_seconds`` is added to a deadline that it keeps itself. ``watched`` means that it cannot limit its
+    own memory, so its parent watches it. One that is not ``limits_itself`` gets its limit of processor time
+    from here.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Worker:
         """Yield the answers, each in time. Raises ``WorkerLostError``; kill the worker then.
 
         A request may come as JSON. ``deadline_seconds`` may be shorter than that of the worker.
-        ``preparation_seconds`` is what the request may take before the first deadline begins, beside the
+        ``preparation_seconds`` is the time for the request before the first deadline begins, besides the
         start of the interpreter and the reading of the request.
         """
         one = (deadline_seconds or self._deadline) + self.program.grace_seconds
@@ -109,7 +109,7 @@ class Worker:
             patience = one
 
     def _allow_processor_time(self, seconds: float) -> None:
-        """Let the process end after so many more seconds of work, also when nobody is left to kill it."""
+        """Limit the further processor time of the process, in case nothing is left to kill it."""
         if sys.platform == "linux":
             with contextlib.suppress(psutil.Error, OSError, ValueError):
                 process = psutil.Process(self.process.pid)
@@ -152,7 +152,7 @@ class Worker:
 class WorkerPool:
     """Workers by program, started when first needed. Thread-safe; ``close`` ends them.
 
-    ``deadline_seconds`` holds for one answer. At most ``workers`` are borrowed at once, others wait.
+    ``deadline_seconds`` applies to one answer. At most ``workers`` are borrowed at once, others wait.
     """
 
     def __init__(self, *, deadline_seconds: float, workers: int, memory_bytes: int) -> None:

@@ -1,1 +1,1 @@
-"""The record of runs: typed, as it stands in files, reviewed, and reported."""
+"""The record of runs: types, file formats, reviews, and reports."""

@@ -1,7 +1,7 @@
-"""Long texts of a result file: each is kept once, in a file beside it that is named by its content.
+"""Long strings of a result file: each is stored once, in a file next to it that is named by its content.
 
-In the result file a mark stands in the place of the text. The folder has the name of the result file, so a
-run that is moved takes it along; a mark without its file stays what it is, a text.
+The result file holds a mark instead of the string. The folder has the name of the result file, so that it is
+moved along with it; a mark without its file stays as it is, a string.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ from waza_engine.files import read_text
 from waza_engine.results.places import JOURNAL_SUFFIX, boundary_beside
 
 LONGEST_INLINE = 256 * 1024
-"""Characters of the longest text that stands in a result file itself."""
+"""The length in characters of the longest string that is stored in a result file itself."""
 
 LONGEST_BYTES = 256 * 1024 * 1024
-"""What is longer is no attachment."""
+"""Longer files are not attachments."""
 
 _MOST_LEVELS = 100
-"""What an agent has nested deeper than this stays where it is."""
+"""Values that an agent has nested deeper are left as they are."""
 _MARK = re.compile(r"attachment:sha256:([0-9a-f]{64}) \(\d+ characters\)")
 _PLAIN = frozenset({int, float, bool, type(None)})
 _ValueT = TypeVar("_ValueT")
 
 
 def attachment_directory(results: Path) -> Path:
-    """Return where the long texts of a result file, or of a journal, are."""
+    """Return the directory of the long strings of a result file, or of a journal."""
     return results.with_name(results.name.removesuffix(JOURNAL_SUFFIX).removesuffix(".json") + ".attachments")
 
 
 def mark_of(text: str) -> tuple[str, str]:
-    """Return the name of the file of a text, and the mark that stands for it."""
+    """Return the file name of a string, and the mark that replaces it."""
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     return f"{digest}.txt", f"attachment:sha256:{digest} ({len(text)} characters)"
 
 
 def without_long_texts(value: _ValueT, keep: Callable[[str], str]) -> _ValueT:
-    """Return a value of dataclasses, mappings and sequences with what ``keep`` returns for its long texts.
+    """Return a value of dataclasses, mappings and sequences, its long strings replaced by ``keep``.
 
-    A value without any is returned itself.
+    A value without long strings is returned itself.
     """
     return cast("_ValueT", _changed(value, lambda text: keep(text) if len(text) > LONGEST_INLINE else text))
 
 
 def with_attachments(document: _ValueT, results: Path) -> _ValueT:
-    """Return what a result file says with its long texts; each file is read once."""
+    """Return the content of a result file with its long strings; each file is read once."""
     directory = attachment_directory(results)
     within = boundary_beside(results)
     if not (within.holds(directory) and directory.is_dir()):
@@ -75,7 +75,7 @@ def _names_of(kind: type) -> tuple[str, ...]:
 
 
 def _content(place: Path, mark: str, within: Boundary) -> str:
-    """Return the text that a mark stands for, the mark when its file is missing or is another one's."""
+    """Return the string of a mark, or the mark if its file is missing or has another content."""
     try:
         text = read_text(place, LONGEST_BYTES, within=within)
     except OSError:

@@ -1,4 +1,4 @@
-"""What the skills add to a run, over the tasks that were judged with them and without. Light."""
+"""The effect of skills on a run, over the tasks that were judged with and without them. Light."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from waza_engine.scoring.paired import SIGNIFICANT, paired_p
 
 @dataclass(frozen=True, slots=True)
 class BaselineConclusion:
-    """The run beside the same without skills, over the tasks judged both times.
+    """The run compared with one without skills, over the tasks judged in both.
 
     ``worth_it`` is None when there are none. ``p`` is that of the paired test over their trials.
     """
@@ -28,7 +28,7 @@ class BaselineConclusion:
 def conclude_baseline(
     tasks: Sequence[TaskConclusion], baseline: RunOutcome, *, regraded: bool = False
 ) -> BaselineConclusion:
-    """Return how the tasks compare with those of the run without skills. What was not judged is no pair.
+    """Return how the tasks compare with the run without skills; tasks without a verdict are skipped.
 
     ``regraded`` says that the tasks were graded again since; those without skills never are.
     """

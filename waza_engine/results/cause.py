@@ -1,7 +1,7 @@
-"""Why a task is red: its answer, its test, or what surrounds both. Told from the record alone. Light.
+"""Find why a task failed: its answer, its test, or the environment. Uses the record alone. Light.
 
-Architecture invariant: nothing is guessed. Each cause has its evidence in words, and where the record does
-not tell, that is said.
+Architecture invariant: nothing is guessed. Each cause has its evidence as text, and where the record is not
+conclusive, the cause is "not known".
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 
 CauseKind = Literal["skill", "test", "environment", "not known"]
-"""``skill``: the answer is wrong, as far as its graders tell. ``test``: a grader broke. ``environment``: the
-agent, its provider or a file failed. ``not known``: the record does not tell."""
+"""The kinds of causes.
+
+``skill``: the answer is wrong, according to its graders. ``test``: a grader broke. ``environment``: the
+agent, its provider or a file failed. ``not known``: the record is not conclusive.
+"""
 
 _SHOWN = 200
 _EITHER = "It is the answer or this grader."
@@ -31,7 +34,7 @@ _LEAST_SIBLINGS = 2
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What made a task red; ``evidence`` is one sentence of what the record has."""
+    """The cause of a failed task; ``evidence`` is one sentence from the record."""
 
     kind: CauseKind
     evidence: str
@@ -57,7 +60,7 @@ def _of_errored(task: TaskConclusion) -> Cause:
     ended = [trial for trial in broken if any(checkpoint.stopped for checkpoint in trial.checkpoints)]
     if broken and not (errored and len(ended) == len(broken)):
         count = f"{len(broken)} of {counted(len(task.task.trials), 'trial')}"
-        # What an agent had said until then is graded.
+        # The answer so far of an agent that broke is graded.
         when = "" if any(trial.validations for trial in broken) else " before an answer was graded"
         return Cause("environment", f"{count} broke{when}: {_ended(broken[0].error)}")
     if errored:
@@ -79,7 +82,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
         why = _ended(_session_error(lost[0]))
         return Cause("environment", f"There is no answer, and the session failed: {why}")
     broken = next((grader for grader in task.graders if grader.verdict == "errored"), None)
-    # What graders say of the little that an agent left before it broke is no word on its answer.
+    # Verdicts on a partial answer, left by an agent that broke, do not count against its answer.
     against = {
         name
         for trial in failed
@@ -99,7 +102,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
     if task.passed_trials:
         passed = f"{task.passed_trials} of {counted(task.ended_trials, 'trial')} passed the same test"
         told = f"{len(failed)} {'was' if len(failed) == 1 else 'were'}"
-        # What broke was found neither right nor wrong.
+        # Broken trials were found neither right nor wrong.
         rest = "the others were" if task.passed_trials + len(failed) == task.ended_trials else told
         return Cause("skill", f"{passed}; {rest} found wrong by {_listed(names)}.")
     alone = _contradicted(failed)
@@ -112,7 +115,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
 
 
 def _silent(task: TaskConclusion) -> Mapping[str, tuple[str, str]]:
-    """Return the failed checks that tell nothing of the answer in any trial, with the kind and the reason."""
+    """Return the failed checks that judge the answer in no trial, with the kind and the reason."""
     found: dict[str, tuple[str, str] | None] = {}
     for trial in task.task.trials:
         for name, verdict in () if trial.stopped else verdicts_of(trial):
@@ -127,8 +130,8 @@ def _of_silent(names: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Ca
     more = f"; neither did {_listed(names[1:])}" if names[1:] else ""
     end = f"{_shown(why)}{more}." if more else _ended(why)
     told = f"`{shown_grader(names[0])}` said nothing of the answer: {end}"
-    # What cannot be started, or evaluated at all, is at fault itself; what hangs or raises may do so for what
-    # the agent left.
+    # A grader that cannot start or be evaluated is at fault itself; one that hangs or raises may do so
+    # because of the agent's files.
     return (
         Cause("test", told)
         if kind in ("start", "unusable", "silent")
@@ -189,6 +192,6 @@ def _shown(text: str) -> str:
 
 
 def _ended(text: str) -> str:
-    """Return a reason as the end of a sentence: a question or what was cut has its sign already."""
+    """Return a reason as the end of a sentence: a question or a cut one has its punctuation already."""
     line = _shown(text)
     return line if line.endswith(("?", "!", "…")) else f"{line}."

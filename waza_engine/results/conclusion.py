@@ -1,7 +1,7 @@
-"""What a run comes to: the one place that decides whether it passed, for every report. Light.
+"""The conclusion of a run: the one place that decides whether it passed, for every report. Light.
 
-A verdict on answers is told apart from what broke around them: nothing that was not judged has failed, and
-nothing that was not judged has passed.
+A verdict on answers is separate from errors around them: nothing without a verdict has failed, and nothing
+without a verdict has passed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import shown_grader
 
 RunVerdict = Literal["passed", "failed", "errored", "unjudged", "limited", "interrupted", "broken"]
-"""``errored``: nothing that was judged failed, but something broke. ``unjudged``: there is no verdict at all.
-``limited``, ``interrupted``, ``broken``: a limit of cost or tokens ended it, somebody did, it could not run
-(to its end, or a task of it not at all)."""
+"""The verdicts of a run.
+
+``errored``: no verdict is "failed", but something broke. ``unjudged``: there is no verdict at all.
+``limited``, ``interrupted``, ``broken``: it was ended by a limit of cost or tokens, it was ended by a person,
+it could not run (to its end, or a task of it not at all).
+"""
 
 EXIT_CODES: Mapping[RunVerdict, int] = {
     "passed": 0,
@@ -71,12 +74,12 @@ class MissedMetric:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What a run comes to. ``reasons`` say why it is no pass, ``notes`` what else is worth knowing of it.
+    """The conclusion of a run. ``reasons`` say why it did not pass, ``notes`` what else is worth knowing.
 
     ``score`` is the mean of the weighted task scores, 0..1, ``plain_score`` that without weights.
     ``pass_at_k`` and ``pass_exp_k`` are means over the tasks, None without tasks of several trials. ``part``
-    says how many graders were run, "" for all of them: what
-    these let pass has no verdict of its own, and is skipped.
+    says how many graders were run, "" for all of them: a task that these let pass has no verdict of its own,
+    and is skipped.
     """
 
     verdict: RunVerdict
@@ -100,7 +103,7 @@ class Conclusion:
 
     @property
     def status(self) -> RunStatus:
-        """The verdict of a run that came to its end in the words of the record.
+        """Return the verdict of a complete run as a status of the record.
 
         A task that could not be loaded makes a run incomplete, and is no reason to stop it.
         """
@@ -108,17 +111,17 @@ class Conclusion:
 
     @property
     def scored(self) -> bool:
-        """Whether any task counts with its score; else the score of the run is none."""
+        """Return whether any task counts with its score; if not, the run has no score."""
         return any(task.scored for task in self.tasks)
 
     @property
     def good(self) -> bool:
-        """Whether something was judged, and nothing speaks against the run."""
+        """Return whether something was judged, and nothing speaks against the run."""
         return self.verdict == "passed"
 
     @property
     def words(self) -> str:
-        """How it ended, in one line: ``2 of 3 tasks passed, 1 failed``; what broke or stopped it first."""
+        """Return how it ended, in one line: ``2 of 3 tasks passed, 1 failed``; errors and stops first."""
         tried = self.triggers
         unusable = _unusable(self.tasks)  # what cannot be run is why the run is broken
         others = [task for task in self.tasks if task.verdict == "errored" and task not in unusable]
@@ -127,13 +130,13 @@ class Conclusion:
             broken += [trigger.error for trigger in tried.broken]
         came_to = [self._tasks] if self.counts.total else []
         came_to += [self._prompts] if self._prompts else []
-        # How many graders were run stands before what tasks came to.
+        # The number of graders that were run comes before the results of tasks.
         reasons = () if self.part and self.verdict == "unjudged" else self.reasons
         return ended_words(self.verdict, reasons, self.counts, came_to, broken)
 
     @property
     def came_to(self) -> str:
-        """How many tasks came to what; in a run of trigger prompts alone, how many of these."""
+        """Return the number of tasks with each result; in a run of trigger prompts alone, of these."""
         return self._tasks if self.counts.total else self._prompts or "no task was run"
 
     @property
@@ -172,10 +175,10 @@ class Conclusion:
 def conclude(
     run: RunOutcome, *, fail_under: float | None = None, tasks: Sequence[TaskConclusion] | None = None
 ) -> Conclusion:
-    """Return what a run comes to; ``fail_under`` is the least score, 0..1, with which it passes.
+    """Return the conclusion of a run; ``fail_under`` is the least score, 0..1, with which it passes.
 
-    One that the run itself was asked for holds as well.
-    ``tasks`` is what its tasks come to, for one who has concluded that already.
+    The run's own ``fail_under`` applies too. ``tasks`` are the conclusions of its tasks, if the caller has
+    them already.
     """
     if tasks is None:
         tasks = [conclude_task(task, run.header.executor) for task in run.tasks]
@@ -202,7 +205,7 @@ def conclude(
             verdict = "unjudged"
             ending = [Reason(part, "unjudged", TASKS, is_counted=True)]
     if verdict == "passed" and run.status == "failed":
-        # An older file that does not say why: what was no pass then is none now.
+        # An older file that does not say why: a run that did not pass then does not pass now.
         verdict, failures = "failed", [Reason("the run was recorded as failed", "failed", WHOLE_RUN)]
     return Conclusion(
         verdict=verdict,
@@ -228,12 +231,12 @@ def conclude(
 
 
 def decides(metric: str) -> bool:
-    """Tell whether missing its threshold fails a run; all other metrics inform."""
+    """Return whether missing its threshold fails a run; all other metrics are informative."""
     return metric == DECIDING
 
 
 def chosen_parts(run: RunOutcome) -> Iterator[str]:
-    """Yield that a run was of a part of its suite: of chosen graders or prompts, or of what had changed."""
+    """Yield which part of its suite a run covered: chosen graders or prompts, or affected tasks."""
     if names := run.header.graders:
         asked = ", ".join(f"`{shown_grader(name)}`" for name in names)
         verb = "was" if len(names) == 1 else "were"
@@ -277,7 +280,7 @@ def _verdict(
 
 
 def _unusable(tasks: Sequence[TaskConclusion]) -> list[TaskConclusion]:
-    """Return the tasks that could not be loaded: a mistake in the suite, not a failure of what it uses."""
+    """Return the tasks that could not be loaded: a mistake in the suite, not a failure of a dependency."""
     return [task for task in tasks if task.task.status == "error" and not task.task.trials]
 
 
@@ -366,7 +369,7 @@ def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | No
 
 
 def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclusion | None) -> bool:
-    """Tell whether a metric of the triggers is missed for those alone that could not be tried."""
+    """Return whether a trigger metric is missed only because of prompts that could not be tried."""
     if triggers is None or not triggers.errored:
         return False
     if not triggers.wrong:
@@ -382,13 +385,13 @@ def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclus
 
 
 def _least_score(run: RunOutcome, wanted: float | None) -> float | None:
-    """Return the score below which it is no pass: the higher of what is wanted now and was asked for."""
+    """Return the score below which the run fails: the higher of the current and the recorded limit."""
     asked = number_or_none(run.header.settings.get("fail_under"))
     return max((least for least in (wanted, asked) if least is not None), default=None)
 
 
 def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:
-    """Yield that the score is too low; what broke is no reason for that."""
+    """Yield that the score is too low; errors do not make it so."""
     if fail_under is None:
         return
     judged = [task.score for task in tasks if task.judged]
@@ -402,7 +405,7 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
 
 
 def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[str]:
-    """Yield that the run ended while trigger prompts were tried: those that came first are no figure."""
+    """Yield that the run ended while trigger prompts were tried: the first ones alone give no metric."""
     if run.triggers and triggers is None:
         count = counted(len(run.triggers), "trigger prompt")
         wrong = sum(trigger_verdict(trigger) == "failed" for trigger in run.triggers)
@@ -411,7 +414,7 @@ def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterato
 
 
 def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:
-    """Yield that people, or nobody, are to grade tasks, where that is not why nothing was judged."""
+    """Yield that tasks wait for people or have no judge, unless that is why nothing was judged."""
     if verdict == "unjudged":
         return
     if words := _waiting_words(tasks):

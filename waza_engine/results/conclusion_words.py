@@ -1,4 +1,4 @@
-"""What a run came to, in words: how many tasks came to what, why it is no pass, how it ended. Light."""
+"""The conclusion of a run in words: results of its tasks, why it did not pass, how it ended. Light."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many tasks came to what. ``flaky`` ones are among the others, each of which is in one of these."""
+    """The number of tasks with each result. ``flaky`` ones are also counted under their result."""
 
     total: int
     passed: int
@@ -42,19 +42,19 @@ class Counts:
         return self.passed + self.failed + self.errored
 
     def pass_rate(self, written: float) -> float:
-        """Return the share of the judged tasks that passed; as written where no task was judged.
+        """Return the share of the judged tasks that passed; the written one if no task was judged.
 
-        Upstream counts what nobody judged as passed.
+        Upstream counts tasks without a verdict as passed.
         """
         return self.passed / self.judged if self.judged else written
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a run is no pass: an answer, a metric or the skills (``failed``), or what broke (``errored``).
+    """Why a run did not pass: an answer, a metric or the skills (``failed``), or an error (``errored``).
 
-    ``about`` is what it is about: ``tasks``, the name of a metric, or one of the few things above. One that
-    ``is_counted`` says no more than the numbers of tasks do: beside those it would be told twice.
+    ``about`` is its subject: ``tasks``, the name of a metric, or one of the constants above. One that
+    ``is_counted`` repeats the numbers of tasks, and is left out next to them.
     """
 
     words: str
@@ -72,9 +72,9 @@ def ended_words(
 ) -> str:
     """Return how a run ended, in one line: ``2 of 3 tasks passed, 1 failed``; what stopped it first.
 
-    What broke stands first, too, unless some answers were found wrong: these would be overlooked behind it.
-    ``came_to`` is what tasks and trigger prompts came to, in words; ``broken`` are the reasons of what could
-    not be judged, the most telling first.
+    Errors come first, too, unless some answers were found wrong: these would be overlooked after them.
+    ``came_to`` are the results of tasks and trigger prompts, in words; ``broken`` are the reasons for missing
+    verdicts, the most telling first.
     """
     first = next((reason.words for reason in reasons), "")
     before, behind = "", ""
@@ -86,7 +86,7 @@ def ended_words(
         if counts.failed and not of_run:
             before, behind = "", before
     elif verdict == "failed":
-        # What tasks and prompts came to is told by their numbers.
+        # The results of tasks and prompts are given by their numbers.
         behind = next((reason.words for reason in reasons if reason.about not in (TASKS, PROMPTS)), "")
     return " · ".join(
         words for words in (_shortened(before), ", ".join(came_to), _shortened(behind)) if words
@@ -94,7 +94,7 @@ def ended_words(
 
 
 def counts_words(counts: Counts) -> str:
-    """Return how many tasks came to what: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
+    """Return the number of tasks by result: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
     rest = [word for word in rest_words(counts) if word]
     return ", ".join([f"{counts.passed} of {counted(counts.total, 'task')} passed", *rest])
 
@@ -107,7 +107,7 @@ def graders_words(run: int, of: int) -> str:
 
 
 def rest_words(counts: Counts) -> list[str]:
-    """Return the same for each other verdict that tasks came to."""
+    """Return the same for each other verdict of the tasks."""
     return [
         f"{count} {word}"
         for count, word in (

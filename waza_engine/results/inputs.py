@@ -1,6 +1,6 @@
-"""The files that decided a run, with their digests and texts, as they were when it began.
+"""The files that decided a run, with their digests and contents, as they were when it began.
 
-They are kept in ``.waza/inputs``, in a file named by its content: runs of the same suite share one.
+They are stored in ``.waza/inputs``, in a file named by its content: runs of the same suite share one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class InputFolder:
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What decided a run. ``texts`` are those of its files that were kept, by path, credentials masked."""
+    """The inputs of a run. ``texts`` are the stored contents of its files, by path, credentials masked."""
 
     files: tuple[InputFile, ...] = ()
     folders: tuple[InputFolder, ...] = ()
@@ -61,24 +61,24 @@ class RunInputs:
 
 
 def is_unread(folder: str, *, in_skill: bool) -> bool:
-    """Tell whether nothing in a folder of this name is taken for what decides a run.
+    """Return whether a folder of this name never decides a run.
 
-    Beside a ``SKILL.md`` (``in_skill``) lie the settings of the editor that it is written in; in a fixture
-    they may be what a task is about.
+    Next to a ``SKILL.md`` (``in_skill``), editor settings are ignored; in a fixture they may be the subject
+    of a task.
     """
     return folder in _UNREAD_FOLDERS or (in_skill and folder in _OF_EDITORS)
 
 
 def is_left_by_programs(file: str) -> bool:
-    """Tell whether a file of this name comes and goes by itself: somebody looks into its folder, or edits.
+    """Return whether a file of this name appears by itself, such as a file browser's or editor's.
 
-    In a folder it decides nothing; where it is named itself, it does.
+    In a folder it decides nothing; if it is named itself, it does.
     """
     return _LEFT_BY_PROGRAMS.fullmatch(file) is not None
 
 
 def inputs_directory(results: Path) -> Path:
-    """Return where the inputs of a run are kept, beside the folder of its result file."""
+    """Return the directory of the inputs of a run, next to the folder of its result file."""
     return results.parent.with_name("inputs")
 
 

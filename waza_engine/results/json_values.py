@@ -33,9 +33,9 @@ def object_in(content: bytes) -> Block | None:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Return the value as JSON can hold it: numbers that are not finite become null, other objects text.
+    """Return the value as JSON can hold it: non-finite numbers become null, other objects strings.
 
-    What lies deeper than 200 levels becomes "…": no reader gets that far, and it must not cost the results.
+    Values deeper than 200 levels become "…": no reader gets that far, and they must not cost the results.
     """
     # To compare classes takes a fraction of the time, and a record has millions of values.
     kind = value.__class__
@@ -77,7 +77,7 @@ def given(**values: Any) -> Json:
 
 
 def value_at(value: object, path: Sequence[str | int]) -> Any:
-    """Return what stands at a path of keys and indexes, None when nothing does."""
+    """Return the value at a path of keys and indexes, None if there is none."""
     found: Any = value
     for step in path:
         try:
@@ -123,17 +123,17 @@ def path_of(value: object) -> tuple[str | int, ...]:
 
 
 def text_of(value: object) -> str:
-    """Return a text."""
+    """Return a string, "" for any other value."""
     return value if isinstance(value, str) else ""
 
 
 def texts_of(value: object) -> tuple[str, ...]:
-    """Return the texts in a list; what else is in there is left out."""
+    """Return the strings in a list; other values are left out."""
     return tuple(item for item in items_of(value) if isinstance(item, str))
 
 
 def number(value: object) -> float:
-    """Return a figure, 0.0 for what is none (also for one that is not finite)."""
+    """Return a number, 0.0 for any other value (also for a non-finite one)."""
     if value is None:
         return 0.0
     if value.__class__ is not float and (not isinstance(value, int | float) or isinstance(value, bool)):
@@ -146,12 +146,12 @@ def number(value: object) -> float:
 
 
 def number_or_none(value: object) -> float | None:
-    """Return a figure, None for what is none."""
+    """Return a number, None for any other value."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def whole(value: object) -> int:
-    """Return the whole part of a figure."""
+    """Return the whole part of a number."""
     return 0 if value is None else int(number(value))
 
 
@@ -161,7 +161,7 @@ def duration_of(value: object) -> int:
 
 
 def figures_of(kind: type[FiguresT], block: Block) -> FiguresT:
-    """Return a dataclass of figures, each found at its own name; other fields keep their defaults."""
+    """Return a dataclass of numbers, each read by its own name; other fields keep their defaults."""
     read = {"int": whole, "float": number, "str": text_of, "bool": _switch}
     parts = [part for part in fields(kind) if part.type in read]
     return kind(**{part.name: read[str(part.type)](block.get(part.name)) for part in parts})

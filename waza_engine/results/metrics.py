@@ -1,4 +1,4 @@
-"""The figures of a whole suite that follow from its tasks, by the names that ``metrics`` may have. Light."""
+"""The metrics of a whole suite that follow from its tasks, by the names that ``metrics`` may have. Light."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from waza_engine.vocabulary import METRIC_ALIASES
 
 
 def follows_from_tasks(metric: str) -> bool:
-    """Tell whether a metric is known, and one of the tasks."""
+    """Return whether a metric is known and computed from the tasks."""
     return METRIC_ALIASES.get(metric, metric) in FIGURES
 
 

@@ -11,14 +11,14 @@ from waza_engine.boundary import Boundary, suite_boundary
 FOLDER = ".waza"
 JOURNAL_SUFFIX = ".partial.jsonl"
 NAME_FORMAT = "%Y%m%dT%H%M%SZ"
-"""When a run began, in UTC: the beginning of the name of its result file."""
+"""The start of a run, in UTC: the beginning of the name of its result file."""
 INDEX_NAME = "history.sqlite"
 LONGEST_BYTES = 256 * 1024 * 1024
-"""What is longer is no result file."""
+"""Longer files are not result files."""
 
 
 def session_directory(suite_directory: Path) -> Path:
-    """Return the directory of a suite's session logs, when no other is asked for."""
+    """Return the default directory of a suite's session logs."""
     return suite_directory / FOLDER / "sessions"
 
 
@@ -34,7 +34,7 @@ def record_boundary(results: Path) -> Boundary | None:
 
 
 def boundary_beside(results: Path) -> Boundary:
-    """Return the boundary of what a result file has beside it, such as its long texts."""
+    """Return the boundary of the files next to a result file, such as its long strings."""
     return record_boundary(results) or Boundary.around(results.parent, name="the folder of the results")
 
 
@@ -56,7 +56,7 @@ def file_segment(model: str) -> str:
 
 
 KEPT_PREFIX = "waza-kept-"
-"""How the names of workspaces begin that are to stay, in the temporary directory."""
+"""The prefix of the names of workspaces that are kept, in the temporary directory."""
 
 
 def workspace_prefix(process: int) -> str:

@@ -41,18 +41,18 @@ MOST_FILES_NAMED = 100
 """Files of a workspace that a record names for one trial."""
 
 VerdictStatus = Literal["graded", "pending", "error"]
-"""Whether a grader said something, waits for a person, or could not grade."""
+"""The status of a verdict: the grader judged, waits for a person, or could not grade."""
 
 Answerer = Literal["agent", "judge", "responder"]
-"""Whose answer it is."""
+"""The author of an answer."""
 
 RunStatus = Literal["completed", "failed", "canceled", "error"]
-"""How a run ended: all tasks passed, some did not, it was stopped, or it could not run (to its end)."""
+"""The status of a run: all tasks passed, some did not, it was stopped, or it could not run (to its end)."""
 
 
 @frozen()
 class Validation:
-    """What one grader said of one trial. ``duration_ms`` is its own wall clock in milliseconds.
+    """One grader's verdict on one trial. ``duration_ms`` is its own wall clock in milliseconds.
 
     One that is not ``required`` is advisory: it counts in the score and fails no trial.
     """
@@ -71,7 +71,7 @@ class Validation:
 
     @property
     def graded(self) -> Graded:
-        """What scoring needs of it; a label that measures a judge counts in no score."""
+        """Return its values for scoring; a label that measures a judge counts in no score."""
         status = "pending" if self.type == MEASURES_JUDGES else self.status
         return Graded(self.score, self.passed, self.weight, status, self.required)
 
@@ -84,7 +84,7 @@ class Validation:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointOutcome:
-    """What the graders of a checkpoint said after its turn."""
+    """The verdicts of a checkpoint's graders after its turn."""
 
     after_turn: int
     status: TrialStatus
@@ -94,7 +94,7 @@ class CheckpointOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ResponderOutcome:
-    """How a conversation with a model that plays the user went: how many answers it gave, how it ended."""
+    """The result of a conversation with a model that plays the user: its number of answers, its end."""
 
     followups_sent: int
     outcome: Literal["cap_exhausted", "stopped", "abstained", "error"]
@@ -103,7 +103,7 @@ class ResponderOutcome:
 
 @frozen()
 class FilesChanged:
-    """Files of the workspace that the agent left otherwise than it found them, by their paths with ``/``.
+    """Files of the workspace that the agent created, changed or deleted, by their paths with ``/``.
 
     ``changed`` ones have another size or time. ``more`` counts those that are not named.
     """
@@ -126,7 +126,7 @@ class FilesChanged:
         return cls(named["created"], named["changed"], named["deleted"], more)
 
     def __bool__(self) -> bool:
-        """Whether anything is known to have changed."""
+        """Return whether any change is known."""
         return bool(self.created or self.changed or self.deleted)
 
 
@@ -144,9 +144,9 @@ class UnjudgedAnswer:
 
 @frozen()
 class ArrivedAnswer:
-    """An answer that has arrived while its trial, or its trigger ``prompt``, goes on: it is paid for.
+    """An answer that has arrived during its trial, or its trigger ``prompt``: it is paid for.
 
-    ``calls`` are the calls of tools that it makes, in words.
+    ``calls`` are its tool calls, in words.
     """
 
     by: Answerer
@@ -161,7 +161,7 @@ class ArrivedAnswer:
 
     @property
     def unjudged(self) -> UnjudgedAnswer:
-        """What is told of it when nothing comes of it."""
+        """Return its record if no verdict uses it."""
         return UnjudgedAnswer(self.by, "\n".join(filter(None, (self.text, *self.calls))), self.prompt)
 
 
@@ -169,16 +169,16 @@ class ArrivedAnswer:
 class TrialOutcome:
     """One trial.
 
-    ``validations`` is None when nothing could be graded, ``tool_calls`` when no session is known.
-    ``error`` says what broke the execution. ``usage`` is that of the agent alone, in the attempt that counts;
+    ``validations`` is None when nothing could be graded, ``tool_calls`` when no session is known. ``error``
+    is the error of the execution. ``usage`` is that of the agent alone, in the attempt that counts;
     ``judge_usage`` that of the graders' judges, ``other_usage`` that of earlier attempts and of a responder.
     ``cost`` is that of all three, None when nothing was spent. A trial is ``stopped`` when the run reached
-    its limit, or was cancelled, before it was done: it has no verdict and counts for nothing.
-    ``tool_policy`` is what the tested agent file allows (``unrestricted``, ``deny_all``,
-    ``allow_list``, "" without one), ``tool_denials`` the calls that upstream denied for it.
-    ``files_changed`` is what became of the workspace before anything was graded.
-    ``captured_at`` is when a trial that failed or broke had ended, in ISO 8601; "" for all others.
-    ``unjudged`` are answers that were paid for and came to nothing, those of judges included.
+    its limit, or was cancelled, before it was done: it has no verdict and counts for nothing. ``tool_policy``
+    is what the tested agent file allows (``unrestricted``, ``deny_all``, ``allow_list``, "" without one),
+    ``tool_denials`` the calls that upstream denied for it. ``files_changed`` are the changes to the workspace
+    before anything was graded. ``captured_at`` is when a trial that failed or broke had ended, in ISO 8601;
+    "" for all others. ``unjudged`` are answers that were paid for and have no verdict, those of judges
+    included.
     """
 
     number: int
@@ -214,19 +214,19 @@ class TrialOutcome:
 
     @property
     def broke(self) -> bool:
-        """Whether the agent broke, and not a grader."""
+        """Return whether the agent broke, and not a grader."""
         return self.status == "error" and bool(self.error)
 
     @property
     def was_stopped_as_wrong(self) -> bool:
-        """Whether a checkpoint found the answer wrong and ended it: upstream calls that an error."""
+        """Return whether a checkpoint failed the answer and ended it: upstream calls that an error."""
         return self.status == "error" and any(
             checkpoint.stopped and checkpoint.status == "failed" for checkpoint in self.checkpoints
         )
 
     @property
     def score(self) -> TrialScore:
-        """What the trial adds to its task: nothing if it broke, whatever graders said of what there was."""
+        """Return the trial's score for its task: none if it broke, regardless of its verdicts."""
         means = composite([] if self.broke else self.graded)
         return TrialScore(self.status, means.score, means.weighted_score, self.duration_ms)
 
@@ -236,8 +236,8 @@ class TaskOutcome:
     """One task with its trials; ``error`` says why it could not run, or not to its end.
 
     ``cached`` trials were taken from an earlier run. ``impact`` compares with the baseline, if there is one.
-    ``pass_rate`` is the share of its trials that it needs to pass.
-    Of one that is ``doubted`` the file says that it, or a trial of it, passed, and verdicts say otherwise.
+    ``pass_rate`` is the share of its trials that it needs to pass. A ``doubted`` task passed according to its
+    file, or a trial of it did, but the verdicts contradict that.
     """
 
     id: str
@@ -257,9 +257,9 @@ class TaskOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerOutcome(TriggerAnswer):
-    """What happened to one trigger prompt, with its text and what the agent said.
+    """The result of one trigger prompt, with its text and the agent's output.
 
-    ``skills`` are those that it invoked, in order, by the names with which it did.
+    ``skills`` are those that it invoked, in order, by the names that it used.
     """
 
     prompt: str
@@ -269,7 +269,7 @@ class TriggerOutcome(TriggerAnswer):
 
 @dataclass(frozen=True, slots=True)
 class MetricOutcome:
-    """A figure of the whole suite and whether it reaches its threshold."""
+    """A metric of the whole suite and whether it reaches its threshold."""
 
     name: str
     value: float
@@ -279,15 +279,15 @@ class MetricOutcome:
 
     @property
     def reached(self) -> bool:
-        """Whether the value is not below the threshold; one of 0 or less asks for nothing."""
+        """Return whether the value is not below the threshold; one of 0 or less is always reached."""
         return self.threshold <= 0 or reaches(self.value, self.threshold)
 
 
 @dataclass(frozen=True, slots=True)
 class RunHeader:
-    """What is known of a run before its first task. ``started`` has a time zone; times are seconds.
+    """The facts of a run before its first task. ``started`` has a time zone; times are seconds.
 
-    ``graders`` are those that were asked for, none when it is all of them. ``settings`` is what else decides
+    ``graders`` are the requested ones, empty for all of them. ``settings`` are the other values that decide
     the numbers, by name; it holds no credentials. ``inputs`` names the record of the files that decided the
     run (``inputs.py``), "" when there is none. ``commit`` is that of the suite's repository, None without
     one. ``regraded`` is true when the verdicts are newer than the run.
@@ -312,12 +312,12 @@ class RunHeader:
 
     @property
     def graders_of(self) -> int:
-        """How many graders its tasks have, 0 when that is not known."""
+        """Return how many graders its tasks have, 0 if unknown."""
         return whole(self.settings.get("graders_of"))
 
     @property
     def leaves_graders_out(self) -> bool:
-        """Whether its tasks have graders that were not run: then they have no verdict of their own."""
+        """Return whether some graders of its tasks were not run: then they have no verdict of their own."""
         asks_all = len(set(self.graders)) == self.graders_of
         return bool(self.settings.get("skip_graders")) or (bool(self.graders) and not asks_all)
 

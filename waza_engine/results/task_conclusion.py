@@ -1,4 +1,4 @@
-"""What the trials of a task come to: its verdict, why, and what each grader said over all of them. Light."""
+"""The conclusion of a task: its verdict, why, and each grader's result over all trials. Light."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from waza_engine.scoring.tasks import task_status
 from waza_engine.vocabulary import COULD_NOT_GRADE, shown_grader, told_apart
 
 TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]
-"""``errored``: something else than the answer broke. ``skipped``: nothing was graded, there is no grader, or
-people are to do it.
-``lost``: its trials were begun and none came to its end. ``not run``: none was begun."""
+"""The verdicts of a task.
+
+``errored``: something else than the answer broke. ``skipped``: nothing was graded, there is no grader, or
+people have to do it. ``lost``: its trials were begun and none of them ended. ``not run``: none was begun.
+"""
 
 TrialVerdict = Literal["passed", "failed", "errored", "skipped", "lost"]
 GraderVerdict = Literal["passed", "failed", "errored", "pending", "advisory"]
@@ -37,10 +39,10 @@ _TRIAL_VERDICTS: dict[str, TrialVerdict] = {
 
 @frozen()
 class GraderConclusion:
-    """One grader of a task over the trials that came to their end.
+    """One grader of a task over the finished trials.
 
-    It failed when it said so of any; ``feedback`` is that of the first that did not pass, or of the last.
-    ``score`` is the mean of what it said: where a person is still asked, it has said nothing.
+    It failed if it failed any of them; ``feedback`` is that of the first that did not pass, or of the last.
+    ``score`` is the mean of its scores, without those that wait for a person.
     """
 
     name: str
@@ -76,78 +78,78 @@ class TaskConclusion:
     executor: str = ""
     plain_score: float = 0.0
     passes_part: bool = False
-    """Whether the graders that were run let it pass, and others were not run."""
+    """True if the graders that were run let it pass, and others were not run."""
 
     @property
     def judged(self) -> bool:
-        """Whether the answers were found right or wrong."""
+        """Return whether the answers were found right or wrong."""
         return self.verdict in ("passed", "failed")
 
     @property
     def scored(self) -> bool:
-        """Whether it counts with its score: it was judged, or its trials broke, which is a score of 0."""
+        """Return whether its score counts: it was judged, or its trials broke, which is a score of 0."""
         return self.verdict in ("passed", "failed", "errored") and self.ended_trials > 0
 
     @property
     def waits(self) -> bool:
-        """Whether people are to grade it, and nothing else is known."""
+        """Return whether people have to grade it, and nothing else is known."""
         return self.verdict == "skipped" and any(grader.verdict == "pending" for grader in self.graders)
 
     @property
     def may_yet_fail(self) -> bool:
-        """Whether it passed, and people are to grade it as well."""
+        """Return whether it passed, but a required grader still waits for a person."""
         said = (verdict for trial in self.task.trials for _, verdict in verdicts_of(trial))
         return self.verdict == "passed" and any(one.status == "pending" and one.required for one in said)
 
     @property
     def has_no_grader(self) -> bool:
-        """Whether nothing judges its answers: upstream lets it pass with score 0."""
+        """Return whether nothing judges its answers: upstream lets it pass with score 0."""
         return self.verdict == "skipped" and any(map(nothing_judged, self.task.trials))
 
     @property
     def has_advice(self) -> bool:
-        """Whether an advisory grader did not pass."""
+        """Return whether an advisory grader did not pass."""
         return any(grader.verdict == "advisory" for grader in self.graders)
 
     @property
     def passed_trials(self) -> int:
-        """How many trials passed."""
+        """Return how many trials passed."""
         return self.trials.count("passed")
 
     @property
     def share(self) -> str:
-        """How many of its trials passed: ``2/3``; "" when nothing was judged in any."""
+        """Return how many of its trials passed: ``2/3``; "" when nothing was judged in any."""
         tried = any(trial not in ("skipped", "lost") for trial in self.trials)
         return f"{self.passed_trials}/{self.ended_trials}" if tried else ""
 
     @property
     def ended_trials(self) -> int:
-        """How many trials came to their end."""
+        """Return how many trials ended."""
         return len(self.trials) - self.trials.count("lost")
 
     @property
     def untold(self) -> str:
-        """Why it failed, where its score does not show that: what failed has no weight in it."""
+        """Return why it failed if its score does not show that: the failed grader has no weight in it."""
         full = shown_score(self.score) == shown_score(1.0)
         return self.reason if self.verdict == "failed" and self.scored and full else ""
 
     @property
     def cut_short(self) -> str:
-        """Why it has passed so far only: not all of its trials ran. "" of one that came to its end."""
+        """Return why it has passed only so far: not all of its trials ran. "" if it is complete."""
         return self.task.error if self.verdict == "passed" else ""
 
     @property
     def flaky(self) -> bool:
-        """Whether some trials passed and others failed: a trial that broke says nothing of the answers."""
+        """Return whether some trials passed and others failed: a broken trial does not count."""
         return "passed" in self.trials and "failed" in self.trials
 
     @property
     def cause(self) -> Cause | None:
-        """Whether the skill, the test or the environment is why it did not pass, as far as is recorded."""
+        """Return whether the skill, the test or the environment is why it did not pass, if recorded."""
         return cause_of(self)
 
     def document(self) -> dict[str, Any]:
-        """Return it as JSON, with its graders; what a grader said is cut where nobody reads on."""
+        """Return it as JSON, with its graders; long feedback is cut."""
         cause = self.cause
         return {
             "verdict": self.verdict,
@@ -166,7 +168,7 @@ class TaskConclusion:
 
 
 def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
-    """Return what a task comes to; ``executor`` is the name of the one that answered."""
+    """Return the conclusion of a task; ``executor`` is the name of the one that answered."""
     ended = [trial for trial in task.trials if not trial.stopped]
     verdict = _verdict(task, ended)
     graders = tuple(_graders(ended))
@@ -207,7 +209,7 @@ def tasks_by_name(tasks: Sequence[TaskConclusion]) -> dict[str, TaskConclusion]:
 
 
 def nothing_judged(trial: TrialOutcome) -> bool:
-    """Tell whether a trial passed for want of required graders; not known without a list of verdicts."""
+    """Return whether a trial passed without required graders; unknown without a list of verdicts."""
     judged = any(verdict.required for _, verdict in verdicts_of(trial))
     return trial.status == "passed" and trial.validations is not None and not judged
 
@@ -243,7 +245,7 @@ def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
     if not ended:
         match task.status:
             case "failed" if task.error:
-                # A hook: nobody has looked at an answer.
+                # A hook failed: no answer was graded.
                 return "errored"
             case "error":
                 return "errored"
@@ -305,7 +307,7 @@ def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
 
 
 def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
-    """Return what a grader says of some trials, of which there is at least one."""
+    """Return a grader's conclusion over some trials; there is at least one."""
     said = [_said(verdict) for verdict in verdicts]
     worst: GraderVerdict = "passed"
     for verdict in ("failed", "errored", "pending"):

@@ -1,4 +1,4 @@
-"""What the trigger prompts of a run come to. Light."""
+"""The conclusion from a run's trigger prompts. Light."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from waza_engine.scoring.triggers import trigger_metrics
 
 @dataclass(frozen=True, slots=True)
 class TriggerConclusion:
-    """How the trigger prompts went: answered rightly, wrongly, or not at all. Rates are 0..1.
+    """The results of the trigger prompts: correct, misclassified, or errors. Rates are 0..1.
 
-    ``mistakes`` are those answered wrongly, ``broken`` those that could not be tried, where the record has
-    them.
+    ``mistakes`` are the misclassified ones, ``broken`` those that could not be tried, if the record has them.
     """
 
     right: int
@@ -27,20 +26,20 @@ class TriggerConclusion:
 
     @property
     def total(self) -> int:
-        """How many prompts there are."""
+        """Return how many prompts there are."""
         return self.right + self.wrong + self.errored
 
     @property
     def share(self) -> float:
-        """Which part of all prompts was answered rightly, 0..1; what could not be tried was not."""
+        """Return the share of all prompts with a correct answer, 0..1; untried ones are not correct."""
         return self.right / self.total if self.total else 0.0
 
 
 def conclude_triggers(run: RunOutcome) -> TriggerConclusion | None:
-    """Return what the trigger prompts of a run come to; None where it has none."""
+    """Return the conclusion from a run's trigger prompts; None if it has none."""
     found = run.trigger_metrics
     if found is None and run.header.settings.get("prompts") and run.status in ("completed", "failed"):
-        # Those of the prompts that were chosen, which the record does not keep as those of the suite.
+        # Those of the chosen prompts, which the record does not store as those of the suite.
         found = trigger_metrics(run.triggers)
     if found is None:
         return None
@@ -49,7 +48,7 @@ def conclude_triggers(run: RunOutcome) -> TriggerConclusion | None:
         wrong = tuple(trigger for trigger in run.triggers if trigger_verdict(trigger) == "failed")
         right = len(run.triggers) - len(wrong) - len(broken)
         return TriggerConclusion(right, len(wrong), len(broken), found.accuracy, found.f1, wrong, broken)
-    # What could not be tried is counted among the wrong answers there.
+    # Prompts that could not be tried are counted there as misclassified.
     wrong_answers = max(0, found.false_positives + found.false_negatives - found.errors)
     right = found.true_positives + found.true_negatives
     return TriggerConclusion(right, wrong_answers, found.errors, found.accuracy, found.f1)

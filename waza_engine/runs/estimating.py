@@ -1,7 +1,8 @@
-"""What a run will cost and take, told from what earlier runs of the suite took and used.
+"""Estimate the cost and duration of a run from earlier runs of the suite.
 
-Only files are read: nothing is started, asked or spent. What nobody knows is None: a model without a price,
-an executor that was never tried, most tasks never run. A task that was never run counts as the others.
+Only files are read: nothing is started, requested or spent. Unknown values are None: a model without a price,
+an executor that was never used, a suite whose tasks mostly never ran. A task that never ran counts like the
+others.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.vocabulary import Usage
 
 KNOWN_SHARE = 0.5
-"""How many of the trials must be of tasks that were run before."""
+"""The share of the trials that must belong to tasks with an earlier run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What will be run and, as far as it is known, US dollars and seconds of wall clock.
+    """The planned trials and, if known, their cost in US dollars and seconds of wall clock.
 
-    ``free`` is true when nobody is paid: neither for answers nor for judging them.
+    ``free`` is true when neither answers nor judges cost anything.
     """
 
     trials: int
@@ -73,7 +74,7 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
         tasks, prompts = changed.tasks, prompts if changed.triggers else 0
     tasks = [task for task in tasks if task.trial is not None]
     if cache_directory(settings, suite, project) is not None:
-        # Which tasks the cache answers is known when they are due.
+        # Tasks with a cached result are only known when they are due.
         return _of_all(suite, tasks, {}, None, settings, prompts)
     runs = [run for run in expenses_of(suite.directory, suite.path.name) if _is_alike(run, suite)]
     model = suite.spec.config.model
@@ -86,7 +87,7 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
 
 
 def _is_alike(run: RunExpenses, suite: Suite) -> bool:
-    """Whether the same executor answered: another one takes other times, and other tools."""
+    """Return whether the same executor answered: another one has other durations and tools."""
     return run.header.executor == suite.spec.config.executor
 
 
@@ -146,7 +147,7 @@ def _usd(run: RunExpenses, trial: TrialExpense, model: str, suite: Suite) -> flo
 
 
 def _reports(usage: Usage | None) -> bool:
-    """Tell whether a usage says what it cost: how many turns there were says nothing of that."""
+    """Return whether a usage includes tokens or a cost; the number of turns alone is not enough."""
     return usage is not None and (
         usage.cost_usd is not None
         or usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens > 0
@@ -179,7 +180,7 @@ def _prompts(suite: Suite, settings: RunSettings) -> int:
 
 
 def _of_prompts(newest: RunExpenses | None, prompts: int, workers: int) -> tuple[float | None, float]:
-    """Return what the trigger prompts cost, and how many seconds they add, told from a run that had some."""
+    """Return the cost of the trigger prompts and the seconds they add, from a run that had some."""
     if newest is None or not newest.prompts:
         return None, 0.0
     usd = None if newest.prompts_usd is None else newest.prompts_usd * prompts / newest.prompts

@@ -44,13 +44,13 @@ def prepare(
 ) -> PreparedRun:
     """Load the suite and choose what to run.
 
-    ``within`` is the meter of several runs that share a limit; ``backend`` carries out the trials. ``kept``
-    is true when the results are written to a file of the caller's, too.
+    ``within`` is the meter of several runs that share a limit; ``backend`` executes the trials. ``kept`` is
+    true when the results are also written to a file of the caller.
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
-        SuiteError: when there is nothing to run as asked, no such executor, a limit that cannot be kept, or
-            when something would be paid in vain; a ``NothingAffectedError`` when no change affects a task.
+        SuiteError: when there is nothing to run as requested, no such executor, a limit that cannot be kept,
+            or when something would be paid in vain; a ``NothingAffectedError`` when no change affects a task.
 
     """
     read_environment()
@@ -153,7 +153,7 @@ def _check_prompts(tasks: Sequence[SelectedTask]) -> None:
         try:
             prompt = prompt_of(task.trial.spec, task.source.path) if task.trial else "-"
         except WorkspaceError:
-            # The trial reports it, and asks nobody.
+            # The trial reports it, and sends no prompt.
             continue
         further = task.trial.spec.inputs.follow_up_prompts if task.trial else ()
         if not all(each.strip() for each in (prompt, *further)):
@@ -163,7 +163,7 @@ def _check_prompts(tasks: Sequence[SelectedTask]) -> None:
 
 
 def _tries_triggers(settings: RunSettings, changed: Affected | None) -> bool:
-    """Whether trigger prompts are tried: all with the whole suite, and those that are asked for."""
+    """Return whether trigger prompts are tried: with the whole suite, or on request."""
     if changed is not None:
         return changed.triggers
     return bool(settings.prompts) or not settings.limited

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 class RunReport:
     """A run that has ended.
 
-    ``results_file`` is None when nothing could be written, and ``write_error`` says why. ``lost`` says what
-    else was asked for and could not be written, such as transcripts.
+    ``results_file`` is None when nothing could be written, and ``write_error`` says why. ``lost`` names other
+    requested output that could not be written, such as transcripts.
     """
 
     outcome: RunOutcome
@@ -75,7 +75,7 @@ class RunReport:
 
 @dataclass(slots=True)
 class _Course:
-    """How a run goes: what its passes found, and what went wrong."""
+    """The state of a run: the results of its passes, and its errors."""
 
     store: ResultStore
     attachments: Attachments
@@ -87,9 +87,9 @@ class _Course:
     lost: str = ""
 
     def writing(self, write: Callable[[], object], *, extra: bool = False) -> None:
-        """Write results; what cannot be written is told once: the scores of the run are still of use.
+        """Write results; report the first failure only: the scores of the run are still useful.
 
-        ``extra`` is what was asked for beside the result file: it is told at the end.
+        ``extra`` is other requested output than the result file: its failure is reported at the end.
         """
         try:
             write()
@@ -126,7 +126,7 @@ class PreparedRun:
         self.trials = config.trials_per_task
         self.baseline = without is not None
         self._settings = settings
-        # What is paid must be kept somewhere.
+        # Results that are paid for must be stored somewhere.
         self._must_keep = not kept and (executor.costs or judges.costs)
         self._main = main
         self._without = without
@@ -163,7 +163,7 @@ class PreparedRun:
 
     @property
     def total(self) -> int:
-        """How many trials there are, those of the baseline included."""
+        """Return how many trials there are, those of the baseline included."""
         passes = 1 if self._without is None else 2
         return passes * len(self._main.tasks) * self.trials
 
@@ -278,7 +278,7 @@ class PreparedRun:
             ),
             lambda trigger: course.writing(lambda: course.store.add_trigger(trigger)),
         )
-        # A grader that compares needs the answer of the baseline when it is asked.
+        # A grader that compares needs the baseline's answer first.
         first = self._without is not None and any(compares(task) for task in main.tasks)
         if first:
             self._run_baseline(course, context, handling)
@@ -314,7 +314,7 @@ class PreparedRun:
 
     def _end(self, course: _Course, duration_ms: int, cancellation: RunCancellation) -> RunReport:
         cancelled = cancellation.requested
-        # Of one that was cut off the conclusion says so, whoever wrote its record.
+        # For a run that was killed, the conclusion already says so.
         asked_for = f"{cancellation.words}; what was finished is kept" if cancellation.by_person else ""
         ending = Ending(course.message or asked_for, cancelled, self._meter, duration_ms)
         if cancelled or course.message:
@@ -327,7 +327,7 @@ class PreparedRun:
         try:
             path = course.store.finish(course.attachments.of_run(outcome))
         except ResultsError as error:
-            # Where it could not be written from the start, that was told, and why.
+            # If it could not be written from the start, that was reported then, with the reason.
             course.write_error = course.write_error or str(error)
             course.stream.send("output", message=f"warning: {rescued_to(course.store.path.name, outcome)}")
         copies = self._copies

@@ -14,14 +14,14 @@ from waza_engine.spec.reading.yaml_reader import read_text
 
 _MARK = b"\xef\xbb\xbf"
 _LOOKED_AT = 4096
-"""Bytes of a file that tell how its lines end."""
+"""The number of bytes that decide a file's line ends."""
 
 
 def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> list[Path]:
     """Write files below a directory and return their paths.
 
-    Raises ``ScaffoldError`` when one is there already and ``force`` is off, or cannot be written; what was
-    made until then is taken away again.
+    Raises ``ScaffoldError`` when one exists already and ``force`` is off, or cannot be written; files created
+    until then are deleted again.
     """
     paths = [directory / name for name in files]
     taken = existing_files(paths) if force else []
@@ -55,7 +55,7 @@ def existing_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def as_beside(file: Path, text: str) -> str:
-    """Return a text with the line ends of a file that it will stand beside."""
+    """Return a string with the line ends of an existing file, to be written next to it."""
     try:
         is_crlf = b"\r\n" in read_beginning(file, _LOOKED_AT)
     except FileError:
@@ -85,7 +85,7 @@ def original_text(path: Path) -> tuple[str, bytes]:
 
 
 def restored(text: str, mark: bytes) -> bytes:
-    """Return the bytes of a text that ``original_text`` has read."""
+    """Return the bytes of a string that ``original_text`` has read."""
     return mark + text.encode("utf-8")
 
 

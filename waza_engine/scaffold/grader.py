@@ -37,7 +37,7 @@ def grader_entry(type_name: str, name: str = "") -> str:
 def with_grader(file: Path, type_name: str, name: str = "") -> tuple[Path, bytes, str]:
     """Return an eval or task file, its content with one more grader, and the grader's name.
 
-    A directory stands for the eval file in it.
+    A directory means its eval file.
 
     Without ``name`` that is the one of the example, with a number when the file has one of that name. Raises
     ``ScaffoldError``; nothing is written.

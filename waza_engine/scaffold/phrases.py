@@ -1,7 +1,7 @@
-"""What a skill's description says about when to use the skill and when not, as prompts a user could write.
+"""Extract from a skill's description when to use it and when not, as prompts a user could write.
 
-Authors label it (``USE FOR:``, ``DO NOT USE FOR:``) or say it in a sentence ("Use
-when the user asks to …"). Quoted pieces are what users say; without quotes the list is taken apart.
+Authors label it (``USE FOR:``, ``DO NOT USE FOR:``) or say it in a sentence ("Use when the user asks to …").
+Quoted pieces are prompts of users; without quotes the list is split.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class TriggerPrompts:
 
 
 def trigger_prompts(name: str, description: str) -> TriggerPrompts:
-    """Return prompts for a skill. What its description does not say is guessed from its first words."""
+    """Return prompts for a skill. Those missing in its description are guessed from its first words."""
     text = " ".join(description.replace("**", "").split())
     wanted: list[Prompt] = []
     unwanted: list[Prompt] = []
@@ -92,7 +92,7 @@ def summary(description: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text on one line, without characters that nobody sees."""
+    """Return the string on one line, without invisible characters."""
     return "".join(character for character in " ".join(text.split()) if character.isprintable())
 
 
@@ -100,7 +100,7 @@ def _prompts(section: str, *, listed: bool) -> list[Prompt]:
     quoted = ["".join(match) for match in _QUOTED.findall(section)]
     if quoted:
         return [Prompt(_sentence(piece), True) for piece in quoted if _fits(piece)]
-    # A list after a colon goes on to the next label; a sentence ends where it ends.
+    # A list after a colon continues to the next label; a sentence ends where it ends.
     text = section if listed else _SENTENCE_END.split(section.strip(), maxsplit=1)[0]
     pieces = [_cleaned(piece) for part in _SENTENCE_END.split(text) for piece in _SEPARATORS.split(part)]
     return [

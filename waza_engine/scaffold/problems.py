@@ -1,8 +1,8 @@
-"""What keeps something new from being made."""
+"""Errors of scaffolding."""
 
 
 class ScaffoldError(Exception):
-    """Something new cannot be made as it is asked for; the text is for the user.
+    """The requested file cannot be created; the message is for the user.
 
     ``what`` is the sentence alone: an editor has no use for the option of the command line that helps.
     """

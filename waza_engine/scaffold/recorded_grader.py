@@ -1,7 +1,7 @@
-"""A grader made of what somebody has selected in a recorded trial: words of the answer, or a tool call.
+"""Create a grader from a selection in a recorded trial: words of the answer, or a tool call.
 
-Nothing is invented, and each is tried as a live session judges: what is offered passes on that trial, and it
-is told on how many others. Whether a good answer must be so, only the author of the suite knows.
+Nothing is invented, and each is evaluated as in a live session: an offered grader passes on that trial, and
+reports on how many others it passes. Only the author of the suite knows whether it is a good requirement.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.vocabulary import ToolCall
 
 SECONDS = 1.5
-"""How long trials are judged; what could not be counted by then is not offered."""
+"""How long trials are judged; graders that could not be counted by then are not offered."""
 MOST = 6
 MOST_CALLS = 5
 LONGEST = 300
@@ -55,9 +55,9 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class NewGrader:
-    """A grader that passes on the trial it was made of, as it can stand in a list of graders.
+    """A grader that passes on its source trial, as an entry of a list of graders.
 
-    ``words`` say what it asks for. ``suite`` is None when there was no time to judge all trials.
+    ``words`` describe its requirement. ``suite`` is None when there was no time to judge all trials.
     """
 
     type: str
@@ -78,11 +78,11 @@ class _Draft:
 
 
 def new_graders(session: LiveSession, task: str, number: int, selected: str) -> list[NewGrader]:
-    """Return the graders that a text of a trial (from 1) can become, of the task with this key.
+    """Return the graders for a selection of a trial (from 1) of the task with this key.
 
-    The text is what was selected on the page of the trial, or any words of its answer, the name of a tool
-    that it called or a part of the arguments. None where nothing can be made of it, or a newer edit waits.
-    Raises ``SuiteFileError``, ``SuiteError`` and ``RecordingError``.
+    It is a selection on the page of the trial, or any words of its answer, the name of a tool that it called
+    or a part of the arguments. Empty without a usable selection, or if a newer edit waits. Raises
+    ``SuiteFileError``, ``SuiteError`` and ``RecordingError``.
     """
     return copy_context().run(_new_graders, session, task, number, selected.strip())
 
@@ -106,7 +106,7 @@ def _new_graders(session: LiveSession, task: str, number: int, selected: str) ->
             rest = _count(built, others, at_hand, latest)
             found.append(NewGrader(draft.type, name, draft.config, draft.words, in_task, _sum(in_task, rest)))
         if at_hand.superseded():
-            # Its workers may have been ended: what they said last is nothing to tell.
+            # Its workers may have been ended, so their last results are not reliable.
             return []
     return found
 
@@ -165,7 +165,7 @@ def _of_answer(selected: str, output: str) -> Iterator[_Draft]:
 
 
 def _generalised(text: str) -> str:
-    """Return a pattern for a text with any numbers, and any white space, in place of its own."""
+    """Return a pattern for a string with any numbers and any whitespace in place of its own."""
     return "".join(_general(part) for part in _GENERAL.split(text))
 
 
@@ -176,7 +176,7 @@ def _general(part: str) -> str:
 
 
 def _of_calls(selected: str, calls: Sequence[ToolCall]) -> Iterator[_Draft]:
-    """Yield graders for calls whose lines are selected, whose tool is named, or one of whose arguments is."""
+    """Yield graders for selected call lines, tools that are named, or arguments that are selected."""
     rows = [row.strip() for row in selected.splitlines() if row.strip()]
     lines = {call_line(call): call for call in calls}
     whole = [lines[row] for row in rows if row in lines]
@@ -197,7 +197,7 @@ def _of_calls(selected: str, calls: Sequence[ToolCall]) -> Iterator[_Draft]:
 
 
 def _of_arguments(given: str, call: ToolCall) -> Iterator[_Draft]:
-    """Yield graders for a part of the arguments, as it stands in JSON, or in one of them."""
+    """Yield graders for a part of the arguments, as written in JSON, or for a part of one argument."""
     arguments = call.arguments
     pairs = _json(f"{{{given.strip('`{}, ')}}}")
     if isinstance(pairs, dict):
@@ -218,7 +218,7 @@ def _of_arguments(given: str, call: ToolCall) -> Iterator[_Draft]:
 
 
 def _expecting(calls: Sequence[tuple[ToolCall, Mapping[str, Any]]]) -> _Draft:
-    """Return the grader that expects calls with exactly these arguments, and any others beside them."""
+    """Return the grader that expects calls with exactly these arguments, and any others besides."""
     entries: list[dict[str, Any]] = []
     told: list[str] = []
     for call, arguments in calls:
@@ -236,7 +236,7 @@ def _expected(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _plain_arguments(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of a call that can be compared on sight: no lists, no texts of a page."""
+    """Return the arguments of a call that are easy to compare: no lists, no page-long strings."""
     return {
         name: value
         for name, value in call.arguments.items()

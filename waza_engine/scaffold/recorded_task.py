@@ -1,8 +1,7 @@
-"""A task made of what was recorded: asked the same, with the same files, and expected to do what was done.
+"""Create a task from a record: the same prompt and files, expecting the recorded behaviour.
 
-Nothing is invented: the prompt is the recorded one, tools are those that were called, and the text that the
-answer must contain stands in the recorded answer. It is a draft: what of that a good answer must do, only its
-author knows.
+Nothing is invented: the prompt is the recorded one, tools are those that were called, and the required string
+is part of the recorded answer. It is a draft: only its author knows which of that a good answer needs.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from waza_engine.spec.task_file import TaskFile
 
 _LONGEST_BYTES = 1_000_000
 _LONGEST_LINE = 100
-# What decides how the task is carried out, and not what is thought of its answer.
+# These keys decide how the task is executed, not how its answer is judged.
 _CARRIED_OVER = {
     "inputs",
     "context_dir",
@@ -195,7 +194,7 @@ def _prompt(source: SuiteTask, task: TaskFile) -> str:
 
 
 def _literal(output: str) -> str:
-    """Return the beginning of the first line of an answer that can be told, "" when there is none."""
+    """Return the beginning of the first usable line of an answer, "" when there is none."""
     for line in output.splitlines():
         text = line.strip()
         if any(character.isalnum() for character in text) and masked(text) == text:

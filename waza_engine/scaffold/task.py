@@ -69,7 +69,7 @@ def free_place(identifier: str, suite: Path) -> TaskPlace:
 
 @dataclass(frozen=True, slots=True)
 class TaskPlace:
-    """Where a new task of a suite goes; ``file`` is None when no pattern would pick it up.
+    """The location of a new task of a suite; ``file`` is None when no pattern would match it.
 
     ``stem`` names its file, ``graders`` are the names that the suite's graders have.
     """
@@ -89,7 +89,7 @@ class TaskPlace:
 
 
 def task_place(identifier: str, suite: Path) -> TaskPlace:
-    """Return where a task goes. Raises ``ScaffoldError`` for an id that cannot be, or is taken."""
+    """Return the location of a new task. Raises ``ScaffoldError`` for an invalid or taken id."""
     if not identifier.strip() or any(not character.isprintable() for character in identifier):
         raise ScaffoldError("The id of a task must be a word such as `explains-loops`.")
     try:
@@ -103,7 +103,7 @@ def task_place(identifier: str, suite: Path) -> TaskPlace:
     stem = identifier if _FILE_NAME.fullmatch(identifier) else slug(identifier, "task")
     place = _place(path.parent, spec, stem)
     wanted = ", ".join(f"`{element}`" for element in spec.tasks if isinstance(element, str)) or "nothing"
-    # Where nothing fits that is said first: another id would not help.
+    # If nothing matches, report that first: another id would not help.
     if place is not None and identifier in known and known[identifier] != place:
         raise ScaffoldError(f"{known[identifier]} has the id `{identifier}` already; choose another one.")
     _refuse_on_other_systems(identifier, place or path.parent / "tasks" / f"{stem}.yaml")
@@ -112,7 +112,7 @@ def task_place(identifier: str, suite: Path) -> TaskPlace:
 
 
 def _refuse_on_other_systems(identifier: str, file: Path) -> None:
-    """Raise for a file that a copy of the suite could not have beside the others on Windows or macOS."""
+    """Raise for a file name that would collide with another one on Windows or macOS."""
     for made in (file, *file.parents):
         if made.exists():
             return

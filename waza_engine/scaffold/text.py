@@ -13,14 +13,14 @@ _LONGEST_SLUG = 48
 
 
 def scalar(text: str) -> str:
-    """Return a text as a YAML value on one line: as it is where that is safe, else in double quotes."""
+    """Return a string as a YAML value on one line: plain if that is safe, else in double quotes."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS_WITH_A_MEANING:
         return text
     return json.dumps(text, ensure_ascii=False)
 
 
 def slug(text: str, fallback: str) -> str:
-    """Return a text as a name for files and ids: small ASCII letters, digits and single hyphens."""
+    """Return a string as a name for files and ids: lower-case ASCII letters, digits and single hyphens."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     hyphened = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
     if len(hyphened) > _LONGEST_SLUG:

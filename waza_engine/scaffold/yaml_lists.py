@@ -1,11 +1,11 @@
-"""Adding an item to a list in a YAML file that somebody wrote, without touching another character.
+"""Add an item to a list in a hand-written YAML file, without touching another character.
 
-A place is proposed from the marks of the parser; the text with the item counts only when it reads as the old
+A position is proposed from the marks of the parser; the new text is accepted only when it reads as the old
 data and the new item. Comments, quotes, anchors and line ends stay as they are.
 
 A round trip through ``ruamel.yaml`` would keep comments and quotes, but not the rest of the layout: of 289
-files that people wrote it changes 88, even with the indentation of the file (blanks inside ``{ }``, the
-indentation of folded texts, blanks at line ends, line ends).
+files that people wrote it changes 88, even with the indentation of the file (spaces inside ``{ }``, the
+indentation of folded scalars, spaces at line ends, line ends).
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ _INDENT = "  "
 def with_item(text: str, key: str, item: str, path: Path) -> str | None:
     """Return the text with an item at the end of the list under a top-level key.
 
-    None when there is no safe way to write it.
-    ``item`` is YAML from column 0, beginning with ``- ``. A missing or empty key is written, too. Raises
-    ``SuiteFileError`` when the text is no YAML.
+    None when there is no safe way to write it. ``item`` is YAML from column 0, beginning with ``- ``. A
+    missing or empty key is written, too. Raises ``SuiteFileError`` when the text is not YAML.
     """
     old = parse_yaml(text, path).value
     if not isinstance(old, dict | None):
@@ -101,7 +100,7 @@ def _with_lines(text: str, position: int, lines: str, newline: str) -> str:
 
 
 def _content_end(text: str, position: int) -> int:
-    """Return the end of what is written before a position: blank lines and comments between do not count."""
+    """Return the end of the content before a position, ignoring blank lines and comments."""
     lines = text[:position].split("\n")
     while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
         lines.pop()

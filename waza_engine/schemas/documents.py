@@ -52,7 +52,7 @@ def write_schemas(directory: Path, *, custom: bool = False) -> list[Path]:
 
 
 def schema_text(schema: Schema) -> str:
-    """Return a schema as it stands in its file."""
+    """Return a schema as the content of its file."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -22,8 +22,8 @@ PACKAGED = "packaged_grader"
 def grader_schema(grader: type[AnyGrader]) -> Schema:
     """Return the schema of a grader entry of this type; custom types have one too.
 
-    An option that may stand beside ``type`` is enough there, so the rule that asks for it in ``config`` moves
-    up to the entry.
+    An option that is allowed next to ``type`` is enough there, so the rule that requires it in ``config``
+    moves up to the entry.
     """
     entry = tidied(GraderEntry.model_json_schema())
     config, lifted = _lift(tidied(grader.config_model.model_json_schema()), grader.entry_keys)
@@ -86,7 +86,7 @@ def packaged_grader_schema(types: Iterable[str]) -> Schema:
 
 
 def any_grader(graders: Mapping[str, type[AnyGrader]], *, packaged: bool = False) -> Schema:
-    """Return the schema of a grader entry of any type, as it stands in a list of graders.
+    """Return the schema of a grader entry of any type, for a list of graders.
 
     Where ``packaged`` is true, an entry may name a grader of a package by ``ref`` instead.
     """
@@ -128,7 +128,7 @@ def _beside(key: str, option: Schema) -> Schema:
 
 
 def _lift(config: Schema, entry_keys: Sequence[str]) -> tuple[Schema, list[Schema]]:
-    """Return the config's schema without the rules that ask for keys which may stand beside it; and those."""
+    """Return the config's schema without rules for keys that are allowed next to it; and those rules."""
     lifted: list[Schema] = []
     required = [key for key in config.get("required", []) if key in entry_keys]
     for key in required:

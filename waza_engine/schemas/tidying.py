@@ -1,7 +1,7 @@
-"""Pydantic's JSON Schema as people and editors want to read it.
+"""Pydantic's JSON Schema in a form for people and editors.
 
-Blocks stand where they are used (no references to follow), a value that may be left empty is one schema with
-a list of types, limits have their standard names, and keys come in a fixed order.
+Blocks are inlined where they are used (no references to follow), a value that may be left empty is one schema
+with a list of types, limits have their standard names, and keys come in a fixed order.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Tidying:
         return ordered(_guarded(_nullable(_standard(result))))
 
     def _resolved(self, schema: Mapping[str, Any]) -> Schema:
-        """Put the definition in the place of a reference; what stands beside the reference wins."""
+        """Replace a reference by its definition; keys next to the reference win."""
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         reference = schema.get("$ref")
         name = str(reference).rpartition("/")[2]
@@ -108,7 +108,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _guarded(schema: Schema) -> Schema:
-    """Let a forbidden combination of keys apply to blocks only: every rule over keys holds for null."""
+    """Apply a forbidden combination of keys to blocks only: every rule over keys holds for null."""
     for rule in schema.get("allOf", ()):
         if "not" in rule and "type" not in rule["not"]:
             rule["not"] = {"type": "object", **rule["not"]}

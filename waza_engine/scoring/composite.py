@@ -11,7 +11,7 @@ TrialStatus = Literal["passed", "failed", "error", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What scoring needs to know of one grader's verdict. ``weight`` is as written.
+    """One grader's verdict, for scoring. ``weight`` is as written.
 
     Zero and below count as 1. One that is not ``required`` counts in the score and never in the status.
     """
@@ -32,9 +32,9 @@ class Composite:
 
 
 def composite(graded: Sequence[Graded]) -> Composite:
-    """Return the means over all graders but those that wait for a person.
+    """Return the means over all graders except those that wait for a person.
 
-    A grader in error counts with score 0: it was asked for and said nothing.
+    A grader in error counts with score 0: it was requested and gave no verdict.
     """
     counted = [grader for grader in graded if grader.status != "pending"]
     if not counted:
@@ -57,8 +57,8 @@ def trial_status(
 
     A failed grader outranks one in error: ``failed`` says that the answer is wrong, ``error`` only that it
     could not be judged completely. A trial whose graders all wait for a person is ``skipped``; one without
-    graders has passed. ``checkpoints`` is what those in the middle of its conversation came to: they make it
-    no pass where there is a score, and it waits for people with those at its end.
+    graders has passed. ``checkpoints`` are the statuses of those in the middle of its conversation: they can
+    fail it if it has a score, and it waits for people with those at its end.
     """
     if execution_error:
         return "error"

@@ -1,4 +1,4 @@
-"""What tokens cost in US dollars: what the agent reports, else the list price of the model, else unknown.
+"""The cost of tokens in US dollars: the agent's report, else the list price of the model, else unknown.
 
 Prices come with the library and are never fetched: a run sends nothing anywhere but to the user's provider.
 """
@@ -16,7 +16,7 @@ from waza_engine.vocabulary import ModelUsage, Usage
 class Cost:
     """US dollars, as far as they are known. ``unpriced`` names the models whose tokens have no known price.
 
-    A model without a name is ``""``: the agent's own choice, which it did not tell.
+    A model without a name is ``""``: the agent's own choice, which it did not report.
     """
 
     usd: float = 0.0
@@ -24,20 +24,20 @@ class Cost:
 
     @property
     def known(self) -> bool:
-        """Whether this is the whole cost."""
+        """Return whether this is the whole cost."""
         return not self.unpriced
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What a whole run spent: tokens in and out, of every call, and their cost."""
+    """The usage of a whole run: tokens in and out, of every call, and their cost."""
 
     tokens: int = 0
     cost: Cost = Cost()
 
     @property
     def anything(self) -> bool:
-        """Whether anything was spent: some agents report what they cost, and no tokens."""
+        """Return whether anything was spent: some agents report their cost, and no tokens."""
         return self.tokens > 0 or self.cost != Cost()
 
 

@@ -1,4 +1,4 @@
-"""What the skills add: a task with them beside the same task without."""
+"""The effect of the skills: a task with them compared with the same task without."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def skill_impact(
 
 
 def pairwise_impact(details: Sequence[Mapping[str, object]]) -> PairwiseImpact | None:
-    """Return what the ``pairwise`` details of graders come to, None without any."""
+    """Return the summary of graders' ``pairwise`` details, None without any."""
     winners = [found.get("winner") for found in details]
     wins, ties, losses = (winners.count(name) for name in ("skill", "tie", "baseline"))
     if not wins + ties + losses:
@@ -98,6 +98,6 @@ def compared_rates(with_skills: Mapping[str, str], baseline: Mapping[str, str]) 
 def improves(with_skills: float, baseline: float) -> bool:
     """Return whether the skills are worth having: a higher success rate, or nothing left to improve.
 
-    Upstream calls a skill that passes everything beside a baseline that does so too a failure.
+    Upstream fails a skill that passes everything if its baseline does so too.
     """
     return with_skills > baseline or with_skills == baseline == 1.0

@@ -1,4 +1,4 @@
-"""Whether two series of results of the same things differ by more than chance."""
+"""Test whether two series of results of the same things differ by more than chance."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NOTHING = 1e-12
 def paired_p(differences: Sequence[float]) -> float:
     """Return the two-sided p-value of the paired permutation test: how likely chance makes such a sum.
 
-    ``differences`` are later minus earlier, one a pair; were there nothing but chance, each could as well
-    have the other sign. Pairs without a difference say nothing. Of differences that are all alike, as
-    those of verdicts are, this is McNemar's exact test; 5 to 0 give 0.0625, 6 to 0 give 0.03125. More than 16
-    unlike ones are taken for normal.
+    ``differences`` are later minus earlier, one a pair; under chance alone, each could as well have the other
+    sign. Pairs without a difference are ignored. If all differences are equal in size, as those of verdicts
+    are, this is McNemar's exact test; 5 to 0 give 0.0625, 6 to 0 give 0.03125. More than 16 unequal ones are
+    assumed to be normally distributed.
     """
     told = [difference for difference in differences if abs(difference) > _NOTHING]
     if not told:

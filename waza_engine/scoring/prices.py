@@ -1,8 +1,8 @@
 """List prices of models, as the library that counts costs has them; nothing is fetched.
 
-``cost.py`` counts with the same prices: a name stands here for the model that a run would pay for.
+``cost.py`` counts with the same prices: a name here means the model that a run would pay for.
 
-Architecture invariant: light until a price is asked for; the language server shares ``ModelPrice``.
+Architecture invariant: light until a price is requested; the language server shares ``ModelPrice``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genai_prices.types import TieredPrices
 
 SUITES_ASK = ("github-copilot", "openai", "anthropic")
-"""Whose models are listed: those that the executors ask by themselves, or by their usual servers."""
+"""The providers of listed models: those that executors use by default, or by their usual servers."""
 
 
 @frozen()

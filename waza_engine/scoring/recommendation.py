@@ -1,4 +1,4 @@
-"""Which of several models to take."""
+"""Recommend one of several models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ALL_EQUAL = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ModelFigures:
-    """What a model reached: scores and rates 0..1, spread of the task scores, wall clock in milliseconds."""
+    """A model's results: scores and rates 0..1, spread of the task scores, wall clock in milliseconds."""
 
     model: str
     aggregate_score: float
@@ -67,9 +67,9 @@ def recommend(models: Sequence[ModelFigures]) -> Recommendation | None:
 def settled(
     found: Recommendation, tied: Collection[str], costs: Mapping[str, float | None]
 ) -> Recommendation:
-    """Return the ranking with the cheapest of the ``tied`` models first, of which the winner is one.
+    """Return the ranking with the cheapest of the ``tied`` models first, which include the winner.
 
-    Points that chance may have given decide nothing between them. A price that is not known changes nothing.
+    Differences within chance decide nothing between them. An unknown price changes nothing.
     """
     among = [model for model in found.ranking if model.model in tied]
     if len(among) < 2:
@@ -82,7 +82,7 @@ def settled(
 
 
 def price_decides(tied: Collection[str], costs: Mapping[str, float | None]) -> bool:
-    """Tell whether the prices of the ``tied`` models are known, and tell them apart."""
+    """Return whether the prices of the ``tied`` models are known and differ."""
     prices = {costs.get(model) for model in tied}
     return len(prices) > 1 and None not in prices
 

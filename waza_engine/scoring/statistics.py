@@ -26,13 +26,13 @@ class Interval:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the interval stays clear of zero."""
+        """Return whether the interval excludes zero."""
         return self.lower > 0 or self.upper < 0
 
 
 @dataclass(frozen=True, slots=True)
 class RateInterval:
-    """Where a true rate lies with 95 % confidence, 0..1; ``rate`` is the one that was seen."""
+    """The 95 % confidence interval of a true rate, 0..1; ``rate`` is the observed one."""
 
     lower: float
     upper: float
@@ -43,7 +43,7 @@ def wilson(passed: int, total: int) -> RateInterval:
     """Return Wilson's score interval of a rate: 4 of 5 give 0.3755 to 0.9638; of nothing 0 to 1."""
     if total <= 0:
         return RateInterval(0.0, 1.0, 0.0)
-    # What a file says need not fit together.
+    # The numbers in a file may be inconsistent.
     rate, squared = min(passed, total) / total, _NORMAL * _NORMAL
     middle = rate + squared / (2 * total)
     reach = _NORMAL * math.sqrt(rate * (1 - rate) / total + squared / (4 * total * total))

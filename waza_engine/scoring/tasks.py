@@ -25,7 +25,7 @@ TaskStatus = TrialStatus
 
 @dataclass(frozen=True, slots=True)
 class TrialScore:
-    """What a finished trial adds to its task. ``duration_ms`` is wall clock in milliseconds."""
+    """A finished trial, for its task's score. ``duration_ms`` is wall clock in milliseconds."""
 
     status: TrialStatus
     score: float
@@ -35,10 +35,10 @@ class TrialScore:
 
 @dataclass(frozen=True, slots=True)
 class TaskStatistics:
-    """The figures of a task.
+    """The statistics of a task.
 
-    Minimum, maximum and spread are those of the unweighted trial scores. ``pass_at_k`` and
-    ``pass_exp_k`` estimate whether one, or every one, of as many new trials would pass.
+    Minimum, maximum and spread are those of the unweighted trial scores. ``pass_at_k`` and ``pass_exp_k``
+    estimate whether one, or every one, of as many new trials would pass.
     """
 
     pass_rate: float
@@ -75,7 +75,7 @@ class TaskScore:
 
 @dataclass(frozen=True, slots=True)
 class SuiteSummary:
-    """The figures of a suite; ``duration_ms`` is its wall clock in milliseconds.
+    """The summary of a suite; ``duration_ms`` is its wall clock in milliseconds.
 
     ``pass_hat_k`` has, for one trial, two and so on, the chance that all of so many pass; it and the interval
     are those of several tasks with several trials.
@@ -116,9 +116,9 @@ def task_status(trials: Sequence[TrialStatus], pass_rate: float = 1.0) -> TaskSt
 def task_statistics(
     trials: Sequence[TrialScore], *, seed: int = 0, resampled: bool = True
 ) -> TaskStatistics | None:
-    """Return the figures of a task's trials, None without any; only when ``resampled`` with an interval.
+    """Return the statistics of a task's trials, None without any; only when ``resampled`` with an interval.
 
-    Beside trials that were judged, those that wait for a person are left out: nothing is known of them.
+    If some trials were judged, those that wait for a person are left out: their result is unknown.
     """
     if not trials:
         return None
@@ -154,10 +154,10 @@ def task_statistics(
 def suite_summary(
     tasks: Sequence[TaskScore], *, duration_ms: int = 0, trials_per_task: int = 1, seed: int = 0
 ) -> SuiteSummary:
-    """Return the figures of a suite.
+    """Return the summary of a suite.
 
     A task that broke before its first trial counts with score 0. Skipped tasks (stopped early, or waiting for
-    a person) are counted as such and otherwise left out: nothing is known of them.
+    a person) are counted as such and otherwise left out: their result is unknown.
     """
     statuses = [task.status for task in tasks]
     judged = [task for task in tasks if task.status != "skipped"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TriggerAnswer:
-    """Whether one trigger prompt was answered rightly.
+    """The result of one trigger prompt.
 
     ``confidence`` is ``""`` or ``high`` (counts fully) or ``medium`` (half).
     """
@@ -36,9 +36,9 @@ class TriggerMetrics:
 
 
 def trigger_metrics(answers: Iterable[TriggerAnswer]) -> TriggerMetrics | None:
-    """Return the figures of all trigger prompts, None without prompts.
+    """Return the metrics of all trigger prompts, None without prompts.
 
-    A prompt that could not be tried counts as answered wrongly, and in ``errors``.
+    A prompt that could not be tried counts as misclassified, and in ``errors``.
     """
     counts = {(True, True): 0, (False, True): 0, (False, False): 0, (True, False): 0}
     weights = dict.fromkeys(counts, 0.0)

@@ -1,4 +1,4 @@
-"""Token counts: adding them up, and how many tokens they come to."""
+"""Token counts: add them up, and return totals."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ MIXED = "mixed"
 
 
 def added(one: Usage | None, other: Usage | None) -> Usage | None:
-    """Return the sum of two usages; None counts as nothing known.
+    """Return the sum of two usages; None counts as unknown.
 
-    The cost is known when both report one: half a bill is none.
+    The cost is known when both report one: half a bill is not a cost.
     """
     if one is None or other is None:
         return other if one is None else one
@@ -46,8 +46,8 @@ def tokens_of(usage: Usage | None) -> int:
 def input_tokens_of(usage: Usage | ModelUsage) -> int:
     """Return all tokens that went in.
 
-    Some agents count what the cache held within ``input_tokens``, some beside it. More tokens in the cache
-    than tokens at all can only mean the latter.
+    Some agents include cached tokens in ``input_tokens``, some do not. More tokens in the cache than tokens
+    at all can only mean the latter.
     """
     cached = usage.cache_read_tokens + usage.cache_write_tokens
     return usage.input_tokens if cached <= usage.input_tokens else usage.input_tokens + cached

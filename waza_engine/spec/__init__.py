@@ -1,1 +1,1 @@
-"""What authors write: one pydantic model file per document kind, and how files become them."""
+"""Suite files: one pydantic model file per document kind, and how files are loaded into them."""

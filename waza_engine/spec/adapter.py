@@ -1,8 +1,8 @@
 """An adapter file: how to drive the command line of an agent (version 1 of the agent-eval-harness schema).
 
-The keys are those of the agent-eval-harness, so one file serves both tools. What only this engine knows
-stands under ``x-waza``, and in a few keys of an event mapping (``when``; ``id``, ``input``, ``output`` and
-``error`` of ``extract``), which the other tool leaves out.
+The keys are those of the agent-eval-harness, so one file serves both tools. Keys of this engine alone are
+under ``x-waza``, and a few in an event mapping (``when``; ``id``, ``input``, ``output`` and ``error`` of
+``extract``), which the other tool leaves out.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _template(value: object) -> object:
 
 
 class Extensions(Block):
-    """What only this engine knows of the program. The harness leaves it out."""
+    """Options of the program for this engine alone. The harness leaves them out."""
 
     rules: ClassVar = (
         exclusive({"instructions_flag": WRITTEN}, {"instructions_file": WRITTEN}, _TWO_INSTRUCTIONS),

@@ -104,7 +104,7 @@ class Condition(Block):
 
 
 class Match(Condition):
-    """Which events are meant. When the value is a list, its items are asked one by one, by their `type`."""
+    """Selects events. When the value is a list, its items are checked one by one, by their `type`."""
 
 
 class Extract(Block):
@@ -216,7 +216,7 @@ class HistoryTemplate(Block):
 
 
 class UsagePaths(Block):
-    """Where the program reports what it used. The counts of all events that are meant are added up."""
+    """Where the program reports its usage. The counts of all matching events are added up."""
 
     match: Condition | None = Field(
         default=None,

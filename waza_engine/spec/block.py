@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PlacedError(ValueError):
-    """What a block as a whole finds wrong at one place below it: ``location`` leads there from the block."""
+    """A violation of a block's rule at one path below it: ``location`` leads there from the block."""
 
     def __init__(self, location: tuple[str | int, ...], why: str) -> None:
         super().__init__(why)
@@ -29,7 +29,7 @@ class PlacedError(ValueError):
 
 
 class Given(Enum):
-    """When a key counts as given: an empty list or a limit of zero asks for nothing."""
+    """When a key counts as given: an empty list or a limit of zero does not."""
 
     LISTED = "a list that is not empty"
     POSITIVE = "a number above zero"
@@ -38,7 +38,7 @@ class Given(Enum):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The same rule as JSON Schema; a value of a wrong type passes, for that is told already."""
+        """Return the rule as JSON Schema; a value of a wrong type passes: it is reported already."""
         limit: dict[str, Any] = {
             Given.LISTED: {"minItems": 1},
             Given.POSITIVE: {"exclusiveMinimum": 0},
@@ -48,7 +48,7 @@ class Given(Enum):
         return {"not": {"type": "null"}, **limit}
 
     def holds(self, value: object) -> bool:
-        """Tell whether a validated value counts as given."""
+        """Return whether a validated value counts as given."""
         if self is Given.PRESENT:
             return value is not None
         if self is Given.POSITIVE:
@@ -67,7 +67,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Discouraged:
-    """Keys without effect beside others, which is worth a warning. ``why`` completes "… has no effect: "."""
+    """Keys without effect next to others, which deserve a warning. ``why`` completes "… has no effect: "."""
 
     keys: tuple[str, ...]
     beside: tuple[str, ...]
@@ -87,17 +87,16 @@ class Discouraged:
 class Block(BaseModel):
     """Base of all blocks that an author writes.
 
-    What has no effect is left out and described in the list ``warnings`` of the validation context (upstream
-    0.38 runs such a file and logs a line). Without such a list unknown keys are refused. ``unknown_keys =
-    "error"`` marks the blocks where upstream refuses them too, ``unknown_key_effect`` says what is lost then,
-    when that is not the run. A key without a value (``tags:``) counts as
-    absent.
+    Keys without effect are left out and described in the list ``warnings`` of the validation context
+    (upstream 0.38 runs such a file and logs a line). Without such a list unknown keys are rejected.
+    ``unknown_keys = "error"`` marks the blocks where upstream rejects them too, ``unknown_key_effect`` says
+    what is lost then, when that is not the run. A key without a value (``tags:``) counts as absent.
 
     ``rules`` are JSON Schema rules over several keys that a subclass also checks itself; each may carry an
     ``x-waza-message``, the sentence for the author. ``first_keys`` come first in completion and
-    documentation. ``misspellings`` are names that people write instead of a key; those that may have meant
-    something else, or want another value, are ``uncertain``: an author is asked.
-    ``marks_nullable`` leaves it to the tidying of the schema to say that a key may be empty.
+    documentation. ``misspellings`` are common wrong names of a key; those that may have another meaning, or
+    need another value, are ``uncertain``: the author has to choose. ``marks_nullable`` leaves it to the
+    schema's cleanup to say that a key may be empty.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -232,7 +231,7 @@ def _unknown_key(model: type[Block], key: object) -> str:
 
 
 def _takes_null(field: FieldInfo | None) -> bool:
-    """Tell whether a key without a value is as good as no key: not if required, nor where a word is due."""
+    """Return whether null means a missing key: not if it is required, nor where a word is expected."""
     return (
         field is not None
         and not field.is_required()
@@ -241,7 +240,7 @@ def _takes_null(field: FieldInfo | None) -> bool:
 
 
 def is_choice(annotation: object) -> bool:
-    """Tell whether a value is one of a few words: null is none of them. A list of such words is not."""
+    """Return whether a value is one of a few words, without null. A list of such words is not."""
     origin = get_origin(annotation)
     if origin in (tuple, list, dict):
         return False

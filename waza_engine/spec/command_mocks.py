@@ -31,7 +31,7 @@ _EXIT_CODE = Annotated[WholeNumber, Field(ge=0, le=255)]
 
 
 class CommandOutput(Block):
-    """What a program writes, and how it ends."""
+    """The output of a program, and its exit code."""
 
     conflicts: ClassVar = (
         Conflict(("stdout",), ("fixture",), "`stdout` and `fixture` both say what is written; give one"),
@@ -76,7 +76,7 @@ class WithSequence(Block):
 
 
 class CommandStep(CommandOutput):
-    """What one call of several comes to."""
+    """The result of one call of several."""
 
     at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
     misspellings: ClassVar = {**_OUTPUT_SPELLINGS, "delay": "delay_ms"}
@@ -144,10 +144,10 @@ class CommandResponse(CommandOutput, WithSequence):
 
 
 class CommandMock(Block):
-    """A program that is never started: what calls it gets canned answers.
+    """A program that is never started: its calls get canned answers.
 
-    It stands first on the `PATH` of the commands that the agent runs. The executors `copilot-sdk`, `openai`
-    and `command` run some; for others it has no effect.
+    It is first on the `PATH` of the commands that the agent runs. The executors `copilot-sdk`, `openai` and
+    `command` run some; for others it has no effect.
     """
 
     misspellings: ClassVar = {"command": "name", "response": "responses", "calls": "expect_calls"}
@@ -217,5 +217,5 @@ SEQUENCE_NEEDS = "a `sequence` needs a suite with a `scenario`"
 
 
 def has_sequence(mocks: Iterable[CommandMock]) -> bool:
-    """Tell whether a response of one of the mocks has a sequence."""
+    """Return whether a response of one of the mocks has a sequence."""
     return any(response.sequence is not None for mock in mocks for response in mock.responses)

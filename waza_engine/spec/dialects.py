@@ -1,7 +1,6 @@
-"""Older spellings of suite files in their newest form.
+"""Convert older spellings of suite files to their newest form.
 
-Only rewritings with the same verdicts are made here; the others are
-quick fixes for the author to review.
+Only rewrites with the same verdicts are made here; the others are quick fixes for the author to review.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def canonical_task(task: TaskFile) -> TaskFile:
 
 
 def canonical_grader(entry: GraderEntry, *, default_type: str = "") -> GraderEntry:
-    """Return the grader with every option in ``config``: a key beside ``type`` fills a missing one there."""
+    """Return the grader with every option in ``config``: a key next to ``type`` fills a missing one there."""
     beside = {key: getattr(entry, key) for key in _ENTRY_KEYS if getattr(entry, key) is not None}
     config: dict[str, Any] = {
         **beside,

@@ -25,7 +25,7 @@ from waza_engine.spec.values import (
     severity,
 )
 
-# What stands there by mistake may be a secret: the messages do not repeat it.
+# A wrong value may be a secret, so the messages do not repeat it.
 _ADDRESS = matching(
     r"^\s*https?://(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:[0-9]+)?(/[^\s?#]*)?\s*$",
     "must be a web address without a password, `?` and `#`, such as `http://127.0.0.1:11434/v1`",

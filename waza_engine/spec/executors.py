@@ -1,4 +1,4 @@
-"""The executors that a suite may name, and what is known of each without loading it. Light."""
+"""The executors that a suite may name, and their properties without loading them. Light."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from waza_engine.frozen import frozen
 
 @frozen()
 class ExecutorKind:
-    """What is known of an executor without loading it; the rest it says itself (``executors/base.py``).
+    """The properties of an executor without loading it; it declares the rest itself (``executors/base.py``).
 
-    ``what`` describes it in the documentation of the key. In a new suite ``note`` stands behind its name and
-    ``keys`` are the lines that it needs there; with ``skills_in_new_suites`` the tasks ask at once that the
-    skill was invoked. ``replays`` is true when its answers are those of an earlier run, ``costs`` when a
-    call of it costs, ``has_model`` when judges can be asked with it, as the executor says itself, and
-    ``asks_nobody`` when it never asks the model that a suite names.
+    ``what`` describes it in the documentation of the key. In a new suite ``note`` is the comment after its
+    name and ``keys`` are the lines that it needs there; with ``skills_in_new_suites`` new tasks require that
+    the skill was invoked. ``replays`` is true when its answers are those of an earlier run, ``costs`` when a
+    call of it costs, ``has_model`` when it can judge, as the executor declares itself, and ``asks_nobody``
+    when it never asks the model that a suite names.
     """
 
     what: str
@@ -60,15 +60,15 @@ EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
 
 
 def replays(executor: str) -> bool:
-    """Tell whether the answers of an executor are those of an earlier run; an unknown one's are not."""
+    """Return whether the answers of an executor are those of an earlier run; false for an unknown one."""
     return executor in EXECUTORS and EXECUTORS[executor].replays
 
 
 def asks_nobody(executor: str) -> bool:
-    """Return whether the answers of an executor are no agent's."""
+    """Return whether the answers of an executor do not come from an agent."""
     return executor in EXECUTORS and EXECUTORS[executor].asks_nobody
 
 
 def asked_model(executor: str, model: str) -> str:
-    """Return the model that a run asked, "" when its executor asks none: what a mock says is no model's."""
+    """Return the model of a run, "" when its executor asks none: a mock's answer comes from no model."""
     return "" if asks_nobody(executor) else model

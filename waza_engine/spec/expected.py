@@ -25,7 +25,7 @@ _INERT: dict[str, JsonValue] = {"x-waza-inert": _NOT_EVALUATED}
 
 
 class Outcome(Block):
-    """What should have happened, in words. No run evaluates it."""
+    """The expected outcome, in words. No run evaluates it."""
 
     type: Text = Field(
         default="", description="The kind of outcome, such as `task_completed`.", examples=["task_completed"]

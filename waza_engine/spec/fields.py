@@ -1,7 +1,7 @@
-"""The value types of grader options: lists of text, whole numbers, switches.
+"""The value types of grader options: lists of strings, whole numbers, switches.
 
-They accept what upstream's decoder accepts (numbers and booleans inside a list of text) and
-refuse what it refuses (text where a list or a number is due), and say so in the JSON Schema.
+They accept what upstream's decoder accepts (numbers and booleans inside a list of strings) and reject what it
+rejects (a string instead of a list or a number), and the JSON Schema says the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SWITCH_WORDS: Mapping[str, bool] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """Annotation: a list whose text items are of a kind the editor knows."""
+    """Annotation: a list whose string items are of a kind the editor knows."""
 
     kind: str | None = None
     texts: bool = True
@@ -41,7 +41,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class AsWritten:
-    """Annotation: text, where a number or boolean counts as the text it was written as."""
+    """Annotation: a string; a number or boolean counts as the string it was written as."""
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the schema that agrees with ``plain_text``."""
@@ -53,7 +53,7 @@ class AsSwitch:
     """Annotation: ``true`` or ``false``, or one of the words that upstream's decoder takes for them."""
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Return the schema that agrees with ``_switch``; ``x-waza-kind`` says that text is second choice."""
+        """Return the schema for ``_switch``; ``x-waza-kind`` says that a string is second choice."""
         return {
             **handler(core),
             "type": ["boolean", "string"],
@@ -65,12 +65,12 @@ class AsSwitch:
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """Annotation: values of clearly different types, told apart by their type, so ``anyOf`` is enough."""
+    """Annotation: values of clearly different types, distinguished by their type, so ``anyOf`` is enough."""
 
     kind: str | None = None
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Return the schema with ``anyOf``; the text among the alternatives carries the kind."""
+        """Return the schema with ``anyOf``; the string among the alternatives carries the kind."""
         schema = handler(core)
         branches: list[dict[str, Any]] = schema.pop("oneOf", None) or schema.pop("anyOf")
         schema.pop("discriminator", None)
@@ -81,12 +81,12 @@ class Alternatives:
 
 
 def text_or_block(value: object) -> str:
-    """Tell the two shapes of an entry apart: a plain name (or pattern), or a block of keys."""
+    """Return the shape of an entry: a plain name (or pattern), or a block of keys."""
     return "block" if isinstance(value, Mapping) or hasattr(value, "model_fields_set") else "text"
 
 
 def plain_text(value: object) -> object:
-    """Return a number or boolean as the text it was written as; other values stay as they are."""
+    """Return a number or boolean as the string it was written as; other values stay as they are."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else value

@@ -1,4 +1,4 @@
-"""A grader as it stands in a list of graders: its name, its type, its weight and its options.
+"""A grader entry in a list of graders: its name, its type, its weight and its options.
 
 Architecture invariant: the options stay a plain mapping here. They are validated when the grader is built
 (``waza_engine.graders.registry.create``), so that a broken grader spoils its own score and nothing else.

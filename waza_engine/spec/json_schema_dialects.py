@@ -1,4 +1,4 @@
-"""The dialects of JSON Schema that ``$schema`` names, and the addresses that each of them goes by. Light."""
+"""The dialects of JSON Schema that ``$schema`` names, and the addresses of each. Light."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The largest numbers that a run takes, whoever gives them: a suite, a command line, a request of an editor.
+"""The largest numbers that a run accepts, from a suite, a command line or an editor.
 
-Architecture invariant: light, since the table of run settings and the models of suite files are made of it.
+Architecture invariant: light, since the table of run settings and the models of suite files use it.
 """
 
 from __future__ import annotations

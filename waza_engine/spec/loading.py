@@ -52,11 +52,11 @@ def load_eval_file(
     left_out: Collection[int] = (),
     files: SuiteFiles = DISK,
 ) -> tuple[EvalFile, Warnings]:
-    """Return the suite in its newest form, and what in the file has no effect. Raises ``SuiteFileError``.
+    """Return the suite in its newest form, and its parts without effect. Raises ``SuiteFileError``.
 
-    ``given`` stands in for keys that the block ``config`` lacks, such as options of a run. ``lenient`` takes
-    the first version's number of trials and time limit for those that are missing still, with a warning.
-    ``left_out`` are positions in ``tasks``: a pattern that means nothing stands there then. Open texts of
+    ``given`` fills keys that the block ``config`` lacks, such as options of a run. ``lenient`` then uses the
+    first version's number of trials and time limit for those that are still missing, with a warning.
+    ``left_out`` are positions in ``tasks``: a pattern that matches nothing replaces them. Open files of
     ``files`` win over the disk, here and below.
     """
     file = _without_tasks(read_yaml_file(path, files=files), left_out)
@@ -98,7 +98,7 @@ def load_adapter_file(path: Path, *, within: Boundary | None = None) -> tuple[Ad
 
 
 def load_project_config(directory: Path, *, files: SuiteFiles = DISK) -> tuple[ProjectConfig, Warnings]:
-    """Return the settings of a directory: the defaults when there is no file. Raises ``SuiteFileError``."""
+    """Return the settings of a directory: the defaults without a file. Raises ``SuiteFileError``."""
     path = find_project_config(directory, files=files)
     if path is None:
         return ProjectConfig(), ()
@@ -223,7 +223,7 @@ def _blocks_in(annotation: Any) -> Iterator[type[Block]]:
 
 
 def _first_error(file: YamlFile, known: Mapping[str, Any], error: ValidationError) -> SuiteFileError:
-    """Return the finding that stands first in the file."""
+    """Return the first finding by its position in the file."""
     findings = without_echoes(error.errors(include_url=False))
     found = [(location_of(finding, known), finding) for finding in findings]
     location, finding = min(found, key=lambda pair: file.line_of(pair[0]))

@@ -1,11 +1,11 @@
-r"""What a regular expression of a suite is: one for RE2, one that only Python reads, invalid, or too large.
+r"""Classify a regular expression of a suite: for RE2, for Python alone, invalid, or too large.
 
-Upstream compiles patterns with RE2. What RE2 refuses is only *parsed* here, never compiled: compiling copies
-what a count repeats, so that 71 characters can take gigabytes. RE2 itself is given little memory, and nothing
-whose size could make it slow.
+Upstream compiles patterns with RE2. A pattern that RE2 rejects is only *parsed* here, never compiled:
+compiling copies the operand of a count, so that 71 characters can take gigabytes. RE2 itself gets little
+memory, and no pattern whose size could make it slow.
 
-Architecture invariant: light, for the run and the language server share it; that is why both say the same of
-a pattern.
+Architecture invariant: light, because the run and the language server share it, and so report the same for a
+pattern.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LARGEST_EXPANSION = 50_000
 DEEPEST_NESTING = 100
 """Groups inside each other in a pattern of Python."""
 RE2_MEMORY_BYTES = 2_000_000
-"""What RE2 may use for one pattern in this process, its automaton included."""
+"""The memory limit of RE2 for one pattern in this process, its automaton included."""
 
 Dialect = Literal["re2", "large re2", "python"]
 
@@ -53,7 +53,7 @@ _REASONS = {
 
 
 class PatternSyntaxError(ValueError):
-    """The pattern is invalid or too large; the text says why. ``position`` is a character's, None for all."""
+    """The pattern is invalid or too large; the message says why. ``position`` is an offset, None for all."""
 
     def __init__(self, reason: str, position: int | None = None) -> None:
         super().__init__(reason)
@@ -61,13 +61,13 @@ class PatternSyntaxError(ValueError):
 
 
 def literal_pattern(text: str) -> str:
-    """Return the pattern that matches a text as it is, as people write it: a dash stays one."""
-    # Only within brackets a dash means something, and a blank only where patterns may have comments.
+    """Return the pattern for a literal string, as people write it: a dash stays one."""
+    # A dash is special only within brackets, and a space only where patterns may have comments.
     return re.escape(text).replace(r"\-", "-").replace(r"\ ", " ")
 
 
 def dialect_of(pattern: str) -> Dialect:
-    """Return who can search the pattern. Raises ``PatternSyntaxError`` when nobody can or may.
+    """Return the dialect that can search the pattern. Raises ``PatternSyntaxError`` if none can or may.
 
     A ``large re2`` one is RE2's, but needs more memory than it gets here.
     """
@@ -110,7 +110,7 @@ def size_of(pattern: str) -> int:
 def searcher(pattern: str, *, ignore_case: bool = False) -> Any:
     """Return a ``re2`` pattern, compiled by RE2; None when it gets too large, as it may when case is ignored.
 
-    What its groups catch is not told: that alone can take seconds.
+    Its groups are not captured: that alone can take seconds.
     """
     re2 = _re2()
     try:
@@ -214,7 +214,7 @@ _LOOKS = (_CONSTANTS.ASSERT, _CONSTANTS.ASSERT_NOT)
 def _expansion(parsed: Any) -> int:
     """Return how many parts a parsed pattern has when every least count is written out, and once more.
 
-    That is what ``regex`` compiles, a kilobyte for a part. Raises ``PatternSyntaxError`` for a look-behind
+    ``regex`` compiles all of these, a kilobyte for a part. Raises ``PatternSyntaxError`` for a look-behind
     without a fixed width.
     """
     parts = 0

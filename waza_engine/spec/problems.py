@@ -1,4 +1,4 @@
-"""What is wrong with a suite file: one sentence for its author, with the file and the line."""
+"""Errors in a suite file: one sentence for its author, with the file and the line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from waza_engine.files import shown
 class SuiteFileError(Exception):
     """A file that cannot be used. ``message`` is one sentence without path and line.
 
-    ``line`` counts from 1; 0 when it is the file as a whole. ``location`` are the keys and positions that
-    lead to it, where they are known.
+    ``line`` counts from 1; 0 means the file as a whole. ``location`` are the keys and positions that lead to
+    the error, if known.
     """
 
     def __init__(self, path: Path, line: int, message: str, location: tuple[str | int, ...] = ()) -> None:
@@ -23,7 +23,7 @@ class SuiteFileError(Exception):
         self.location = location
 
     def beside(self, name: object) -> str:
-        """Return the sentence for a text that calls the file by another name."""
+        """Return the message with another name for the file."""
         return f"{name}, line {self.line}: {self.message}" if self.line else f"{name}: {self.message}"
 
 

@@ -1,4 +1,4 @@
-"""What a grading program needs beside itself, read from how it is started. Light: the editor asks, too."""
+"""Files that a grading program needs besides itself, from its command. Light: the editor uses it too."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def script_of(command: str, arguments: Sequence[str]) -> str:
 
 
 def may_be_file(argument: str) -> bool:
-    """Whether an argument looks like the path of a file; if there is one it is what is meant."""
+    """Return whether an argument looks like the path of a file; if that exists, it is one."""
     plain = not argument.startswith("-") and argument.isprintable()
     return plain and (is_path(argument) or PurePath(argument).suffix in _SCRIPTS)
 
 
 def words_of(command: str) -> list[str]:
-    """Return the words of a command whose arguments stand behind the program, [] for a program alone.
+    """Return the words of a command with its arguments in one string, [] for a program alone.
 
-    A path may have blanks in it: there it takes an option, or a program that is no path, to tell.
+    A path may contain spaces: then an option, or a program that is not a path, shows that it is a command.
     """
     try:
         words = shlex.split(command)
@@ -42,5 +42,5 @@ def words_of(command: str) -> list[str]:
 
 
 def is_path(command: str) -> bool:
-    """Whether a command is the path of a program; any other is looked for on PATH."""
+    """Return whether a command is the path of a program; any other is looked up on PATH."""
     return "/" in command or "\\" in command

@@ -33,7 +33,7 @@ _NOT_BLANK = matching(r"\S", "must not be blank")
 
 
 WITHOUT_EFFECT = "nothing in this file has an effect then"
-"""What an unknown key does: upstream drops the whole file then."""
+"""The effect of an unknown key: upstream drops the whole file."""
 
 
 class Section(Block):
@@ -62,7 +62,7 @@ class Paths(Section):
 
 
 class Defaults(Section):
-    """What the commands use when neither a flag nor the suite says otherwise."""
+    """Defaults of the commands when neither a flag nor the suite sets a value."""
 
     misspellings: ClassVar = {
         "executor": "engine",

@@ -18,7 +18,7 @@ SCOPES = ("eval", "task", "checkpoint")
 
 
 class RequirementCheck(Block):
-    """A grader that checks a requirement, named by where it stands."""
+    """A grader that checks a requirement, named by its location."""
 
     scope: Annotated[Text, severity("warning", enum=list(SCOPES))] = Field(
         description="Where the grader stands: in `eval.yaml`, in this task, or in one of its checkpoints.",

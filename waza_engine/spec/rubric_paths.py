@@ -1,4 +1,4 @@
-"""Whether a rubric is the path of a file. Light: the editor asks, too."""
+"""Decide whether a rubric is the path of a file. Light: the editor uses it too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def example_rubric(written: str) -> str:
 
 
 def is_rubric_path(written: str) -> bool:
-    """Tell whether a rubric is written as a path: one line, and few blanks, before a known ending."""
+    """Return whether a rubric is written as a path: one line, and few spaces, before a known ending."""
     text = written.strip()
     if not text or "\n" in text:
         return False

@@ -49,7 +49,7 @@ def after_0_38() -> dict[str, JsonValue]:
 
 
 def _version(value: object) -> object:
-    """Accept what the JSON Schema accepts: text of the form 1.N or 2.0, or an unquoted number like that."""
+    """Accept what the JSON Schema accepts: a string such as 1.N or 2.0, or an unquoted number."""
     if isinstance(value, bool) or (isinstance(value, int | float) and not 1 <= value <= 2):
         raise ValueError(_FORM_MESSAGE)
     if isinstance(value, str) and not re.match(_FORM, value):
@@ -73,7 +73,7 @@ SchemaVersion = Annotated[
 
 
 def version_rules() -> tuple[Mapping[str, Any], ...]:
-    """Return the JSON Schema of what ``version_fault`` checks."""
+    """Return the rules of ``version_fault`` as JSON Schema."""
     needed = {"required": ["schemaVersion"], "properties": {"schemaVersion": dict(_IS_SCENARIO_VERSION)}}
     named = {"required": ["scenario"], "properties": {"scenario": dict(_GIVEN)}}
     return (
@@ -108,7 +108,7 @@ def version_rules() -> tuple[Mapping[str, Any], ...]:
 def version_fault(
     version: str, scenario: str | None, given: Mapping[str, object], *, lost_skills: bool
 ) -> str | None:
-    """Return what does not go with the version of a file, None when all does.
+    """Return what does not fit the version of a file, None if everything does.
 
     ``given`` are values by key; an empty one needs no version. ``lost_skills``: skills are required and no
     directory is named for them.

@@ -1,4 +1,4 @@
-"""``SKILL.md``: the frontmatter that tells an agent when to use the skill, and the text it then follows."""
+"""``SKILL.md``: the frontmatter that tells an agent when to use the skill, and its instructions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLOSING = re.compile(r"^---.*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """A skill: what its frontmatter says (empty when it says nothing) and the text below it.
+    """A skill: the fields of its frontmatter ("" if missing) and the text below it.
 
     ``tools`` are those that an agent file allows, None when it does not restrict them.
     """
@@ -70,7 +70,7 @@ def load_skill_file(path: Path, *, within: Boundary | None = None) -> SkillFile:
 
 
 def _tools(frontmatter: object) -> tuple[str, ...] | None:
-    """Return a list of tools, also one that is written in one text; None for anything else."""
+    """Return a list of tools, also one that is written in one string; None for anything else."""
     written = cast("dict[str, object]", frontmatter or {}).get("tools")
     if isinstance(written, str):
         written = written.split(",")

@@ -1,7 +1,7 @@
-"""What the frontmatter of a ``SKILL.md`` may say, for editors: a run reads name and description alone.
+"""The frontmatter of a ``SKILL.md``, for editors: a run reads name and description alone.
 
 From the checks of upstream (``spec-…``) and the format of Agent Skills. Agents have keys of their own, so
-nothing is said of a key that is not here.
+unknown keys are not reported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _AT_MOST_1024 = r"^[\s\S]{0,1023}(?:\S?\s*)$"
 
 
 class SkillFrontmatter(Block):
-    """What a skill is called, and when an agent is to use it."""
+    """The name of a skill, and when an agent should use it."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     first_keys: ClassVar = ("name", "description")

@@ -1,8 +1,8 @@
-"""What a ``SKILL.md`` promises, piece by piece, and whether the words of a test name such a piece. Light.
+"""Split the promises of a ``SKILL.md``, and check whether a test's words name one of them. Light.
 
-Ids, pieces and the comparison are those of upstream's ``waza spec verify`` (internal/specverify), without
-its judge. Its piece ``req-description-001``, the description as a whole, is left out: no single test is one
-of all that a skill does. It goes by words alone: it tells what a test names, never that it is tested.
+Ids, pieces and the comparison are those of upstream's ``waza spec verify`` (internal/specverify), without its
+judge. Its piece ``req-description-001``, the description as a whole, is left out: no single test covers all
+that a skill does. Only words are compared: it shows that a test names a promise, never that it tests it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _NEGATIVE = ("negative", "anti trigger", "should not trigger", "do not trigger",
 
 @frozen()
 class SkillRequirement:
-    """One promise. ``text`` is as it is written, but for blanks; ``line`` is that of a parameter in the body.
+    """One promise. ``text`` is as written, with normalized whitespace; ``line`` is a body parameter's.
 
-    Lines are 0-based; of what the description says it is None.
+    Lines are 0-based; ``line`` is None for promises of the description.
     """
 
     id: str
@@ -49,14 +49,14 @@ class SkillRequirement:
 
 @frozen()
 class SpokenTest:
-    """The words of a task or a prompt. ``avoids`` tells that the skill is to stay silent there."""
+    """The words of a task or a prompt. ``avoids`` says that the skill must not be used there."""
 
     words: str
     avoids: bool
 
     @staticmethod
     def of(texts: Sequence[str], *, avoids: bool = False) -> SpokenTest:
-        """Return the words of some texts; a few of them say as well that the skill is to stay silent."""
+        """Return the words of some strings; a few of them also say that the skill must not be used."""
         words = _normalized(" ".join(texts))
         return SpokenTest(words, avoids or any(marker in words for marker in _NEGATIVE))
 
@@ -79,7 +79,7 @@ def skill_requirements(description: str, parameters: Sequence[str], body: str) -
 def names(test: SpokenTest, requirement: SkillRequirement) -> bool:
     """Return whether a test names a requirement: its phrase, or all its words but one of many.
 
-    What a skill is not for is named by a test alone in which it is to stay silent.
+    A "don't use" requirement can only be named by a test in which the skill must not be used.
     """
     if requirement.kind == "dont" and not test.avoids:
         return False

@@ -17,7 +17,7 @@ from waza_engine.spec.values import AnyMap, ListOfBlocks, NotNegative, RequiredT
 
 
 class Metric(Block):
-    """A figure of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
+    """A metric of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
 
     recommended: ClassVar = ({"key": "name", "severity": "warning", "why": "a metric is known by its name"},)
     misspellings: ClassVar = {"pass_threshold": "threshold", "min_score": "threshold", "importance": "weight"}
@@ -123,7 +123,7 @@ _STEP_NEEDS = "a step needs `return`, or an `error` that is not empty"
 
 
 class McpStep(Block):
-    """What one call of several comes to."""
+    """The result of one call of several."""
 
     conflicts: ClassVar = (Conflict(("return",), ("error",), "a step has `return` or `error`, not both"),)
     misspellings: ClassVar = {"response": "return", "result": "return", "delay": "delay_ms"}
@@ -208,7 +208,7 @@ class McpResponse(WithSequence):
 
 
 class McpTool(Block):
-    """A mocked tool: what the agent is told about it and what it answers."""
+    """A mocked tool: its description for the agent and its answers."""
 
     description: Text = Field(default="", description="The tool's description, as the agent reads it.")
     input_schema: AnyMap = Field(

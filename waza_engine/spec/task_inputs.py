@@ -1,4 +1,4 @@
-"""The ``inputs`` of a task: what the agent is asked and what lies in its workspace."""
+"""The ``inputs`` of a task: the agent's prompt and the files in its workspace."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Responder(Block):
 
 
 class TaskInputs(Block):
-    """What the agent gets. A prompt is needed: `prompt`, or `prompt_file` for a long one."""
+    """The agent's input. A prompt is needed: `prompt`, or `prompt_file` for a long one."""
 
     at_least_one: ClassVar = {"prompt": Given.PRESENT, "prompt_file": Given.WRITTEN}
     misspellings: ClassVar = {

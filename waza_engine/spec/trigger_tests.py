@@ -12,7 +12,7 @@ from waza_engine.spec.values import ListOfBlocks, RequiredText, kind
 
 
 class TriggerPrompt(Block):
-    """One prompt. The list it stands in decides what is expected."""
+    """One prompt. Its list decides the expected result."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
     misspellings: ClassVar = {

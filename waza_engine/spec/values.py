@@ -1,4 +1,4 @@
-"""The value types of suite files outside a grader's ``config``: text, paths, counts, maps and lists."""
+"""The value types of suite files outside a grader's ``config``: strings, paths, counts, maps and lists."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def severity(level: str, **keywords: Any) -> Shown:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Annotation: an upper bound that the engine enforces, also beside a rule that it does not enforce."""
+    """Annotation: an upper bound that the engine enforces, also next to a rule that it does not enforce."""
 
     limit: int
 
@@ -83,9 +83,9 @@ class AtMost:
 
 
 def matching(pattern: str, message: str, **keywords: Any) -> Shown:
-    """Return the annotation of text that must match a pattern; ``message`` completes "`key` …".
+    """Return the annotation of a string that must match a pattern; ``message`` completes "`key` …".
 
-    Plain values that become text, such as numbers, are refused by ``type`` where none can match.
+    Plain values that become strings, such as numbers, are rejected by ``type`` where none can match.
     """
     return _Matching({"pattern": pattern, "x-waza-message": message, **keywords})
 

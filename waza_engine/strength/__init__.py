@@ -1,1 +1,1 @@
-"""How strong graders are: the share of changed answers that they notice."""
+"""Mutation scores of graders: the share of changed answers that they notice."""

@@ -1,4 +1,4 @@
-"""What was found out about the strength of graders, as programs read it and as people do."""
+"""The mutation scores of graders, for programs and for people."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Document = dict[str, Any]
 def strength_document(found: Sequence[GraderStrength]) -> list[Document]:
     """Return an object for each grader.
 
-    ``strength`` is 0..1, null where there is nothing to tell; ``finding`` is null, ``never fails`` or ``never
-    passes``; ``not_measured`` is there instead of figures, and says why.
+    ``strength`` is 0..1, null if unknown; ``finding`` is null, ``never fails`` or ``never passes``;
+    ``not_measured`` replaces the numbers, and says why.
     """
     return [_grader(each) for each in found]
 
@@ -32,7 +32,7 @@ def weak_check_sentence(check: WeakCheck) -> str:
 
 
 def rejected_sentence(found: GraderStrength, rejected: RejectedReference) -> str:
-    """Return in one sentence that a grader fails on what is known to be good."""
+    """Return in one sentence that a grader fails a reference that is known to be good."""
     why = shortened(rejected.feedback.rstrip("."))
     return (
         f"`{shown_grader(found.name)}` fails on the reference of the task `{rejected.task}`, "
@@ -41,7 +41,7 @@ def rejected_sentence(found: GraderStrength, rejected: RejectedReference) -> str
 
 
 def finding_sentence(found: GraderStrength) -> str:
-    """Return in one sentence what is wrong with a weak grader and how that is known, "" for all others."""
+    """Return in one sentence why a grader is weak and how that is known, "" for all others."""
     name = shown_grader(found.name)
     trials = f"{counted(found.trials, 'recorded trial')}"
     if found.finding == "never fails":

@@ -17,7 +17,7 @@ TYPE = "expected"
 
 
 class _List(GraderConfig):
-    """The list itself stands in ``expected``."""
+    """The list itself is in ``expected``."""
 
 
 class _Expectation(Grader[_List]):
@@ -34,13 +34,13 @@ class _Expectation(Grader[_List]):
         self._expected = expected
 
     def samples(self, context: GradingContext) -> Samples:
-        """Return the texts of the list, which are no patterns."""
+        """Return the strings of the list, which are not patterns."""
         del context
         texts = tuple(_texts(self.name, self._expected))
         return Samples(texts[:MOST_SAMPLES], len(texts) <= MOST_SAMPLES)
 
     def grade(self, context: GradingContext) -> Verdict:
-        """Compare the answer with the texts of the list."""
+        """Compare the answer with the strings of the list."""
         (found,) = grade_expected(self._expected, context, (self.name,))
         return Verdict(found.score, found.passed, found.feedback, checks=found.checks)
 

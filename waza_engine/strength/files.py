@@ -1,7 +1,7 @@
-"""What an agent could have left in its files instead: seeded changes of those that a grader looks at.
+"""Mutations of an agent's files: seeded changes of those that a grader reads.
 
-Nothing of the kept workspace is touched: each change is made in a small copy of what the grader looks at,
-below a folder that the caller takes away.
+The kept workspace stays untouched: each change is made in a small copy of the files that the grader reads,
+below a folder that the caller deletes.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Held: TypeAlias = Mapping[str, bytes | None]
 
 
 class FilesError(Exception):
-    """The files of a trial cannot be copied; the text says why, one clause."""
+    """The files of a trial cannot be copied; the message says why, in one clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was at the places that a grader looks at.
+    """The content of the paths that a grader reads.
 
-    At ``absent`` ones was nothing; at ``read`` ones content decides, be they there or not.
+    ``absent`` paths did not exist; the content of ``read`` ones decides, whether they exist or not.
     """
 
     held: Held
@@ -106,10 +106,10 @@ def file_mutations(
     rng: random.Random,
     folder: Path,
 ) -> Iterator[Mutation]:
-    """Yield changes of the files of a trial; each holds until the next is asked for.
+    """Yield changes of the files of a trial; each is valid until the next is requested.
 
-    ``others`` are what is at the same places in trials of other tasks, ``texts`` what the grader names. The
-    same ``rng`` yields the same. Raises ``FilesError``.
+    ``others`` are the contents of the same paths in trials of other tasks, ``texts`` the strings that the
+    grader names. The same ``rng`` yields the same. Raises ``FilesError``.
     """
     for number, change in enumerate(_changes(seen, others, texts, rng)):
         place = folder / str(number)
@@ -157,7 +157,7 @@ def _of_content(held: Held, read: Mapping[str, bytes], rng: random.Random) -> It
 
 
 def _planted(seen: Seen, texts: Sequence[str]) -> Iterator[_Change]:
-    """Yield what a grader names, at the places where it looks: files that were not there, texts in files."""
+    """Yield the grader's strings at the paths that it reads: in new files, and added to existing ones."""
     held = seen.held
     for name in seen.absent:
         yield _Change("what the grader names", name, {**held, name: b"\n".join(map(_bytes, texts))})

@@ -1,8 +1,8 @@
-"""What the graders of a suite say of answers with a label, and where that is not what the label says.
+"""Grade labelled answers with a suite's graders, and report where they contradict the label.
 
-Only graders that an answer alone decides are asked: nothing is known of what an agent did for a written
-answer. A good answer must pass each of them. A bad one must fail one of its task: its graders catch it
-together, and where some of them cannot be asked, it is not said that nothing would.
+Only graders that the answer alone decides are used: nothing else is recorded for a written answer. A good
+answer must pass each of them. A bad one must fail one of its task: its graders catch it together, and if some
+of them cannot be used, it is not reported as let through.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_GRADER = "the task has no such grader, or it was not asked for"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a grader said of an answer; ``expected`` is what its check says, None without one."""
+    """A grader's verdict on an answer; ``expected`` is that of its check, None without one."""
 
     grader: str
     passed: bool
@@ -48,10 +48,10 @@ class NotAsked:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCase:
-    """A labelled answer and what the graders of its task say of it.
+    """A labelled answer and its task's verdicts.
 
-    ``rejected`` are those that fail it though it is good, ``differing`` those that say otherwise than their
-    check; ``let_through``: it is bad, and all graders of its task pass it.
+    ``rejected`` are those that fail it though it is good, ``differing`` those that contradict their check;
+    ``let_through``: it is bad, and all graders of its task pass it.
     """
 
     case: LabelledCase
@@ -142,7 +142,7 @@ def _asked(
 
 
 def _unknown(case: LabelledCase, graders: Sequence[BuiltGrader]) -> list[NotAsked]:
-    """Return the checks of a case that no grader of its task at the end of it is meant by."""
+    """Return the checks of a case that name no grader at the end of its task."""
     names = {built.name for built in graders}
     return [
         NotAsked(check.grader, _AT_CHECKPOINT if check.at_checkpoint else _NO_GRADER, checked=True)

@@ -1,4 +1,4 @@
-"""What graders said of labelled answers, as programs read it and as people do."""
+"""Verdicts on labelled answers, for programs and for people."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def labelled_summary(path: Path, found: Sequence[JudgedCase]) -> str:
 
 
 def otherwise_sentences(found: JudgedCase) -> Iterator[str]:
-    """Yield, a sentence each, where the graders say otherwise than the label of an answer."""
+    """Yield, a sentence each, where the graders contradict the label of an answer."""
     answer = f"{_WORDS[found.case.classification]} answer `{found.case.id}` to the task `{found.case.task}`"
     for said in found.rejected:
         yield f"`{shown_grader(said.grader)}` fails on the {answer}: {_why(said)}."

@@ -1,8 +1,8 @@
 """Answers with a label, as upstream's ``waza assure --references`` reads them: good, other and bad ones.
 
-Source: upstream's ``schemas/grader-reference-1.0.schema.json`` and ``docs/GRADER-CHALLENGES.md``. What binds
-labels to one version of a suite and of upstream's program (digests of declarations, manifests, reviews) is
-not looked at, but for the digest of the answer's own file. Keys that are not known are no fault.
+Source: upstream's ``schemas/grader-reference-1.0.schema.json`` and ``docs/GRADER-CHALLENGES.md``. Fields that
+bind labels to one version of a suite and of upstream's program (digests of declarations, manifests, reviews)
+are ignored, except for the digest of the answer's own file. Unknown keys are no error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LabelsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LabelledCheck:
-    """What one grader is expected to say of an answer; ``at_checkpoint``: in the middle of a conversation."""
+    """One grader's expected verdict on an answer; ``at_checkpoint``: in the middle of a conversation."""
 
     grader: str
     passed: bool
@@ -50,7 +50,7 @@ class LabelledCheck:
 
 @dataclass(frozen=True, slots=True)
 class LabelledCase:
-    """An answer to a task, and what it is known to be; without ``answer`` it is ``left_out``, and why."""
+    """An answer to a task, and its label; without ``answer`` it is ``left_out``, and why."""
 
     id: str
     task: str

@@ -1,16 +1,16 @@
-"""How strong the graders of a recorded run are: which changes of its answers they notice, and which none.
+"""Mutation scores of a recorded run's graders: which changes of its answers they notice, and which not.
 
-The graders that decide by what is recorded are asked again about changed trials, those that look at files
-where the workspace of a trial was kept, about changed copies. A judge, a program and a person are never
-asked: the strength of those is not measured, and that is said.
+Graders that decide by the record are evaluated again on changed trials, those that look at files on changed
+copies, if the workspace of a trial was kept. A judge, a program and a person are never asked: their mutation
+score is not measured, and the report says so.
 
-A grader is weak when it passed on every recorded trial and on everything that they were changed into, what it
-names itself included. One that failed on all of it is weak only where the record contradicts it: where
-the other graders passed, for an answer that is no answer proves nothing; of files that is never said, for
-what all their rules want at once is not made up.
+A grader is weak when it passed on every recorded trial and on all of their mutations, including those with
+strings that it names. One that failed on all of it is weak only where the record contradicts it: where the
+other graders passed, because failing a non-answer proves nothing; for files it is never reported, because no
+mutation satisfies all their rules at once.
 
 The ``reference`` of a task, an answer known to be good, is graded like a recorded one by graders of answers
-alone: one that fails on it says so, and one that passes on no other answer is measured with it.
+alone: one that fails on it is reported, and one that passes on no other answer is measured with it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from waza_engine.strength.files import FilesError, copied, file_mutations, seen_
 from waza_engine.strength.mutations import Kind, Mutation, mutations, planted, runaway
 
 MOST_TRIALS = 40
-"""Recorded trials that a grader is asked about."""
+"""The most recorded trials that a grader is evaluated on."""
 MOST_CHANGED = 4
 """Recorded trials that are changed for a grader."""
 _LEAST_TRIED = 2
@@ -70,11 +70,11 @@ class RejectedReference:
 
 @dataclass(frozen=True, slots=True)
 class GraderStrength:
-    """What was found out about one grader, as it is written for some tasks.
+    """The results for one grader, as it is written for some tasks.
 
     Of ``tried`` changes that could matter to it, it noticed ``caught``, by kind in ``kinds`` (caught, tried).
-    ``trials`` were recorded and ``passed`` of them pass. It was asked about ``asked`` changes in all, of
-    ``asked_kinds``. ``not_measured`` says why there are no figures.
+    ``trials`` were recorded and ``passed`` of them pass. It was evaluated on ``asked`` changes in all, of
+    ``asked_kinds``. ``not_measured`` says why there are no numbers.
     """
 
     name: str
@@ -94,7 +94,7 @@ class GraderStrength:
 
     @property
     def strength(self) -> float | None:
-        """The share of changes that it noticed, None when there is none to tell."""
+        """Return the share of changes that it noticed, None if none was tried."""
         return self.caught / self.tried if self.tried else None
 
 
@@ -153,7 +153,7 @@ def _subjects(tasks: Sequence[GradableTask]) -> list[_Subject]:
 
 
 def why_not_measured(built: BuiltGrader) -> str:
-    """Say why a grader is never asked again about a change, one clause; "" for one that is."""
+    """Return why a grader is never evaluated on a change, one clause; "" if it is."""
     grader = built.grader
     if grader is None:
         return built.error
@@ -255,7 +255,7 @@ def reference_of(task: GradableTask) -> GradingContext | None:
 
 
 def reads_answers_alone(built: BuiltGrader) -> bool:
-    """Tell whether the answer decides what a grader says, and nothing that was done."""
+    """Return whether the answer alone decides a grader's verdict, regardless of calls."""
     reads = built.grader.reads() if built.grader is not None and not why_not_measured(built) else None
     return reads is not None and reads <= {"answer", "json", "prompt"}
 
@@ -266,7 +266,7 @@ def _unmeasured(subject: _Subject, why: str) -> GraderStrength:
 
 
 def reads_files(built: BuiltGrader) -> bool:
-    """Tell whether the files of the agent decide what a grader says."""
+    """Return whether the agent's files decide a grader's verdict."""
     return built.grader is not None and "files" in (built.grader.reads() or ())
 
 
@@ -288,7 +288,7 @@ def _asked(
             built.grader.config.model_dump(exclude_defaults=True)
         )
         complete = complete and samples.complete
-        # What is that large costs, and comes out the same whatever was there before.
+        # Large mutations are costly, and have the same verdict whatever the original was.
         large = () if number else runaway(context)
         changes = chain(mutations(context, subject.others, rng), planted(context, samples.texts), large)
         said = _said(built, reads, changes, cancellation)
@@ -343,8 +343,8 @@ def _verdict(built: BuiltGrader, context: GradingContext, cancellation: Cancella
 def _kinds(asked: Sequence[_Asked]) -> dict[str, tuple[int, int]]:
     """Return, by kind, how many changes were noticed of how many that could matter.
 
-    To a grader that passes on nothing at all it does not matter what is taken away, only what is added, and
-    of that what it looks at; to one that wants something it is the other way round.
+    A grader that passes on an empty trial is only affected by additions, and only to what it reads; for one
+    that requires something it is the other way round.
     """
     forbids = all(each.verdict.passed for each in asked if each.mutation.kind in _NOTHING)
     caught: Counter[str] = Counter()
@@ -359,9 +359,9 @@ def _kinds(asked: Sequence[_Asked]) -> dict[str, tuple[int, int]]:
 
 
 def _weak_checks(recorded: Sequence[Validation], asked: Sequence[_Asked]) -> tuple[WeakCheck, ...]:
-    """Return the checks of a grader of several that passed on everything.
+    """Return the checks that passed on everything, for a grader with several.
 
-    Where a file cannot be read its other checks fail with it, which says nothing of them.
+    If a file cannot be read its other checks fail with it, which does not count for them.
     """
     changed = [each.verdict for each in asked]
     paths = dict.fromkeys(check.path for verdict in (*recorded, *changed) for check in verdict.checks)
@@ -387,7 +387,7 @@ def _weak_checks(recorded: Sequence[Validation], asked: Sequence[_Asked]) -> tup
 
 
 def _contradicted(recorded: Sequence[tuple[RecordedTrial, Validation]]) -> bool:
-    """Tell whether a grader failed where all others passed, in more than one trial that an agent answered."""
+    """Return whether a grader failed where all others passed, in more than one answered trial."""
     times = 0
     for trial, verdict in recorded:
         if trial.outcome.usage is None and not trial.outcome.tool_calls:

@@ -1,6 +1,6 @@
-"""What a recorded trial could have been instead: seeded changes of its answer, its calls, its figures.
+"""Mutations of a recorded trial: seeded changes of its answer, its calls, its numbers.
 
-A mutation is of a kind and says what it ``touches``; a grader that reads nothing of it cannot notice it, and
+A mutation has a kind and says what it ``touches``; a grader that reads none of that cannot notice it, and
 that does not count against the grader.
 """
 
@@ -129,7 +129,7 @@ def _of_answer(context: GradingContext, rng: random.Random) -> Iterator[Mutation
 
 
 def another_number(written: str, rng: random.Random) -> str:
-    """Return a number that is larger than one of which these are the digits."""
+    """Return a number that is larger than the one with these digits."""
     return str(int(written[:15]) + rng.choice((1, 7, 10)))
 
 
@@ -156,7 +156,7 @@ def _of_json(context: GradingContext) -> Iterator[Mutation]:
 
 
 def _json_in(text: str) -> dict[str, Any] | list[Any] | None:
-    """Return the object or list that an answer is, None when it is none."""
+    """Return an answer's JSON object or list, None if it is not one."""
     try:
         found: Any = json.loads(text)
     except (ValueError, RecursionError):
@@ -198,7 +198,7 @@ def _of_session(context: GradingContext, rng: random.Random) -> Iterator[Mutatio
 
 
 def runaway(context: GradingContext) -> Iterator[Mutation]:
-    """Yield trials in which one figure is far above all that anybody allows."""
+    """Yield trials in which one number is far above any plausible limit."""
 
     def of(what: str, touched: Evidence, changed: GradingContext) -> Mutation:
         return Mutation("a runaway agent", what, frozenset({touched}), changed)
@@ -226,7 +226,7 @@ def _some(found: list[re.Match[str]], rng: random.Random) -> list[re.Match[str]]
 
 
 def shown(text: str) -> str:
-    """Return the beginning of a text, on one line."""
+    """Return the beginning of a string, on one line."""
     line = " ".join(text.split())
     return line if len(line) <= 60 else f"{line[:60]}…"
 

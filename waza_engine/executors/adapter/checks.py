@@ -1,4 +1,4 @@
-"""What an adapter file contains that cannot have an effect."""
+"""Warnings about parts of an adapter file without effect."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def adapter_warnings(path: Path, adapter: AdapterFile, model: str) -> Iterator[s
 
 
 def tells_tool_calls(adapter: AdapterFile) -> bool:
-    """Return whether the events of an adapter tell of tool calls."""
+    """Return whether an adapter's events report tool calls."""
     if adapter.extensions.output_mode == "text":
         return False
     passes_on = adapter.output_mode == "passthrough" and adapter.passthrough_type_map is not None

@@ -1,4 +1,4 @@
-"""How a turn of a command-line agent is started: its arguments and files."""
+"""Build a turn of a command-line agent: its arguments and files."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class PastTurn:
 def resolved_command(
     command: Sequence[str], directories: Sequence[Path], search_path: str | None
 ) -> list[str]:
-    """Return the command with the place of its program, and of the arguments that name files of the suite.
+    """Return the command with absolute paths for its program and for arguments that name the suite's files.
 
-    A program without a slash is looked for on the search path; other relative paths, and arguments that look
+    A program without a slash is looked up on the search path; other relative paths, and arguments that look
     like one, in the directories. Raises ``ExecutorError`` when there is no such program.
     """
     written, *arguments = command
@@ -83,9 +83,9 @@ def arguments_of(
 def prompt_of(
     adapter: AdapterFile, request: ExecutionRequest, history: Sequence[PastTurn], *, first: bool
 ) -> str:
-    """Return the text that the agent is sent: instructions, the conversation so far, the prompt.
+    """Return the input of the agent: instructions, the conversation so far, the prompt.
 
-    Every process of an ``iterative`` agent begins anew, so it is told its instructions each time.
+    Every process of an ``iterative`` agent starts from scratch, so it gets its instructions each time.
     """
     parts: list[str] = []
     extensions = adapter.extensions
@@ -151,7 +151,7 @@ def _program(written: str, directories: Sequence[Path], search_path: str | None)
 
 
 def _file_in(directories: Sequence[Path], written: str) -> Path | None:
-    """Return the file that a path names; a word without a slash or a dot is none."""
+    """Return the file that a path names; a word without a slash or a dot is not a path."""
     if "/" not in written and "." not in written and os.sep not in written:
         return None
     for directory in directories:

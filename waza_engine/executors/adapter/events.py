@@ -1,4 +1,4 @@
-"""What a line of an agent's output means, by its adapter file."""
+"""Parse a line of an agent's output according to its adapter file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ENDED_BADLY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One thing that the agent said or did. ``content`` is None when the event has no text.
+    """One event of the agent. ``content`` is None when the event has no text.
 
     ``tool``, ``state``, ``id``, ``arguments`` and ``result`` are those of a tool call; ``entries`` are those
     of a plan.
@@ -52,10 +52,10 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one line of output means.
+    """The meaning of one line of output.
 
-    ``answer`` is None unless the line ends the turn; ``failed`` says that it did so in vain. ``usage`` holds
-    figures by the names of ``UsagePaths``.
+    ``answer`` is None unless the line ends the turn; ``failed`` says that the turn failed. ``usage`` holds
+    numbers by the names of ``UsagePaths``.
     """
 
     updates: tuple[Update, ...] = ()
@@ -66,7 +66,7 @@ class Line:
 
 
 def event_of(line: str) -> Any:
-    """Return the JSON of a line, None for what is none: programs print other things as well."""
+    """Return the JSON of a line, None if it is not JSON: programs print other things as well."""
     stripped = line.strip()
     if not stripped.startswith(("{", "[")):
         return None
@@ -206,14 +206,14 @@ def _holds(condition: Condition, event: Any) -> bool:
 
 
 def _equals(value: Any, wanted: str) -> bool:
-    """Compare strictly: the number 1 is never the text "1"."""
+    """Compare strictly: the number 1 is never the string "1"."""
     if wanted == _ANYTHING:
         return value is not None
     return isinstance(value, str) and value == wanted
 
 
 def _is_true(value: Any) -> bool:
-    """Tell whether an error is meant: anything but nothing, ``false`` and what is empty."""
+    """Return whether a value means an error: anything but null, ``false`` and empty values."""
     return bool(value) and value != "false"
 
 
@@ -227,7 +227,7 @@ def _state(word: str | None) -> ToolState:
 
 
 def _arguments(value: Any) -> Mapping[str, Any] | None:
-    """Return the arguments of a call; some agents write them as JSON inside a text."""
+    """Return the arguments of a call; some agents write them as JSON inside a string."""
     if isinstance(value, str):
         parsed = event_of(value)
         value = cast("Any", parsed) if isinstance(parsed, dict) else value
@@ -237,7 +237,7 @@ def _arguments(value: Any) -> Mapping[str, Any] | None:
 
 
 def _result(value: Any) -> str | None:
-    """Return the result of a call as text; the text blocks of a list are joined."""
+    """Return the result of a call as a string; the text blocks of a list are joined."""
     if isinstance(value, list):
         items = cast("list[Any]", value)
         texts = [find("$.text", item) for item in items]

@@ -1,8 +1,8 @@
 """The small path language of adapter files.
 
-``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, or a word in single quotes, which stands for itself. ``[*]``
-ends the path: it gives the list, and what follows is left out. There are no filters, no slices and no
-negative numbers. What does not exist is None, as null is: nothing tells them apart.
+``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, or a literal word in single quotes. ``[*]`` ends the path: it
+gives the list, and what follows is left out. There are no filters, no slices and no negative numbers. Missing
+values are None, and so is null.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ def find(path: str, value: Any) -> Any:
 
 
 def is_path(path: str) -> bool:
-    """Tell whether a path can lead anywhere at all."""
+    """Return whether a path is valid."""
     return _steps(path) is not None
 
 
 def find_text(path: str, value: Any) -> str | None:
-    """Return what a path leads to as text, None when there is nothing. An empty path leads nowhere."""
+    """Return the value at a path as a string, None if there is none. An empty path leads nowhere."""
     return text_of(find(path, value)) if path else None
 
 
 def text_of(value: Any) -> str | None:
-    """Return a value as text: numbers and booleans as JSON writes them, blocks and lists as compact JSON."""
+    """Return a value as a string: numbers and booleans as in JSON, mappings and lists as compact JSON."""
     match value:
         case None:
             return None
@@ -62,7 +62,7 @@ def text_of(value: Any) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _steps(path: str) -> tuple[_Step, ...] | str | None:
-    """Return the parts of a path, the word of a quoted one, or None for what is no path."""
+    """Return the parts of a path, the word of a quoted one, or None for an invalid path."""
     if len(path) >= 2 and path.startswith("'") and path.endswith("'"):
         return path[1:-1]
     if not path.startswith("$."):

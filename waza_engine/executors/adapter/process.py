@@ -1,7 +1,7 @@
 """The process of a command-line agent: its output is handed over as it arrives, and it always ends.
 
-It ends with its children: when it has answered, when its time is over, when the run is cancelled. It is asked
-first and killed two seconds later at the latest.
+It ends with its children: when it has answered, at its time limit, or when the run is cancelled. It is asked
+to end first and killed two seconds later at the latest.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ _CHUNK_BYTES = 65536
 
 
 class Sink(Protocol):
-    """What reads the output of a program. Its methods are never called at the same time."""
+    """Reads the output of a program. Its methods are never called at the same time."""
 
     @property
     def lets_it_finish(self) -> bool:
-        """Whether a program of which enough is known may end by itself: it has answered."""
+        """Return whether a program that has answered may end by itself."""
         ...
 
     def feed(self, chunk: bytes) -> bool:
-        """Take in more output; return whether enough is known, and the rest can be dropped."""
+        """Process more output; return whether enough is known, and the rest can be dropped."""
         ...
 
     def end(self) -> None:
-        """Take in that no more output comes."""
+        """Handle the end of the output."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """How long a program may take, in seconds: for all of it, and for its first output (0 is any time)."""
+    """Time limits of a program in seconds: for all of it, and for its first output (0 is no limit)."""
 
     seconds: float
     first_output_seconds: float = 0.0
@@ -57,8 +57,8 @@ class AgentLimits:
 class Ended:
     """How a program ended. ``exit_code`` is None when it had to be killed; a signal N counts as 128 + N.
 
-    ``how``: it ``finished`` its output or had said enough, its time was over (``late``), it was ``silent``
-    for too long, or the run was ``cancelled``. ``stderr`` is the end of what it wrote there.
+    ``how``: it ``finished`` its output or had written enough, it exceeded its time (``late``), it was
+    ``silent`` for too long, or the run was ``cancelled``. ``stderr`` is the end of its standard error.
     """
 
     how: Literal["finished", "late", "silent", "cancelled"]

@@ -40,13 +40,13 @@ class _Call:
 
 @dataclass(slots=True)
 class Turn:
-    """What the agent has said and done so far in a turn.
+    """The agent's output and calls so far in a turn.
 
-    ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may count anew
-    in every turn. ``ends`` tells by the skills so far whether the turn is over, ``skill_names`` what the
-    skills in the folders of the skills directory are called. ``watch`` gets every tool call as it begins,
-    ``paid`` what has been answered by then, its tokens those of ``model``. ``trouble`` says what was lost;
-    ``noise`` is the beginning of what was no event, ``unmatched`` the first event without a meaning.
+    ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may restart in
+    every turn. ``ends`` returns from the skills so far whether the turn is over, ``skill_names`` are the
+    names of the skills in the folders of the skills directory. ``watch`` gets every tool call as it begins,
+    ``paid`` the answers by then, with tokens of ``model``. ``trouble`` says what was lost; ``noise`` is the
+    beginning of output that was no event, ``unmatched`` the first event without a meaning.
     """
 
     adapter: AdapterFile
@@ -80,7 +80,7 @@ class Turn:
 
     @property
     def messages(self) -> list[str]:
-        """The texts of the agent's messages that are not empty."""
+        """Return the agent's messages that are not empty."""
         return [text for pieces in self._messages if (text := "".join(pieces))]
 
     @property
@@ -89,7 +89,7 @@ class Turn:
         return self.answer or "\n".join(self.messages)
 
     def take(self, raw: bytes) -> bool:
-        """Take in a line; return whether the turn is over."""
+        """Process a line; return whether the turn is over."""
         line = raw.decode("utf-8", "replace").strip()
         event = event_of(line)
         found = Line() if event is None else read_event(self.adapter, event)
@@ -113,7 +113,7 @@ class Turn:
         return found.answer is not None or self.ends(self.skills)
 
     def close(self) -> None:
-        """Bring the texts of messages that came in pieces into the transcript."""
+        """Insert messages that came in pieces into the transcript."""
         pieces = iter(self._messages)
         self.events = [
             {**event, "content": "".join(next(pieces))} if event.get("type") == "assistant.message" else event
@@ -135,7 +135,7 @@ class Turn:
         self._in_message = True
 
     def _tell_paid(self, used: Mapping[str, float]) -> None:
-        """Tell of the messages that have ended since the last time, of the answer, and of tokens."""
+        """Report the messages that have ended since the last call, the answer, and the tokens."""
         pieces_follow = self.answer is None and self.adapter.extensions.message_chunks and self._in_message
         whole = self.messages
         ended = whole[self._messages_paid : len(whole) - pieces_follow]
@@ -189,12 +189,12 @@ class Turn:
             self._end(call, update)
 
     def _meant(self, update: Update) -> _Call | None:
-        """Return the call that an update is about: a new one, unless it goes on with one that is open."""
+        """Return the call of an update: a new one, unless it continues one that is open."""
         known = [call for call in self._calls if update.id and call.given_id == update.id]
         if known and not (known[-1].ended and update.state == "pending"):
             return known[-1]
         if update.state != "pending" and not (update.id and update.tool):
-            # Without an id the oldest open call of that name is meant; one is never begun twice.
+            # Without an id, this is the oldest open call of that name; one is never begun twice.
             for call in self._calls:
                 begun_twice = update.state == "in_progress" and call.state != "pending"
                 if not call.ended and not begun_twice and update.tool in ("", call.call.name):
@@ -246,7 +246,7 @@ class Turn:
         directory = self.adapter.extensions.skills_directory
         for folder in skills_read(call.call.name, call.call.arguments, directory):
             call.skill_told = True
-            # What a tool has loaded may be read once more.
+            # A skill that a tool has loaded may be read once more.
             if not any(skill.is_of(self.skill_names.get(folder, folder)) for skill in self.skills):
                 self._invoke(self.skill_names.get(folder, folder))
 
@@ -265,11 +265,11 @@ class LineSink:
 
     @property
     def lets_it_finish(self) -> bool:
-        """Whether the agent has answered."""
+        """Return whether the agent has answered."""
         return self._turn.answer is not None
 
     def feed(self, chunk: bytes) -> bool:
-        """Take in more output; return whether the turn is over."""
+        """Process more output; return whether the turn is over."""
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             self._keep(line)
@@ -279,7 +279,7 @@ class LineSink:
         return False
 
     def end(self) -> None:
-        """Take in the last line."""
+        """Process the last line."""
         self._line_ended()
 
     def _keep(self, part: bytes) -> None:
@@ -312,7 +312,7 @@ class TextSink:
         return False
 
     def feed(self, chunk: bytes) -> bool:
-        """Take in more output; return whether it is too much."""
+        """Store more output; return whether it is too much."""
         self._kept += chunk
         if len(self._kept) <= LONGEST_MESSAGE_BYTES:
             return False

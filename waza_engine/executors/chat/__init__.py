@@ -1,1 +1,1 @@
-"""A model behind OpenAI's chat completions, and its tools: the parts of ``openai``."""
+"""A model with OpenAI's chat completions, and its tools: the parts of ``openai``."""

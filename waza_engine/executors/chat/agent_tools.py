@@ -1,4 +1,4 @@
-"""What a model that calls tools through us is offered, and what a call leaves behind."""
+"""Tools that a model calls through the engine, and the results of the calls."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from waza_engine.vocabulary import SkillInvocation
 
 
 class ToolError(Exception):
-    """The tool could not do what was asked; the text tells the model why."""
+    """The tool failed; the message tells the model why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a tool says to the model. ``skill`` is the skill that the call loaded."""
+    """The result of a tool for the model. ``skill`` is the skill that the call loaded."""
 
     text: str
     success: bool = True
@@ -41,7 +41,7 @@ def parameters(required: Sequence[str] = (), **properties: Mapping[str, Any]) ->
 
 
 def text_argument(arguments: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return an argument that is a text. Raises ``ToolError``."""
+    """Return an argument that is a string. Raises ``ToolError``."""
     value = arguments.get(name, default)
     if value is None:
         raise ToolError(f"the argument `{name}` is missing")
@@ -51,7 +51,7 @@ def text_argument(arguments: Mapping[str, Any], name: str, default: str | None =
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text of at most about ``most`` characters: its beginning and its end."""
+    """Return at most about ``most`` characters of a string: its beginning and its end."""
     if len(text) <= most:
         return text
     half = most // 2

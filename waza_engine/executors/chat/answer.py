@@ -11,11 +11,11 @@ from waza_engine.executors.chat.clean_text import clean_escapes
 from waza_engine.peers.bounds import PeerError
 
 MOST_CALLS = 1_000
-"""Tool calls and choices of one answer: each takes fifty times the memory of its text."""
+"""The most tool calls and choices of one answer: each takes fifty times the memory of its text."""
 
 
 class CalledFunction(BaseModel):
-    """The function of a tool call; some servers send the arguments as an object instead of JSON text."""
+    """The function of a tool call; some servers send the arguments as an object instead of a JSON string."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -24,7 +24,7 @@ class CalledFunction(BaseModel):
 
 
 class RequestedCall(BaseModel):
-    """A tool call as the model asks for it. What a server adds must come back to it, so it is kept."""
+    """A tool call of the model. Extra fields of the server must be sent back to it, so they are kept."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -50,9 +50,9 @@ class Spent(BaseModel):
 
 
 class Answer:
-    """An answer, while it comes and afterwards; what has come of its text can be read from any thread.
+    """An answer, complete or in progress; the text so far can be read from any thread.
 
-    ``complete`` is true when all has come. ``usage`` is None when the server reports none.
+    ``complete`` is true when all has arrived. ``usage`` is None when the server reports none.
     """
 
     def __init__(self) -> None:
@@ -70,21 +70,21 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The text, or the words of a refusal."""
+        """Return the text, or that of a refusal."""
         return "".join(self._texts) or "".join(self._refusals)
 
     @property
     def refusal(self) -> str:
-        """The words of a refusal in the field that is meant for one."""
+        """Return the text in the field for refusals."""
         return "".join(self._refusals)
 
     @property
     def has_choice(self) -> bool:
-        """Whether the server has answered at all, be it with nothing."""
+        """Return whether the server has answered at all, even with nothing."""
         return bool(self.finish_reason or self.calls or self.text)
 
     def take_whole(self, document: str) -> None:
-        """Take in a completion. Raises ``ValueError`` or ``RecursionError`` when it is none."""
+        """Read a completion. Raises ``ValueError`` or ``RecursionError`` if it is not one."""
         completion = _Completion.model_validate_json(clean_escapes(document))
         self.usage = completion.usage
         for choice in completion.choices[:1]:
@@ -94,10 +94,10 @@ class Answer:
         self.complete = True
 
     def take_piece(self, document: str) -> None:
-        """Take in the data of one event of a stream.
+        """Read the data of one event of a stream.
 
-        Raises ``ValueError`` or ``RecursionError`` when it is no piece of a completion, and ``PeerError`` for
-        too many tool calls.
+        Raises ``ValueError`` or ``RecursionError`` when it is not a chunk of a completion, and ``PeerError``
+        for too many tool calls.
         """
         chunk = _Chunk.model_validate_json(clean_escapes(document))
         self.usage = chunk.usage or self.usage

@@ -6,14 +6,14 @@ import json
 
 
 def clean(text: str) -> str:
-    """Return the text with ``?`` in place of each half character."""
+    """Return the string with ``?`` in place of each lone surrogate."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def clean_escapes(document: str) -> str:
-    """Return JSON text in which no escape stands for half a character.
+    """Return JSON text without escapes of lone surrogates.
 
-    Raises ``ValueError`` or ``RecursionError`` when it is no JSON and there are such escapes.
+    Raises ``ValueError`` or ``RecursionError`` when it is not JSON and there are such escapes.
     """
     if "\\ud" not in document.lower():
         return clean(document)

@@ -1,4 +1,4 @@
-"""What goes wrong between us and an OpenAI-compatible server, in people's words."""
+"""Errors between the engine and an OpenAI-compatible server, as messages for people."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _LONGEST_WAIT_SECONDS = 86_400.0
 class RequestError(ExecutorError):
     """A request failed.
 
-    ``again`` is true when another try may help at once, or after ``wait_seconds``, which is what the server
-    asks for, None when it does not.
+    ``again`` is true when another try may help immediately, or after ``wait_seconds``, which the server
+    requests, None when it does not.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ def request_error(error: Exception, endpoint: Endpoint, model: str) -> RequestEr
         case openai.APIConnectionError():
             return no_connection(error, endpoint)
         case _:
-            # An address that is none shows when it is used.
+            # An invalid address only fails when it is used.
             return RequestError(f"no request can be sent to {host}; check `base_url`", transient=False)
 
 
@@ -80,7 +80,7 @@ def failed_midway(endpoint: Endpoint, error: openai.APIError) -> RequestError:
 
 
 def no_completion(endpoint: Endpoint) -> RequestError:
-    """Return the error of an answer that is none."""
+    """Return the error of a response that is not a completion."""
     return RequestError(
         f"`{endpoint.host}` answered something that is no chat completion; does `{endpoint.base_url}` end "
         "with the version, as in `/v1`?",
@@ -137,7 +137,7 @@ def _asked_seconds(headers: Mapping[str, str]) -> float:
     for name, divisor in (("retry-after-ms", 1000), ("retry-after", 1)):
         with contextlib.suppress(KeyError, ValueError):
             return float(headers[name]) / divisor
-    # A date that is none is read in part, and fails when it is counted.
+    # An invalid date is parsed in part, and fails in the computation.
     with contextlib.suppress(ValueError, OverflowError, TypeError, IndexError):
         date = email.utils.parsedate_tz(headers.get("retry-after", ""))
         return 0.0 if date is None else round(email.utils.mktime_tz(date) - time.time(), 1)
@@ -157,7 +157,7 @@ def no_connection(error: BaseException, endpoint: Endpoint) -> RequestError:
         return RequestError(f"there is no connection to {host}: {proxy}", transient=True, again=True)
     if "getaddrinfo" in causes or "gaierror" in causes or "name or service" in causes or "nodename" in causes:
         return RequestError(f"there is no host {host}; check `base_url`", transient=True, again=True)
-    # On this machine a server that is not there is not started yet: to ask again at once is in vain.
+    # A missing server on this machine is not started yet: retrying immediately is in vain.
     return RequestError(
         nothing_answers(endpoint.host),
         transient=True,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def mcp_tools(request: ExecutionRequest, brake: Brake, deadline: float) -> list[Tool]:
     """Connect to the servers for one turn and return their tools; the brake ends the connections.
 
-    Mocks are asked without a server. Raises ``ExecutorError`` for a server that cannot be used: without its
+    Mocks are called without a server. Raises ``ExecutorError`` for a server that cannot be used: without its
     tools the answer means nothing.
     """
     tools: list[Tool] = []

@@ -1,4 +1,4 @@
-"""Where the executor ``openai`` sends its requests, and with which key."""
+"""The server and the key for requests of the executor ``openai``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a provider answers and takes the key: asked for its list of models, which costs nothing."""
+"""Check whether a provider answers and accepts the key, by listing its models, which costs nothing."""
 
 from __future__ import annotations
 

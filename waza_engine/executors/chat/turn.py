@@ -54,7 +54,7 @@ class Brake:
             stop()
 
     def also(self, stop: Callable[[], None]) -> None:
-        """Call ``stop`` when the turn is stopped, at once if it was."""
+        """Call ``stop`` when the turn is stopped, immediately if it was."""
         with self._lock:
             late = self._stopped
             if not late:
@@ -78,10 +78,10 @@ class Brake:
 
 
 class Turn:
-    """One turn. ``messages`` is the conversation so far, and grows only by what the server will take again.
+    """One turn. ``messages`` is the conversation so far, with only what the server will accept again.
 
-    ``response`` can be asked for at any time: it holds what there is. What tools answer is graded as it is,
-    but the model is sent no credentials.
+    ``response`` is available at any time: it holds the results so far. Output of tools is graded as it is,
+    but credentials are masked for the model.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Turn:
         self._refusal = ""
 
     def run(self) -> None:
-        """Carry out the turn.
+        """Execute the turn.
 
         Raises:
             ExecutorError: when it cannot go on.
@@ -144,7 +144,7 @@ class Turn:
     def response(
         self, session: str, error: str | None = None, *, transient: bool = False
     ) -> ExecutionResponse:
-        """Return what the turn has left behind so far."""
+        """Return the results of the turn so far."""
         if error is not None:
             self._record("session.error", message=error)
         return ExecutionResponse(
@@ -190,7 +190,7 @@ class Turn:
         return answer
 
     def _take(self, answer: Answer) -> None:
-        """Note a complete answer. Raises ``ExecutorError`` when it was withheld."""
+        """Store a complete answer. Raises ``ExecutorError`` when it was withheld."""
         self._note(answer)
         self._cut = answer.finish_reason == "length"
         self._refusal = clean(answer.refusal)
@@ -219,7 +219,7 @@ class Turn:
         self._request.paid(PaidAnswer(text, calls, self._usage_of([spent])))
 
     def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
-        """Carry out tool calls in order; yield their ids and results."""
+        """Execute tool calls in order; yield their ids and results."""
         for call in calls:
             self._brake.check()
             identifier = call.id or f"call_{uuid4().hex[:12]}"
@@ -292,7 +292,7 @@ def _on_the_wire(tool: Tool) -> dict[str, Any]:
 
 
 def _arguments(call: RequestedCall) -> dict[str, Any] | None:
-    """Return the arguments, None when they are no JSON object; a call without any has none."""
+    """Return the arguments, None when they are not a JSON object; a call without any has none."""
     given = call.function.arguments
     if not isinstance(given, str):
         return given or {}
@@ -306,7 +306,7 @@ def _arguments(call: RequestedCall) -> dict[str, Any] | None:
 
 
 def _is_deep(value: object) -> bool:
-    """Tell whether lists and blocks are nested deeper than anybody means."""
+    """Return whether lists and mappings are nested deeper than is plausible."""
     level = [value]
     for _ in range(_DEEPEST):
         level = [item for found in level for item in _items(found)]
@@ -330,9 +330,9 @@ def _refuse(constant: str) -> None:
 
 
 def _as_sent(call: RequestedCall, identifier: str) -> dict[str, Any]:
-    """Return a tool call for the conversation, in the form that every server takes.
+    """Return a tool call for the conversation, in a form that every server accepts.
 
-    Some read the arguments again and break at those that are no JSON; the result tells the model about it.
+    Some parse the arguments again and break at invalid JSON; the result tells the model about it.
     """
     given = call.function.arguments
     if not isinstance(given, str):

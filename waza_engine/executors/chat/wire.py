@@ -1,7 +1,7 @@
-"""Requests to an OpenAI-compatible server: in time, streamed, tried again where it helps.
+"""Requests to an OpenAI-compatible server: with deadlines, streamed, retried where it helps.
 
-Answers are streamed, so that what a model has said is not lost when its time is over. A server that cannot
-do that, or reports no usage then, is asked for whole answers from then on: every server gives those.
+Answers are streamed, so that partial output is not lost at the time limit. If a server cannot stream, or
+reports no usage then, complete answers are requested from then on: every server supports those.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _intake: ContextVar[Intake] = ContextVar("intake")
 
 
 class TooLateError(Exception):
-    """The answer was not there in time; ``begun`` tells whether it had to be complete, or only to begin."""
+    """The answer was late; ``begun`` says whether it had to be complete, or only to begin."""
 
     def __init__(self, *, begun: bool) -> None:
         super().__init__()
@@ -54,9 +54,9 @@ class TooLateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Until when an answer must be complete, and must have begun if that is asked: ``time.monotonic()``.
+    """Deadlines by which an answer must be complete, and must have begun if set: ``time.monotonic()``.
 
-    ``intake`` counts what the server sends; answers of one turn share it.
+    ``intake`` counts the bytes from the server; answers of one turn share it.
     """
 
     end: float
@@ -80,13 +80,13 @@ class Connection:
         limits: Limits,
         pending: Callable[[Future[None]], object],
     ) -> None:
-        """Send a request body and fill in the answer, which keeps what has come whatever goes wrong.
+        """Send a request body and fill in the answer, which keeps partial output in any case.
 
-        ``pending`` gets what can be cancelled while the request is under way.
+        ``pending`` gets the future to cancel while the request is active.
 
         Raises:
             ExecutorError: when there is no complete answer.
-            TooLateError: when it was not there in time.
+            TooLateError: when it was late.
             CancelledError: when it was cancelled.
 
         """
@@ -95,7 +95,7 @@ class Connection:
         request.result()
 
     def probe(self, seconds: float) -> None:
-        """Ask for the list of models, of which nothing is read but the status.
+        """Request the list of models, and read only the status.
 
         Raises:
             openai.OpenAIError: as the library does.
@@ -139,7 +139,7 @@ class Connection:
         streamed = self._streams
         more = {"stream": True, "stream_options": {"include_usage": True}} if streamed else {}
         try:
-            # The library takes apart any body that it is asked for as a stream.
+            # The library parses any body that is requested as a stream.
             async with await self._opened_client().post(
                 "/chat/completions",
                 cast_to=object,
@@ -164,7 +164,7 @@ class Connection:
     async def _receive(
         self, stream: openai.AsyncStream[object], answer: Answer, silence: asyncio.Timeout
     ) -> None:
-        """Read an answer in the form in which it comes: a server may not heed that it was asked to stream."""
+        """Read an answer in the form in which it comes: a server may ignore the request to stream."""
         try:
             if "text/event-stream" not in stream.response.headers.get("content-type", ""):
                 answer.take_whole((await stream.response.aread()).decode("utf-8"))
@@ -188,8 +188,8 @@ class Connection:
         answer.complete = True
 
     def _opened_client(self) -> openai.AsyncOpenAI:
-        # In the thread of the loop, which alone uses the client. What may be tried again is decided here,
-        # not by the library: it knows no time limit.
+        # In the thread of the loop, which alone uses the client. Retries are decided here, not by the
+        # library: it knows no time limit.
         if self._client is None:
             self._client = openai.AsyncOpenAI(
                 base_url=self.endpoint.base_url,

@@ -37,7 +37,7 @@ _PATH = {"type": "string", "description": "A path below the working directory."}
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where the tools work.
+    """The surroundings of the tools.
 
     ``readable`` are more folders that may be read. Programs do not inherit the variables named in
     ``secrets``, get those of ``environment``, belong to ``scope`` and end at ``deadline``, a moment of
@@ -85,7 +85,7 @@ class _Files:
         return place
 
     def text(self, written: str, *, to_write: bool = False) -> tuple[Path, str]:
-        """Return a file's place and text. Raises ``ToolError``."""
+        """Return a file's path and text. Raises ``ToolError``."""
         place = self.place(written, to_write=to_write)
         try:
             within = Boundary.around(*self._readable, name="the workspace")

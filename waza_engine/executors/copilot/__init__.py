@@ -1,1 +1,1 @@
-"""The GitHub Copilot agent behind its library: the parts of ``copilot_sdk``."""
+"""The GitHub Copilot agent, used through its library: the parts of ``copilot_sdk``."""

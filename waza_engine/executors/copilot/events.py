@@ -1,4 +1,4 @@
-"""What one turn of the Copilot agent sent: its events as transcript, tool calls, skills, usage and answer."""
+"""The events of one turn of the Copilot agent, as transcript, tool calls, skills, usage and answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, Tool
 
 Json = Mapping[str, Any]
 
-# What a reader or a grader can use; the runtime's own bookkeeping (over half of its events) is left out.
+# Events that a reader or a grader can use; the runtime's own bookkeeping (over half of them) is left out.
 _TOLD = frozenset(
     {
         "abort",
@@ -51,7 +51,7 @@ _UNTOLD_TOOL = "report_intent"
 
 @dataclass(slots=True)
 class _Started:
-    """A tool call that has begun; what is known of its end."""
+    """A tool call that has begun, and its result so far."""
 
     call: ToolCall
     ended: bool = False
@@ -83,7 +83,7 @@ class TurnRecord:
 
     @property
     def output(self) -> str:
-        """The texts of the agent's own messages, joined as upstream joins them; sub-agents' are left out."""
+        """Return the agent's own messages, joined as upstream joins them; sub-agents' are left out."""
         return "".join(self._answer)
 
     @property
@@ -96,9 +96,9 @@ class TurnRecord:
         return replace(totals if totals is not None else self._usage, turns=self._turns)
 
     def add(self, kind: str, data: Json, agent: str = "") -> None:
-        """Take in one event. ``agent`` names the sub-agent that sent it, if one did.
+        """Add one event. ``agent`` names the sub-agent that sent it, if one did.
 
-        What goes beyond the bound of a turn is left out, and is an error.
+        Events beyond the limit of a turn are left out, and are an error.
         """
         if self._is_untold(kind, data) or self._is_too_much(kind, data):
             return

@@ -30,7 +30,7 @@ _SECRETS = ("API_KEY", "BEARER_TOKEN")
 
 @dataclass(frozen=True, slots=True)
 class CopilotProvider:
-    """Where the agent's models are. ``key_variable`` names the variable of its key, if it has one.
+    """The provider of the agent's models. ``key_variable`` names the variable of its key, if it has one.
 
     ``names_model`` is true when the environment says which model runs, so that the suite need not.
     """

@@ -35,8 +35,8 @@ _RUNTIME = "copilot-runtime"
 _STOP_SECONDS = 0.8
 _VERSION_SECONDS = 20.0
 _CONNECT_SECONDS = 2.0
-# A signal to the engine's process group must not reach the agent: killed itself, it leaves its shells behind;
-# at the end of its input it ends them.
+# A signal to the engine's process group must not reach the agent: killed itself, it leaves its shells
+# running; at the end of its input it ends them.
 _IN_OWN_SESSION = """
 import os, sys
 os.setsid()
@@ -93,7 +93,7 @@ class Runtime:
     ) -> None:
         self._program = program
         self._provider = provider
-        # One process serves many trials: whose mocked program it is, is told by where it is called.
+        # One process serves many trials: the working directory of a call tells whose mocked program it is.
         self._commands = None if commands is None else MockedCommands(commands.folder)
         self._token = secrets.token_hex(8)
         self.died = asyncio.Event()
@@ -118,7 +118,7 @@ class Runtime:
             await self._check_login()
 
     async def stop(self) -> None:
-        """Let the agent put its files in order, for a moment; ``kill`` comes next."""
+        """Give the agent a moment to finish writing its files; ``kill`` comes next."""
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self.client.stop(), _STOP_SECONDS)
 
@@ -251,6 +251,6 @@ def _check_is_copilot(path: str) -> None:
 
 def _one_line(error: BaseException) -> str:
     text = str(error) or type(error).__name__
-    # What the program itself wrote says more than how the library puts it.
+    # The program's own output is more helpful than the library's message.
     _, _, written = text.rpartition("stderr:")
     return " ".join((written.strip() or text).split())[:500].rstrip(".")

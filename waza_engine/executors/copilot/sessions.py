@@ -41,7 +41,7 @@ _REQUEST_SECONDS = 1.0
 
 
 class _Options(TypedDict, total=False):
-    """What opening and continuing a session have in common."""
+    """The shared options of opening and continuing a session."""
 
     model: str
     provider: ProviderConfig
@@ -99,7 +99,7 @@ class Sessions:
 
     @asynccontextmanager
     async def using(self, request: ExecutionRequest) -> AsyncGenerator[OpenSession]:
-        """Hold the session of a request while its turn goes on. Raises ``ExecutorError``."""
+        """Hold the session of a request during its turn. Raises ``ExecutorError``."""
         if request.session:
             found = self._open.get(request.session) or await self._continued(request)
         else:

@@ -1,1 +1,1 @@
-"""How a model judges: what it is told, what its answer means, and the rubrics that say both."""
+"""Judging by a model: its prompt, its reply, and rubrics."""

@@ -1,6 +1,6 @@
-"""What a judge is shown of a trial: the task, the answer, the tool calls, the transcript, as text.
+"""The parts of a trial that a judge sees: the task, the answer, the tool calls, the transcript, as text.
 
-Each piece stands between tags, so that a judge can tell what the agent said from what it is asked itself.
+Each piece is between tags, so that a judge can tell the agent's output from its own instructions.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def everything(context: GradingContext) -> str:
 
 
 def inputs(mapping: Mapping[str, str], context: GradingContext) -> tuple[str, list[str]]:
-    """Return the sections of a rubric's ``input_mapping`` (input → source), and what is not known.
+    """Return the sections of a rubric's ``input_mapping`` (input → source), and unknown inputs.
 
-    Both vocabularies that rubrics are written in are understood, ``session_transcript`` as well as
-    ``context.output``; an unknown source is looked for under the name of the input.
+    Both vocabularies of rubrics are accepted, ``session_transcript`` as well as ``context.output``; an
+    unknown source is looked up under the name of the input.
     """
     parts: list[str] = []
     unknown: list[str] = []
@@ -60,7 +60,7 @@ def inputs(mapping: Mapping[str, str], context: GradingContext) -> tuple[str, li
 
 
 def section(title: str, tag: str, text: str) -> str:
-    """Return a heading and the text between tags that do not occur in it."""
+    """Return a heading and the content between tags that do not occur in it."""
     free, number = tag, 1
     while f"</{free}>" in text:
         number += 1
@@ -189,7 +189,7 @@ def _as_text(value: Any) -> str:
 
 
 def _shortened(text: str, longest: int) -> str:
-    """Return the beginning and the end of a text that is too long for a judge."""
+    """Return the beginning and the end of a string that is too long for a judge."""
     if len(text) <= longest:
         return text
     half = longest // 2

@@ -11,11 +11,11 @@ DEFAULT_LIMIT_SECONDS = 120.0
 
 
 class JudgeError(Exception):
-    """There is no answer of the judge; the text is for the author of the suite."""
+    """The judge gave no answer; the message is for the author of the suite."""
 
 
 class LostJudgeError(JudgeError):
-    """The judge was asked, and its provider gave no answer: that is no fault of the suite."""
+    """The judge's provider gave no answer: that is not the suite's fault."""
 
 
 class UnusableReplyError(LostJudgeError):
@@ -26,8 +26,8 @@ class UnusableReplyError(LostJudgeError):
 class AgentTool:
     """A tool that a model may call: ``parameters`` is the JSON Schema of its arguments.
 
-    ``call`` gets the arguments as they came (not validated) and returns the text for the model. It is called
-    from another thread, one call at a time, and never raises.
+    ``call`` gets the arguments as they came (not validated) and returns the result for the model. It is
+    called from another thread, one call at a time, and never raises.
     """
 
     name: str

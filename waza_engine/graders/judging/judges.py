@@ -1,6 +1,6 @@
-"""What graders that ask a model share: their model, how they ask, and the time limit of an answer.
+"""Shared parts of graders that ask a model: their model, how they ask, and the time limit of an answer.
 
-Architecture invariant: a judge never guesses. What it does not say is an error of the grader, never a score.
+Architecture invariant: a judge never guesses. A missing rating is an error of the grader, never a score.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMIT_VARIABLE = "WAZA_PROMPT_GRADER_TIMEOUT"
 
 
 class JudgedConfig(GraderConfig):
-    """What every judge is told."""
+    """The options of every judge."""
 
     model: PlainText | None = Field(
         default=None,
@@ -52,7 +52,7 @@ def ask(
 
     Raises:
         JudgeError: when there is no answer.
-        GraderError: when nobody can be asked.
+        GraderError: when there is no judge model.
 
     """
     if context.judge is None:

@@ -24,7 +24,7 @@ Winner = Literal["skill", "baseline", "tie"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the judge chose in one question. ``called`` is false when it chose nothing, which is a tie."""
+    """The judge's choice in one question. ``called`` is false when it chose nothing, which is a tie."""
 
     winner: Winner = "tie"
     magnitude: str = "equal"
@@ -33,7 +33,7 @@ class Choice:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The choice as it stands in the details of a result."""
+        """Return the choice as an entry of a result's details."""
         return {"winner": self.winner, "magnitude": self.magnitude, "reasoning": self.reasoning}
 
 
@@ -79,7 +79,7 @@ class ChoiceBox:
 
 
 def question(criteria: str, context: GradingContext, *, skill_is: Literal["A", "B"]) -> str:
-    """Return what the judge is asked: the criteria, the task and both answers in their places."""
+    """Return the judge's prompt: the criteria, the task and both answers in their order."""
     mine, other = context.output, context.baseline_output or ""
     first, second = (mine, other) if skill_is == "A" else (other, mine)
     return "\n\n".join(

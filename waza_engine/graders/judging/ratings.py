@@ -25,7 +25,7 @@ _FIELD_IN_TEXT = re.compile(r"[\"'`](overall_score|score|overall|\w+_score)[\"'`
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """How a rating is asked for and read. ``raw`` takes the number for the score itself."""
+    """How a rating is requested and parsed. ``raw`` uses the number as the score itself."""
 
     rubric: Rubric
     model: str | None = None
@@ -89,7 +89,7 @@ def rating_details(reply: Reply, scale: Scale, prompt: str, response: str) -> di
 
 
 def scale_for(rubric: Rubric, *, raw: bool = False) -> Scale:
-    """Return the scale of a rubric: its own, the one that its text speaks of, else 1 to 5.
+    """Return the scale of a rubric: its own, the one that its text mentions, else 1 to 5.
 
     ``raw`` is for ratings that are scores from 0 to 1 already.
     """
@@ -126,7 +126,7 @@ def reply_instructions(rubric: Rubric, scale: Scale, *, text_reply: bool) -> str
 
 
 def evidence_for(rubric: Rubric, context: GradingContext) -> tuple[str, list[str]]:
-    """Return what the judge is shown beside a rubric, and which of its inputs are not known."""
+    """Return the judge's evidence for a rubric, and its unknown inputs."""
     shown, unknown = inputs(rubric.inputs, context)
     return shown or everything(context), unknown
 

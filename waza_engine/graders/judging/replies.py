@@ -1,7 +1,7 @@
-"""The rating in a judge's reply: found leniently, never made up.
+"""Find the rating in a judge's reply: lenient, but never made up.
 
-A JSON object may stand in prose or a code fence; with several, the last one that holds a rating counts. Which
-field wins: the one that the rubric names, ``overall_score``, ``score``, ``overall`` or ``rating``, a single
+A JSON object may be inside prose or a code fence; with several, the last one that holds a rating counts. The
+field is the one that the rubric names, ``overall_score``, ``score``, ``overall`` or ``rating``, a single
 ``…_score``, else the mean of the numbers of all criteria.
 """
 
@@ -63,7 +63,7 @@ _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a judge said. ``rating`` is a number on the scale, ``place`` where it stood.
+    """A judge's reply. ``rating`` is a number on the scale, ``place`` where it was found.
 
     ``passed`` is the judge's own verdict, None when it gave none; ``criteria`` are ratings by name.
     """
@@ -78,8 +78,8 @@ class Reply:
 def read_reply(said: str, scale: Scale, wanted: str = "", *, as_text: bool = False) -> Reply:
     """Return the rating of a reply. Raises ``RatingError``.
 
-    ``wanted`` is the field that the rubric names; ``as_text`` says that the judge was asked for a line of
-    text, so that JSON in front of it or behind it is what the judge quotes.
+    ``wanted`` is the field that the rubric names; ``as_text`` says that the judge should reply with a line of
+    text, so that JSON before or after it is a quotation.
     """
     text = without_thoughts(said)
     if not text.strip():
@@ -176,7 +176,7 @@ def _listed(items: Sequence[object], wanted: str) -> dict[str, Any]:
 
 
 def _on(criteria: Mapping[str, Any], scale: Scale) -> dict[str, float]:
-    """Return what is on the scale: beside the rating that counts the others only inform."""
+    """Return the values on the scale: other ratings than the one that counts are informative only."""
     found: dict[str, float] = {}
     for key, value in criteria.items():
         try:
@@ -195,7 +195,7 @@ def _value(value: object) -> object:
 
 def _is_rating(value: object) -> bool:
     inner = _value(value)
-    # A short text may be the label of a level.
+    # A short string may be the label of a level.
     return isinstance(inner, bool) or _is_number(inner) or (isinstance(inner, str) and 0 < len(inner) <= 40)
 
 
@@ -206,9 +206,9 @@ def _is_number(value: object) -> bool:
 
 
 def _objects(text: str, *, everywhere: bool) -> tuple[list[Mapping[str, Any]], str, bool]:
-    """Return the outermost JSON objects in a text, what stands behind them, and whether one is broken.
+    """Return the outermost JSON objects in a reply, the rest after them, and whether one is broken.
 
-    ``everywhere`` adds what stands in front of them and in between.
+    ``everywhere`` adds the text before and between them.
 
     A list of objects that rate a criterion each is one object.
     """

@@ -10,12 +10,12 @@ from waza_engine.graders.judging.scales import Scale
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """What a judge looks for, and how its rating is read.
+    """A judge's criteria, and how its rating is parsed.
 
     ``source`` is ``builtin:NAME``, ``file:PATH`` as written, or ``inline``. A rubric with ``verdicts`` was
-    written for pass and fail. ``scale`` is None when the text alone says which ratings there are;
-    ``rating_field`` names the rating in the reply, "" when the reply decides. ``inputs`` are the inputs that
-    the rubric names (input → source), ``answer`` the fields of the reply (name → what it holds).
+    written for pass and fail. ``scale`` is None when only its text defines the ratings; ``rating_field``
+    names the rating in the reply, "" when the reply decides. ``inputs`` are the inputs that the rubric names
+    (input → source), ``answer`` the fields of the reply (name → what it holds).
     """
 
     text: str
@@ -31,7 +31,7 @@ class Rubric:
 
     @property
     def details(self) -> dict[str, str]:
-        """What a result says of the rubric."""
+        """Return the rubric's entry in a result."""
         return {
             "name": self.name,
             "version": self.version,

@@ -1,8 +1,8 @@
-"""Rubrics: what a judge looks for. A text, a file, or one that comes with the engine.
+"""Rubrics, the criteria of judges: inline text, a file, or one that comes with the engine.
 
-Where a rubric is written: a path ends in ``.md`` or ``.yaml``, starts with ``.``,
-``/`` or ``~``, or contains a separator; another single word is the name of a rubric of ours; everything else
-is the rubric itself.
+How a rubric is recognized: a path ends in ``.md`` or ``.yaml``, starts with ``.``, ``/`` or ``~``, or
+contains a separator; another single word is the name of a built-in rubric; everything else is the rubric
+itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OURS = Path(__file__).parents[2] / "rubrics"
 
 
 class RubricError(Exception):
-    """A rubric that cannot be used; the text is one sentence for the author of the suite."""
+    """A rubric that cannot be used; the message is one sentence for the author of the suite."""
 
 
 def load_rubric(
@@ -32,9 +32,9 @@ def load_rubric(
 ) -> Rubric:
     """Return a rubric. Raises ``RubricError``.
 
-    A relative path is looked up beside the eval file, then in the folders above it; its file is read through
-    ``files``. Where none is, upstream's ``examples/rubrics/NAME.yaml`` is the rubric NAME of ours. Without
-    ``words_are_names`` a single word that names nothing is the rubric itself.
+    A relative path is looked up next to the eval file, then in the folders above it; its file is read through
+    ``files``. If there is none, upstream's ``examples/rubrics/NAME.yaml`` is the built-in rubric NAME.
+    Without ``words_are_names`` a single word that names nothing is the rubric itself.
     """
     if is_rubric_path(written):
         try:
@@ -100,7 +100,7 @@ def _found(written: str, suite_directory: Path, files: SuiteFiles) -> Path:
         raise RubricError("the path of a rubric must not contain a NUL character")
     try:
         first = suite_place(suite_directory, written, "config.rubric", files.is_named)
-        # Where somebody else may put a link meanwhile, nothing is read through it.
+        # Do not read through a link that another process may put there meanwhile.
         if files.is_named(first):
             return Path(suite_boundary(suite_directory).resolved(first))
     except FileError as error:

@@ -22,20 +22,20 @@ _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?", re.ASCII)
 
 
 class RatingError(Exception):
-    """A rating that its scale does not have; the text completes "the judge …"."""
+    """A rating that is not on its scale; the message completes "the judge …"."""
 
 
 class ScaleError(Exception):
-    """A scale that makes no sense; the text is one sentence for the author of the rubric."""
+    """A scale that makes no sense; the message is one sentence for the author of the rubric."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
     """Ratings and their scores: ``points`` are (rating, score from 0 to 1), in the order of the ratings.
 
-    With ``between`` a rating between two points gets a score between theirs. On a scale of ``words`` (pass or
-    fail, true or false) 1 stands for the good word of the reply, 0 for the other one. ``labels`` are names of
-    ratings, in lower case.
+    With ``between`` a rating between two points gets an interpolated score. On a scale of ``words`` (pass or
+    fail, true or false) 1 means the good word of the reply, 0 the other one. ``labels`` are names of ratings,
+    in lower case.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -55,7 +55,7 @@ class Scale:
 
     @property
     def asked(self) -> str:
-        """What the judge is asked for: ``a number from 1 to 5``."""
+        """Return the ratings that the judge may give: ``a number from 1 to 5``."""
         if not self.between:
             return self.text
         return f"a number from {self.points[0][0]:g} to {self.points[-1][0]:g}"
@@ -129,8 +129,8 @@ def scale_of(
 ) -> Scale:
     """Return the scale of a table rating → score. Raises ``ScaleError``.
 
-    Ratings may be numbers, also as text, booleans, or words that mean them. Unless ``between`` says
-    otherwise, three numbers or more have values between them.
+    Ratings may be numbers, also as strings, booleans, or words for them. By default, three numbers or more
+    have values between them.
     """
     found: dict[float, float] = {}
     names: dict[str, float] = {}
@@ -229,7 +229,7 @@ def _shown(raw: object) -> str:
 
 
 def labels_of(levels: Sequence[tuple[Raw, str]]) -> dict[str, Raw]:
-    """Return the ratings by their labels; a label that stands for two of them stands for none."""
+    """Return the ratings by their labels; an ambiguous label is left out."""
     found: dict[str, Raw] = {}
     twice: set[str] = set()
     for rating, label in levels:

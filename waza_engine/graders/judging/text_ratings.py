@@ -1,6 +1,6 @@
 """A rating in the prose of a judge: `Score: 4`, `Final rating = 4/5`, a number alone.
 
-What a text says in passing is no rating: a range (`Score: 3-4`), the best one there is (`Maximum score: 5`).
+Ranges (`Score: 3-4`) and limits (`Maximum score: 5`) are not ratings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BOUND = re.compile(
 _OF_THE_WHOLE = frozenset(
     {"overall", "final", "total", "my", "the", "a", "your", "this", "so", "new", "revised", "updated"}
 )
-# More digits, another end of a range, a share, the decimal comma: the number before it is not what is meant.
+# More digits, the end of a range, a share, a decimal comma: the number before it is not the rating.
 _GOES_ON = re.compile(
     r"[\w.]*\d|,\d|\s*%|[-–—]\d|\s+[-–—]\s*\d+(?:\.\d+)?(?![\d.]*\s*[^\W\d])|\s+(?:to|or)\s+\d|\s*/\s*\d",
     re.IGNORECASE,
@@ -46,7 +46,7 @@ class TextRating:
 
 
 def rating_in_text(text: str) -> TextRating | None:
-    """Return the rating that a text gives, the last one where it gives several of the whole.
+    """Return the overall rating in a reply, the last one if there are several.
 
     None when there is none, and when the last one is not one number.
     """
@@ -72,12 +72,12 @@ def rating_in_text(text: str) -> TextRating | None:
 
 
 def rating_line(text: str) -> bool:
-    """Tell whether a line of a text is a rating of the whole and nothing else."""
+    """Return whether a line of a reply is an overall rating and nothing else."""
     return any(_LINE.fullmatch(line) for line in text.splitlines())
 
 
 def is_a_rating(text: str) -> bool:
-    """Tell whether a text is a number, or one of a scale, and nothing else."""
+    """Return whether a string is a number, or one of a scale, and nothing else."""
     return _ALONE.fullmatch(text) is not None
 
 

@@ -26,7 +26,7 @@ _ABOUT = {
 
 
 class VerdictBox:
-    """The two tools of one question and what was said through them; thread-safe."""
+    """The two tools of one question and the verdicts given with them; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -57,7 +57,7 @@ class VerdictBox:
 
     @property
     def given(self) -> bool:
-        """Whether there is a verdict."""
+        """Return whether there is a verdict."""
         return bool(self._passes or self._fails)
 
     def verdict(self, **details: Any) -> Verdict:
@@ -87,7 +87,7 @@ class VerdictBox:
 
 
 def names_tools(text: str) -> bool:
-    """Tell whether a text says with which tools the judge is to answer."""
+    """Return whether a prompt names the tools that the judge must answer with."""
     return PASS_TOOL in text or FAIL_TOOL in text
 
 

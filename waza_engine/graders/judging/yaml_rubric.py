@@ -1,9 +1,9 @@
 """YAML rubrics: criteria, levels and how a rating becomes a score, in keys of their own.
 
-The shapes are those of the eight files that upstream brings: three of ``score_normalization``, two
-of ``rating_levels``, and an answer described by ``output_schema`` or ``output_format``. Keys with free
-content (``evaluation_criteria``, ``chain_of_thought``) may hold text, lists or blocks; the judge reads them
-as Markdown.
+The shapes are those of upstream's eight files: three of ``score_normalization``, two of ``rating_levels``,
+and an answer described by ``output_schema`` or ``output_format``. Keys with free content
+(``evaluation_criteria``, ``chain_of_thought``) may hold strings, lists or mappings; the judge reads them as
+Markdown.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _normalization(written: Block, block: Block, labels: Mapping[str, Raw]) -> S
 
 
 def _even_levels(ratings: Sequence[Raw], labels: Mapping[str, Raw]) -> Scale:
-    """Return the scale of ratings that are told without scores: the least is 0, the greatest is 1."""
+    """Return the scale of ratings without scores: the least is 0, the greatest is 1."""
     truths = [value for rating in ratings if (value := _as_text(rating).lower()) in ("true", "false")]
     if len(truths) == len(ratings):
         return scale_of({True: 1.0, False: 0.0}, labels=labels)
@@ -258,7 +258,7 @@ def _text(block: Block) -> str:
 
 
 def _markdown(value: object, indent: str = "") -> Iterator[str]:
-    """Yield lines for text, lists and blocks, nested as they are."""
+    """Yield lines for strings, lists and mappings, nested as they are."""
     if isinstance(value, Mapping):
         for key, item in cast("Mapping[object, object]", value).items():
             yield from _item(f"**{_as_text(key).replace('_', ' ')}**", item, indent)
@@ -300,7 +300,7 @@ def _item(title: str, value: object, indent: str) -> Iterator[str]:
 
 
 def _first(value: object, keys: Sequence[str]) -> object:
-    """Return the value of the first key that has one; None for what is no block."""
+    """Return the value of the first key that has one; None if the value is not a mapping."""
     if not isinstance(value, Mapping):
         return None
     return next((found for key in keys if (found := cast("Block", value).get(key)) is not None), None)

@@ -1,1 +1,1 @@
-"""What answers are compared with: texts, patterns, sequences, arguments, JSON Schemas."""
+"""Comparisons for answers: strings, patterns, sequences, arguments, JSON Schemas."""

@@ -1,4 +1,4 @@
-"""Why a text, a pattern, a limit or a sequence passes or fails in one trial: what the grader types share."""
+"""Explanations shared by grader types: why a string, pattern, limit or sequence passes or fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GREATEST = 10.0**12
 def explained_text(
     wanted: str, text: str, *, ignore_case: bool = True, wherein: str = "the answer"
 ) -> Explanation:
-    """Explain whether a text stands in another one."""
+    """Explain whether a string occurs in another one."""
     place, count = places_of(wanted, text, ignore_case=ignore_case)
     if place is not None:
         times = "once" if count == 1 else f"{count} times"
@@ -37,7 +37,7 @@ def explained_text(
 def explained_pattern(
     pattern: str, text: str, *, ignore_case: bool = False, wherein: str = "the answer"
 ) -> Explanation:
-    """Explain whether a pattern occurs in a text."""
+    """Explain whether a pattern occurs in a string."""
     try:
         place = found_at(pattern, text, ignore_case=ignore_case)
     except PatternError as error:
@@ -75,7 +75,7 @@ def explained_limit(observed: float, limit: float, unit: str, *, least: bool = F
 
 
 def explained_sequence(wanted: Sequence[str], actual: Sequence[str], what: str) -> Explanation:
-    """Explain a sequence of names beside the real one, in lines that align them."""
+    """Explain a sequence of names against the real one, in lines that align them."""
     matcher = SequenceMatcher(None, list(wanted), list(actual), autojunk=False)
     lines: list[str] = []
     for tag, start, end, first, last in matcher.get_opcodes():
@@ -99,7 +99,7 @@ def explained_name(name: str, used: Sequence[str], what: str) -> Explanation:
 
 
 def explained_difference(wanted: str, actual: str) -> Explanation:
-    """Explain how two texts of several lines differ."""
+    """Explain how two multi-line strings differ."""
     if wanted == actual:
         return Explanation("the same", ("it is the same",))
     lines = list(unified_diff(wanted.splitlines(), actual.splitlines(), lineterm="", n=2))[2:]
@@ -150,5 +150,5 @@ def _few(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _line(line: str) -> str:
-    """Return a line with its sign and its indentation, cut off when it is long."""
+    """Return a diff line with its marker and its indentation, cut off when it is long."""
     return line if len(line) <= 200 else line[:200] + "…"

@@ -1,8 +1,8 @@
-"""The ``format`` words of JSON Schemas: those that upstream's validator knows, decided as it decides them.
+"""The ``format`` values of JSON Schemas, as upstream's validator checks them.
 
 Its list is the same for every draft: it has ``uuid``, ``duration``, ``period`` and ``semver``, and nothing
-that begins with ``idn-``. Most are left to a library; the ones it lacks or decides otherwise
-are written out.
+that begins with ``idn-``. Most are checked by a library; those that it lacks or checks differently are
+implemented here.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _SEMVER = re.compile(
 
 
 def _is_hostname(text: str) -> bool:
-    """Tell whether a text is a hostname; a dot at its end is allowed."""
+    """Return whether a string is a hostname; a trailing dot is allowed."""
     name = text.removesuffix(".")
     return len(name) <= _LONGEST_HOSTNAME and all(_LABEL.fullmatch(label) for label in name.split("."))
 
 
 def _is_email(text: str) -> bool:
-    """Tell whether a text is an email address; its domain may end with a dot, as a hostname may."""
+    """Return whether a string is an email address; its domain may end with a dot, as a hostname may."""
     local, _, domain = text.rpartition("@")
     if domain.startswith("["):
         return _by_library("email", text)
@@ -57,7 +57,7 @@ def _is_email(text: str) -> bool:
 
 
 def _is_period(text: str) -> bool:
-    """Tell whether a text is two moments, or a moment and a duration, with a slash between."""
+    """Return whether a string is two moments, or a moment and a duration, separated by a slash."""
     start, slash, end = text.partition("/")
     if not slash:
         return False
@@ -91,4 +91,4 @@ FORMATS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
         "uuid": lambda text: _UUID.fullmatch(text) is not None,
     }
 )
-"""Whether a text has a format, by the name of the format; ``regex`` is a matter of the patterns."""
+"""Checks of strings by the name of the format; ``regex`` is checked with the patterns."""

@@ -1,4 +1,4 @@
-"""Where JSON Schema is read as upstream's validator reads it, and not as the Python library does.
+"""JSON Schema keywords that upstream's validator reads differently from the Python library.
 
 Patterns are those of the graders and bounded in time, decimals are exact (``0.3`` is a multiple of ``0.1``),
 ``1.0`` is an integer and ``dependencies`` are checked in every draft. Every keyword keeps to the allowance of
@@ -30,14 +30,14 @@ _Keyword = Callable[[Any, Any, Any, Any], "Iterable[Any] | None"]
 
 
 class SchemaError(ValueError):
-    """The schema cannot be used; the text says why, in one sentence."""
+    """The schema cannot be used; the message says why, in one sentence."""
 
 
 class _Allowance:
-    """What one check of a value against a schema may take. Raises ``SchemaError`` when it is used up.
+    """The limits of one check against a schema. Raises ``SchemaError`` when they are used up.
 
-    References can make a small schema demand more work than there is time, and each problem that is found
-    takes memory, also inside an ``anyOf`` that holds in the end.
+    References can make a small schema demand more work than there is time, and each reported problem takes
+    memory, also inside an ``anyOf`` that is satisfied in the end.
     """
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ def _unique_items(_validator: Any, wanted: object, instance: object, _schema: ob
 
 
 def _canonical(value: object) -> str:
-    """Return one text for all JSON values that are equal, as ``1`` and ``1.0``, but not ``true``, are."""
+    """Return the same string for equal JSON values, such as ``1`` and ``1.0``, but not ``true``."""
     return json.dumps(_with_integers(value), sort_keys=True)
 
 

@@ -1,7 +1,7 @@
 """JSON Schemas that authors write: compiled without ever touching the network, patterns bounded in time.
 
-Architecture invariant: a remote ``$ref`` is refused, never fetched; a ``$ref`` to a file must lie beside the
-eval file.
+Architecture invariant: a remote ``$ref`` is rejected, never fetched; a ``$ref`` to a file must lie next to
+the eval file.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class CompiledSchema:
         return [f"{error.json_path}: {error.message}" for error in errors]
 
     def is_valid(self, value: object) -> bool:
-        """Tell whether the value satisfies the schema."""
+        """Return whether the value satisfies the schema."""
         return not self.problems(value)
 
 

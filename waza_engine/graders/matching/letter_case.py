@@ -4,14 +4,14 @@ from __future__ import annotations
 
 
 def lowered(text: str) -> str:
-    """Return the text in lower case, without a final sigma and with one letter for ``İ``."""
+    """Return the string in lower case, without a final sigma and with one letter for ``İ``."""
     if text.isascii():
         return text.lower()
     return "".join("i" if letter == "\u0130" else letter.lower() for letter in text)
 
 
 def uppered(text: str) -> str:
-    """Return the text in upper case, as long as before: ``ß`` stays ``ß``."""
+    """Return the string in upper case, with the same length: ``ß`` stays ``ß``."""
     if text.isascii():
         return text.upper()
     return "".join(upper if len(upper := letter.upper()) == 1 else letter for letter in text)

@@ -10,7 +10,7 @@ from itertools import combinations
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found_at
 
 LONGEST = 300
-"""Characters of a pattern that is taken apart."""
+"""The length in characters of the longest pattern that is analyzed."""
 LEAST_BEGINNING = 3
 """Characters that the beginning of a pattern must match to say anything."""
 _PIECES = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
@@ -27,9 +27,9 @@ class Loosened:
 
 
 def loosened(pattern: str) -> Iterator[Loosened]:
-    """Yield patterns that match more than this one, those that are nearest to it first.
+    """Yield patterns that match more than this one, the most similar first.
 
-    They may match no more of a given text; some may be no patterns at all.
+    They may match no more of a given string; some may be invalid.
     """
     if len(pattern) > LONGEST:
         return
@@ -57,7 +57,7 @@ def loosened(pattern: str) -> Iterator[Loosened]:
 def matching_loosened(
     pattern: str, text: str, *, ignore_case: bool = False
 ) -> tuple[Loosened, tuple[int, int]] | None:
-    """Return the nearest looser pattern that occurs in a text, and where; None when none does."""
+    """Return the nearest looser pattern that occurs in a string, and where; None when none does."""
     for looser in loosened(pattern):
         place = _place(looser.pattern, text, ignore_case=ignore_case)
         if place is not None and place[1] > place[0]:
@@ -68,7 +68,7 @@ def matching_loosened(
 def longest_beginning(
     pattern: str, text: str, *, ignore_case: bool = False
 ) -> tuple[str, tuple[int, int]] | None:
-    """Return the longest beginning of a pattern that occurs in a text, and where; None when none does."""
+    """Return the longest prefix of a pattern that occurs in a string, and where; None when none does."""
     pieces = _PIECES.findall(pattern) if len(pattern) <= LONGEST else []
     try:
         if not pieces or _has_alternatives(pieces) or check_syntax(pattern) == "python":
@@ -84,12 +84,12 @@ def longest_beginning(
 
 
 def escaped(text: str) -> str:
-    """Return a pattern for exactly this text, in words that RE2 and Python both read."""
+    """Return a pattern for exactly this string, in syntax that RE2 and Python both read."""
     return re.sub(r"[.*+?()\[\]{}|^$\\]", lambda found: f"\\{found.group()}", text)
 
 
 def _has_alternatives(pieces: Sequence[str]) -> bool:
-    """Tell whether the pattern as a whole is one of several, so that no part of it comes first."""
+    """Return whether the pattern as a whole is one of several, so that no part of it comes first."""
     depth = 0
     for piece in pieces:
         depth += (piece == "(") - (piece == ")")

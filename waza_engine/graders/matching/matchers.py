@@ -33,7 +33,7 @@ class NumberRange(GraderConfig):
     misspellings: ClassVar = {"min": "gte", "max": "lte", "minimum": "gte", "maximum": "lte"}
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is a number inside the bounds."""
+        """Return whether a value is a number inside the bounds."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
         return (
@@ -45,7 +45,7 @@ class NumberRange(GraderConfig):
 
 
 class ArgumentMatcher(GraderConfig):
-    """What one argument of a tool call must be; give exactly one of the options."""
+    """The condition for one argument of a tool call; give exactly one of the options."""
 
     equals: Any = Field(
         default=None,
@@ -100,7 +100,7 @@ class ArgumentMatcher(GraderConfig):
             raise GraderError(f"`{place}`: {error}") from None
 
     def holds(self, value: object) -> bool:
-        """Tell whether the value of a present argument is as wanted. Raises ``GraderError``."""
+        """Return whether the value of a present argument is as wanted. Raises ``GraderError``."""
         try:
             if self.regex is not None:
                 return found(self.regex, text_of(value))
@@ -135,17 +135,17 @@ def _satisfies(value: object, schema: Mapping[str, Any]) -> bool:
 
 
 def matches(call: ToolCall, wanted: Mapping[str, ArgumentMatcher]) -> bool:
-    """Tell whether one call has every argument as wanted; an absent argument never is.
+    """Return whether one call has every argument as wanted; an absent argument never matches.
 
-    One that was given as empty text is there, as in upstream's ``tool_events``; in a digest that has these
-    five always it counts as absent (``codec/trials.py``).
+    An empty string counts as present, as in upstream's ``tool_events``; in a digest that always has these
+    five it counts as absent (``codec/trials.py``).
     """
     arguments = call.arguments
     return all(name in arguments and matcher.holds(arguments[name]) for name, matcher in wanted.items())
 
 
 def text_of(value: object) -> str:
-    """Return text as it is, null as nothing, other values as compact JSON with sorted keys."""
+    """Return a string as it is, null as "", other values as compact JSON with sorted keys."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -1,6 +1,6 @@
-"""Where a text stands in an answer, or else what in it comes nearest, and how that differs.
+"""Find a string in an answer, or else the nearest match and how it differs.
 
-Everything is bounded: a long answer is looked at from its beginning.
+Everything is bounded: only the beginning of a long answer is searched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from waza_engine.graders.matching.letter_case import lowered
 
 LONGEST_SEARCHED = 400_000
 LONGEST_WANTED = 2_000
-"""Characters of a text that are compared letter by letter."""
+"""The length in characters of the longest string that is compared letter by letter."""
 LEAST_ALIKE = 0.6
 _GRAM = 3
 _MOST_PLACES = 4
@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The characters of an answer that come nearest to a text; ``alike`` is 0..1, ``how`` in words."""
+    """The characters of an answer nearest to a string; ``alike`` is 0..1, ``how`` in words."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class Nearest:
 
 
 def places_of(wanted: str, answer: str, *, ignore_case: bool) -> tuple[tuple[int, int] | None, int]:
-    """Return where a text stands first, in characters, and how often it occurs; None when it does not."""
+    """Return where a string occurs first, in characters, and how often; None when it does not."""
     if ignore_case:
         wanted, answer = lowered(wanted), lowered(answer)
     start = answer.find(wanted)
@@ -42,7 +42,7 @@ def places_of(wanted: str, answer: str, *, ignore_case: bool) -> tuple[tuple[int
 
 
 def nearest_text(wanted: str, answer: str) -> Nearest | None:
-    """Return what comes nearest to a text that an answer does not contain; None when nothing is like it."""
+    """Return the nearest match of a string that an answer does not contain; None without a similar one."""
     answer = answer[:LONGEST_SEARCHED]
     if not wanted.strip() or len(wanted) > LONGEST_WANTED:
         return None
@@ -62,7 +62,7 @@ def nearest_text(wanted: str, answer: str) -> Nearest | None:
 
 
 def _most_alike(wanted: str, answer: str) -> Nearest | None:
-    """Return the part of an answer that has most letters in common with a text."""
+    """Return the part of an answer that has most letters in common with a string."""
     small, large = lowered(wanted), lowered(answer)
     best: Nearest | None = None
     for place in _likely_places(small, large):
@@ -84,7 +84,7 @@ def _most_alike(wanted: str, answer: str) -> Nearest | None:
 
 
 def _likely_places(wanted: str, answer: str) -> list[int]:
-    """Return where a text might begin: where most of its groups of letters stand in their order."""
+    """Return where a string might begin: where most of its n-grams occur in order."""
     size = min(_GRAM, len(wanted))
     width = max(4, len(wanted) // 4)
     grams: dict[str, list[int]] = {}

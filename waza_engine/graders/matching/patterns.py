@@ -1,8 +1,8 @@
 """Regular expressions of graders: upstream's dialect first, and no pattern can hang or bloat a run.
 
-RE2 runs in linear time and is the dialect of upstream. What it refuses but Python accepts (look-around,
-back-references), and what needs more memory than RE2 gets here, is compiled and searched in a worker process
-with a limit of memory and a deadline. What neither accepts is invalid.
+RE2 runs in linear time and is the dialect of upstream. Patterns that it rejects but Python accepts
+(look-around, back-references), and those that need more memory than RE2 gets here, are compiled and searched
+in a worker process with a memory limit and a deadline. A pattern that neither accepts is invalid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LARGE_TIMEOUT_SECONDS = 10.0
 MEMORY_BYTES = 500_000_000
 WORKERS = 2
 KEPT_PATTERNS = 128
-"""Compiled patterns that are kept; each may take some megabytes when hostile texts are searched."""
+"""The number of cached compiled patterns; each may take some megabytes on hostile input."""
 _LARGE_RE2_BYTES = 64_000_000
 _KEPT_CHARACTERS = 1_000
 _TOO_BIG = f"needs more than {MEMORY_BYTES // 1_000_000} MB of memory"
@@ -34,7 +34,7 @@ _REFUSALS = {"python": "Python cannot compile it", "large re2": "it is too large
 
 
 class PatternError(ValueError):
-    """The pattern is invalid, too large or took too long; the text says which, in one sentence."""
+    """The pattern is invalid, too large or took too long; the message says which, in one sentence."""
 
 
 class _Match(Protocol):
@@ -48,7 +48,7 @@ class _Compiled(Protocol):
 
 
 def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
-    """Tell whether the pattern occurs anywhere in the text. Raises ``PatternError``."""
+    """Return whether the pattern occurs anywhere in the string. Raises ``PatternError``."""
     return _match(pattern, text, ignore_case=ignore_case) is not None
 
 
@@ -59,7 +59,7 @@ def found_at(pattern: str, text: str, *, ignore_case: bool = False) -> tuple[int
 
 
 def found_everywhere(pattern: str, text: str, most: int) -> list[tuple[int, int]]:
-    """Return where the pattern occurs, in characters, at most so often; nothing for one that RE2 refuses.
+    """Return where the pattern occurs, in characters, up to a limit; nothing if RE2 rejects it.
 
     No process is started for it. Raises ``PatternError``.
     """
@@ -121,7 +121,7 @@ _kept_searcher = functools.lru_cache(maxsize=KEPT_PATTERNS)(searcher)
 
 
 def _encodable(text: str) -> str:
-    """Return text for RE2, which needs UTF-8; that has no form for half an emoji in an agent's output."""
+    """Return a string for RE2, which needs UTF-8; half an emoji in an agent's output has no UTF-8 form."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

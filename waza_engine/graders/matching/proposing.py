@@ -1,6 +1,6 @@
-"""Other values for a rule, made of what was recorded: what the grader types share.
+"""Other values for a rule, derived from a record: shared by grader types.
 
-What is proposed is tried on the recorded trials before it is offered to anybody.
+Proposals are tried on the recorded trials before they are offered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_ENUMERATED = 20
 def proposed_texts(
     path: RulePath, wanted: str, texts: Sequence[str], *, ignore_case: bool = True
 ) -> Iterator[Proposal]:
-    """Propose a text as it was really written where it is missing."""
+    """Propose a missing string in the form that really occurs."""
     written: Counter[str] = Counter()
     for text in texts:
         if places_of(wanted, text, ignore_case=ignore_case)[0] is not None:
@@ -57,7 +57,7 @@ def proposed_patterns(
 
 
 def proposed_most(path: RulePath, limit: int, observed: Sequence[int]) -> Iterator[Proposal]:
-    """Propose the most that was observed for a limit, and the next round figure."""
+    """Propose the highest observed value for a limit, and the next round number."""
     most = max(observed, default=limit)
     if most > limit:
         name = path[-1]
@@ -141,12 +141,12 @@ def _kind(value: Any) -> str:
 
 
 def round_above(value: int) -> int:
-    """Return the next figure that people would write: 10 for 7, 40 for 37, 1,500 for 1,250."""
+    """Return the next round number: 10 for 7, 40 for 37, 1,500 for 1,250."""
     return -(-value // _step(value)) * _step(value)
 
 
 def round_below(value: int) -> int:
-    """Return the figure before that people would write: 5 for 7, 35 for 37, 1,000 for 1,250."""
+    """Return the previous round number: 5 for 7, 35 for 37, 1,000 for 1,250."""
     return value // _step(value) * _step(value)
 
 

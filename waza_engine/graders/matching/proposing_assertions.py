@@ -1,9 +1,9 @@
-"""Other numbers and texts for an assertion in Python, made of what was recorded.
+"""Other numbers and strings for an assertion in Python, derived from a record.
 
-An assertion is read, never evaluated here: what its plain parts come to (`len(output)`, `output.lower()`,
-`duration_ms`) is worked out from the recorded names, and of all others nothing is said. Only a written number
-or text is replaced; the rest stays character for character. Nothing is proposed for what must not be there,
-nor a limit that everything keeps.
+An assertion is parsed, never evaluated here: the values of its plain parts (`len(output)`, `output.lower()`,
+`duration_ms`) are computed from the recorded names, and all others are ignored. Only a written number or
+string is replaced; the rest stays character for character. Nothing is proposed for strings that must be
+absent, nor a limit that everything keeps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from waza_engine.graders.matching.proposing import (
 )
 
 Names: TypeAlias = Mapping[str, Any]
-"""What an assertion may name, of one trial."""
+"""The values that an assertion may use, of one trial."""
 
 _LONGEST_ASSERTION = 4_000
 _LONGEST_SHOWN = 100
@@ -40,25 +40,25 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class _UnknownError(Exception):
-    """What a part comes to is not known here."""
+    """The value of a part is unknown here."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Assertion:
-    """An assertion, and the place in the config where it stands."""
+    """An assertion, and its path in the config."""
 
     path: RulePath
     text: str
 
     def proposal(self, words: str, node: ast.expr, written: str) -> Proposal:
-        """Propose the same with another number or text in the place of one."""
+        """Propose the same assertion with another number or string in one place."""
         start = _offset(self.text, node.lineno, node.col_offset)
         end = _offset(self.text, node.end_lineno, node.end_col_offset)
         changed = self.text[:start] + written + self.text[end:]
         return Proposal(f"{words}: `{shortened(changed, _LONGEST_SHOWN)}`", self.path, changed)
 
     def quoted(self, node: ast.expr, text: str) -> str:
-        """Return a text as a literal, in the quotes of the one that it replaces if it can be."""
+        """Return a string as a literal, in the quotes of the one that it replaces if possible."""
         written = ast.get_source_segment(self.text, node) or ""
         mark = written[:1]
         plain = mark in ("'", '"') and written[:3] not in ("'''", '"""')
@@ -92,7 +92,7 @@ def _of_node(
     assertion: _Assertion, node: ast.AST, trials: Sequence[Names], tools: Sequence[Sequence[str]]
 ) -> Iterator[Proposal]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        # Something else to be absent is no repair.
+        # Proposing another string to be absent would not be a fix.
         return
     if isinstance(node, ast.Compare):
         for (left, right), operator in zip(pairwise((node.left, *node.comparators)), node.ops, strict=True):
@@ -110,7 +110,7 @@ def _of_node(
         if finds is not None:
             yield from _of_text(assertion, node.args[0], node.func.value, trials, tools, finds)
     if isinstance(node, _INNER_NAMES):
-        # The same names may stand for something else in there.
+        # The same names may have another meaning in there.
         trials = ()
     for child in ast.iter_child_nodes(node):
         yield from _of_node(assertion, child, trials, tools)
@@ -156,7 +156,7 @@ def _lowered(sign: str, limit: float, observed: Sequence[float]) -> Iterator[tup
 
 
 _Finds: TypeAlias = Callable[[str, Sequence[str]], Iterator[str]]
-"""What of some texts comes nearest to a text, in the place in which it is looked for."""
+"""Finds, in some strings, the nearest match of a string."""
 
 
 def _of_text(
@@ -217,7 +217,7 @@ def _near(wanted: str, text: str) -> tuple[int, int] | None:
 
 
 def _values(node: ast.expr, trials: Sequence[Names]) -> list[Any]:
-    """Return what a part of an assertion comes to, of the trials in which that is known."""
+    """Return the values of a part of an assertion, for the trials in which they are known."""
     found: list[Any] = []
     for names in trials:
         try:
@@ -228,7 +228,7 @@ def _values(node: ast.expr, trials: Sequence[Names]) -> list[Any]:
 
 
 def _value(node: ast.expr, names: Names) -> Any:
-    """Return what a plain part of an assertion comes to. Raises ``_UnknownError`` for all others."""
+    """Return the value of a plain part of an assertion. Raises ``_UnknownError`` for all others."""
     match node:
         case ast.Name(id=name) if name in names:
             return names[name]

@@ -6,5 +6,5 @@ import json
 
 
 def quoted(text: str) -> str:
-    """Return a text in double quotes, on one line: where it begins and ends cannot be mistaken."""
+    """Return a string in double quotes, on one line: its beginning and end are unambiguous."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What a grader may want or forbid: the texts that its configuration names, and texts of its patterns."""
+"""Strings that a grader may want or forbid: those in its configuration, and matches of its patterns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_SAMPLES = 40
 _LONGEST = 2_000
 _MOST_REPEATS = 200
 _SYNTAX = frozenset("\\^$.|?*+()[]{}")
-# RE2's words for what Python writes otherwise.
+# RE2 escapes that Python writes differently.
 _RE2_WORDS = {
     r"\z": r"\Z",
     "[[:alpha:]]": "[a-zA-Z]",
@@ -53,12 +53,12 @@ class Samples:
 
 
 def samples_of(value: object) -> Samples:
-    """Return the texts that a configuration names, keys included, and texts that its patterns match."""
+    """Return the strings in a configuration, keys included, and strings that match its patterns."""
     return samples_of_texts(_texts_in(value))
 
 
 def samples_of_texts(texts: Iterable[str]) -> Samples:
-    """Return these texts and, for those that read as patterns, texts that they match."""
+    """Return these strings and, for those that read as patterns, strings that match them."""
     known: dict[str, None] = {}
     complete = True
     for text in texts:
@@ -72,7 +72,7 @@ def samples_of_texts(texts: Iterable[str]) -> Samples:
 
 
 def samples_of_patterns(patterns: Iterable[str]) -> Samples:
-    """Return texts that these patterns match; there may be others when one is found for none of them."""
+    """Return strings that match these patterns; incomplete when none is found for one of them."""
     matched = {pattern: pattern_samples(pattern) for pattern in patterns}
     known = dict.fromkeys(text for texts in matched.values() for text in texts)
     complete = all(matched.values()) and len(known) <= MOST_SAMPLES
@@ -80,7 +80,7 @@ def samples_of_patterns(patterns: Iterable[str]) -> Samples:
 
 
 def pattern_samples(pattern: str) -> Sequence[str]:
-    """Return short texts that the pattern matches, by search; nothing when none is found."""
+    """Return short strings that match the pattern, by search; nothing when none is found."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -94,7 +94,7 @@ def pattern_samples(pattern: str) -> Sequence[str]:
 def _for_python(pattern: str) -> str:
     for word, same in _RE2_WORDS.items():
         pattern = pattern.replace(word, same)
-    # What else RE2 has for flags does not change what a text must hold.
+    # RE2's other flags do not affect which strings match.
     return _FLAGS.sub(lambda found: f"(?{kept})" if (kept := _known_flags(found.group(1))) else "", pattern)
 
 
@@ -124,7 +124,7 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 class _Writer:
-    """Writes one text of a parsed pattern; ``choice`` says which way is taken where there are several."""
+    """Generates one string of a parsed pattern; ``choice`` selects among alternatives."""
 
     def __init__(self, choice: int) -> None:
         self._choice = choice

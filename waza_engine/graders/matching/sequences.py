@@ -1,4 +1,4 @@
-"""How well a recorded sequence of names agrees with the wanted one: precision, recall, F1, three orders."""
+"""Compare a recorded sequence of names with the wanted one: precision, recall, F1, three orders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def agreement(wanted: Sequence[str], actual: Sequence[str]) -> Agreement:
 
 
 def follows(order: Order, wanted: Sequence[str], actual: Sequence[str]) -> bool:
-    """Tell whether the recorded sequence has the wanted names in the wanted order."""
+    """Return whether the recorded sequence has the wanted names in the wanted order."""
     if order == "exact":
         return list(wanted) == list(actual)
     if order == "any_order":

@@ -81,7 +81,7 @@ def use_for_phrases(description: str) -> tuple[str, ...]:
 
 
 def _after_label(upper: str) -> int | None:
-    """Return where the text after ``USE FOR:`` begins, but not after that of ``DO NOT USE FOR:``."""
+    """Return where the text after ``USE FOR:`` begins, ignoring ``DO NOT USE FOR:``."""
     found = upper.find(_USE_FOR)
     while found >= 0 and "NOT " in upper[max(0, found - 11) : found]:
         found = upper.find(_USE_FOR, found + len(_USE_FOR))

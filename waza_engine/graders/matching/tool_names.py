@@ -11,9 +11,9 @@ _SAME_TOOLS = {
 
 
 def names_tool(written: str, called: str) -> bool:
-    """Tell whether a name in a list of allowed tools means a tool that was called.
+    """Return whether a name in a list of allowed tools means a tool that was called.
 
-    Agents call the same tool by several names. ``builtin:`` before a name means nothing; after ``mcp:`` and
+    Agents call the same tool by several names. ``builtin:`` before a name is ignored; after ``mcp:`` and
     ``custom:`` the name counts as it is written.
     """
     wanted, actual = written.strip().lower(), called.strip().lower()

@@ -64,7 +64,7 @@ class AllowedCall(ToolPattern):
 
 
 def check_patterns(place: str, entry: ToolPattern) -> None:
-    """Raise ``GraderError`` for a pattern or a schema of an entry that is invalid; ``place`` is named."""
+    """Raise ``GraderError`` for an invalid pattern or schema; ``place`` names the entry."""
     check_call(place, entry)
     for key in PATTERNS:
         if pattern := getattr(entry, key):
@@ -72,10 +72,10 @@ def check_patterns(place: str, entry: ToolPattern) -> None:
 
 
 def call_matches(entry: Any, call: ToolCall) -> bool:
-    """Whether a call is what an entry means: a text is an exact name, a block has patterns."""
+    """Return whether a call matches an entry: a string is an exact name, a block has patterns."""
     if not isinstance(entry, ToolPattern):
         return call.name == entry
-    # Upstream trims the pattern of the name: blanks around it must not let a forbidden tool pass.
+    # Upstream trims the pattern of the name: spaces around it must not let a forbidden tool pass.
     if not found(entry.tool.strip(), call.name, ignore_case=True):
         return False
     return _arguments_match(entry, call)
@@ -90,13 +90,13 @@ def _arguments_match(entry: ToolPattern, call: ToolCall) -> bool:
 
 
 def argument_text(call: ToolCall, name: str) -> str:
-    """Return an argument as text, in whatever case its name is written, as upstream looks for it."""
+    """Return an argument as a string, ignoring the case of its name, as upstream does."""
     named = (value for key, value in call.arguments.items() if key.lower() == name)
     return text_of(call.arguments[name] if name in call.arguments else next(named, None))
 
 
 def allows(entry: Any, call: ToolCall) -> bool:
-    """Whether an entry of what is allowed, in which a tool is a name, allows a call."""
+    """Return whether an entry of an allow list, in which a tool is a name, allows a call."""
     if not isinstance(entry, ToolPattern):
         return names_tool(entry, call.name)
     return names_tool(entry.tool, call.name) and _arguments_match(entry, call)

@@ -1,1 +1,1 @@
-"""Programs that grade: how they are started, what they are told, what they answer."""
+"""Programs that grade: how they are started, their input, their output."""

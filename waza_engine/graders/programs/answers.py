@@ -1,8 +1,8 @@
-"""What grading programs print: two vocabularies of one JSON object, read into a verdict.
+"""Output of grading programs: two vocabularies of one JSON object, parsed into a verdict.
 
-``harness-json`` is ``{"pass", "score", "reasoning", "outcome"}``, ``waza-json``
-is ``{"score", "passed", "message" or "feedback", "details"}``. ``auto`` takes
-either: a key ``pass`` makes it the first, anything else the second.
+``harness-json`` is ``{"pass", "score", "reasoning", "outcome"}``, ``waza-json`` is ``{"score", "passed",
+"message" or "feedback", "details"}``. ``auto`` takes either: a key ``pass`` makes it the first, anything else
+the second.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ TRACEBACK = "Traceback (most recent call last):"
 
 
 class UnusableAnswerError(Exception):
-    """A grading program said nothing that can be used; the text is for people.
+    """A grading program printed nothing usable; the message is for people.
 
-    ``kind`` is a word for programs, e.g. ``not_json``; ``details`` go into the result beside it.
+    ``kind`` is a word for programs, e.g. ``not_json``; ``details`` go into the result next to it.
     """
 
     def __init__(self, kind: str, text: str, details: Mapping[str, Any] | None = None) -> None:
@@ -93,7 +93,7 @@ def _reason_first(said: str) -> str:
 
 
 def exit_code(finished: Finished) -> int:
-    """Return the exit code as shells tell it: 128 and the signal for a program that a signal ended."""
+    """Return the exit code as shells do: 128 plus the signal for a program that a signal ended."""
     code = finished.exit_code or 0
     return 128 - code if code < 0 else code
 
@@ -139,12 +139,12 @@ def verdict_without_answer(error: UnusableAnswerError, check: str) -> Verdict:
 
 
 def shortened(feedback: str) -> str:
-    """Return at most four thousand characters of what a program said."""
+    """Return at most four thousand characters of a program's output."""
     return feedback if len(feedback) <= _LONGEST_FEEDBACK else feedback[:_LONGEST_FEEDBACK] + "…"
 
 
 def ending(said: str) -> str:
-    """Return the end of what a program said, so much that two of them fit into one feedback."""
+    """Return the end of a program's output, short enough that two of them fit into one feedback."""
     most = _LONGEST_FEEDBACK // 2 - _ROOM
     return said if len(said) <= most else "…" + said[-most:]
 

@@ -1,4 +1,4 @@
-"""The names that assertions use, and that scripts are told: what is known of a trial, as JSON."""
+"""The names that assertions use and scripts receive: the data of a trial, as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from waza_engine.vocabulary import KNOWN_ARGUMENTS, ToolCall
 def assertion_context(context: GradingContext) -> dict[str, Any]:
     """Return the names that an assertion may use.
 
-    As upstream's, the arguments of a call are the known ones, "" when absent; others stand in the transcript.
+    As in upstream, a call has only the known arguments, "" when absent; others are in the transcript.
     """
     return {
         "output": context.output,
@@ -26,7 +26,7 @@ def assertion_context(context: GradingContext) -> dict[str, Any]:
 
 
 def trial_names(context: GradingContext) -> TrialNames:
-    """Return the same for a worker that keeps it as long as the answer exists; it is made when it is told."""
+    """Return the same names for a worker that caches them while the answer exists; computed lazily."""
     return TrialNames(lambda: assertion_context(context))
 
 

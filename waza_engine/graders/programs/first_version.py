@@ -31,14 +31,14 @@ _DEPRECATED = (
 
 
 def answer_first_version() -> None:
-    """Let the modules of the first version be imported where no package has their name."""
+    """Make the modules of the first version importable unless a package has their name."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        # The last one: whoever has installed `waza` gets that.
+        # Append it, so that an installed `waza` takes precedence.
         sys.meta_path.append(_Finder())
 
 
 class GraderType(StrEnum):
-    """What kind of grader it is."""
+    """The type of a grader."""
 
     CODE = "code"
     LLM = "llm"
@@ -47,7 +47,7 @@ class GraderType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GraderContext:
-    """What a grader sees of a trial."""
+    """A trial as a grader sees it."""
 
     output: str = ""
     outcome: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -61,7 +61,7 @@ class GraderContext:
 
 @dataclass(slots=True)
 class GraderResult:
-    """What a grader says of a trial."""
+    """A grader's verdict on a trial."""
 
     name: str = ""
     type: str = ""
@@ -81,7 +81,7 @@ class Grader(ABC):
 
     @property
     def grader_type(self) -> GraderType:
-        """What kind of grader it is."""
+        """Return the type of the grader."""
         return GraderType.CODE
 
     @abstractmethod
@@ -93,7 +93,7 @@ GraderT = TypeVar("GraderT", bound=type[Grader])
 
 
 class GraderRegistry:
-    """Where graders of the first version register."""
+    """The registry for graders of the first version."""
 
     @staticmethod
     def register(name: str) -> Callable[[GraderT], GraderT]:
@@ -115,7 +115,7 @@ class GraderRegistry:
 
 
 class AnyConfig(GraderConfig):
-    """Options that nobody has described."""
+    """Options without a schema."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     unknown_keys: ClassVar = "error"
@@ -152,7 +152,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return the spec of a module of the first version, None for any other and beside a real `waza`."""
+        """Return the spec of a module of the first version, None for any other or if a real `waza` exists."""
         root = sys.modules.get("waza")
         ours = root is None or getattr(root, "__loader__", None) is self
         if fullname not in _MODULES or not ours:

@@ -1,9 +1,8 @@
-"""What a grading program reads from standard input: one JSON object for programs of both worlds.
+"""Standard input of a grading program: one JSON object for programs of both worlds.
 
 The keys of the agent-eval-harness (``input``, ``output``, ``hint``, ``trajectory``, ``metadata``, ``cwd``)
-stand beside those of waza's scripts (``task``, ``transcript``, ``tool_calls``,
-``errors``, ``outcome``, ``duration_ms``). No key means two things, so a program
-written for either runs unchanged.
+are next to those of waza's scripts (``task``, ``transcript``, ``tool_calls``, ``errors``, ``outcome``,
+``duration_ms``). No key means two things, so a program written for either runs unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _STEP_OF_MESSAGE = {"assistant.message": "message", "assistant.reasoning": "thou
 
 
 def program_input(context: GradingContext) -> str:
-    """Return the object as text. What is not known is left out, never null."""
+    """Return the object as a string. Unknown values are left out, never null."""
     turns = [turn for turn in context.turns if turn]
     known: dict[str, Any] = {
         **assertion_context(context),

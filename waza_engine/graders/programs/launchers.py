@@ -1,4 +1,4 @@
-"""How a grader file is started: by its suffix.
+"""Start a grader file by its suffix.
 
 A ``.py`` file runs in the engine's Python. A module (``.ts .js .mjs .cjs``) runs in bun, else in Node.js,
 through ``module_grader.mjs``, which calls its ``grade``: out of this process, so a hanging or broken module
@@ -24,7 +24,7 @@ _VERSION_SECONDS = 20.0
 
 
 def is_module(file: Path) -> bool:
-    """Tell whether a file is a module whose ``grade`` is called; the case of its suffix counts."""
+    """Return whether a file is a module whose ``grade`` is called; the case of its suffix counts."""
     return file.suffix in MODULE_SUFFIXES
 
 

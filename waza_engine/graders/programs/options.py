@@ -1,4 +1,4 @@
-"""What graders that run a program share: where it starts, how long it may run, what it is told."""
+"""Shared options of graders that run a program: its directory, its time limit, its input."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def starting_directory(context: GradingContext, arguments: Sequence[str]) -> Pat
 
 
 def grader_environment(context: GradingContext) -> dict[str, str]:
-    """Return the variables that a grading program gets beside the inherited ones."""
+    """Return the variables that a grading program gets besides the inherited ones."""
     return {"WAZA_WORKSPACE_DIR": str(context.workspace) if context.workspace is not None else ""}
 
 

@@ -1,1 +1,1 @@
-"""The record of a run as it stands in files: one way to write it, and one to read what any version wrote."""
+"""The record of a run in files: one format to write, and a reader for what any version wrote."""

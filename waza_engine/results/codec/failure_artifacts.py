@@ -1,4 +1,4 @@
-"""What a person needs first of a trial that did not pass: upstream's ``failure_artifacts``.
+"""The most important facts of a trial that did not pass: upstream's ``failure_artifacts``.
 
 The exit code is made up, as upstream's is: 1 for failed, 2 for error.
 """

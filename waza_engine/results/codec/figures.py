@@ -1,6 +1,6 @@
-"""The figures of a result document: counted from the verdicts that stand in it, and written into it.
+"""The numbers of a result document, counted from its verdicts and written into it.
 
-Light, no models: the language server counts again what a review changed.
+Light, no models: the language server recounts after a review.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from waza_engine.scoring.tasks import (
 def counted_run(run: Block, *, execution_error: bool) -> Json:
     """Return an element of ``runs`` with the status that follows from its verdicts.
 
-    What its checkpoints said counts as recorded: nobody can ask them again.
+    The verdicts of its checkpoints count as recorded: they cannot be graded again.
     """
     checkpoints: list[TrialStatus] = [
         task_status_of(found) for found in blocks_of(run.get("checkpoints")) if found.get("status")
@@ -37,10 +37,10 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
 
 
 def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) -> Json:
-    """Return an element of ``tasks`` with these trials, and the status and figures that follow from them.
+    """Return an element of ``tasks`` with these trials, and the status and numbers that follow from them.
 
-    Trials that did not come to their end count for nothing. Without ``resampled`` the interval of the score
-    is left out: it costs more than all else.
+    Unfinished trials do not count. Without ``resampled`` the interval of the score is left out: it costs more
+    than all else.
     """
     scores = [trial_score(run) for run in runs if run.get("stopped") is not True]
     statistics = task_statistics(scores, resampled=resampled)
@@ -55,12 +55,12 @@ def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) 
 def pass_rate_of(task: Block) -> float:
     """Return the share of its trials that a task of a document needs to pass."""
     written = number_or_none(task.get("required_pass_rate")) or 1.0
-    # What no suite can say asks for all of them.
+    # A share that no suite can request means all of them.
     return written if 0 < written <= 1 else 1.0
 
 
 def required_pass_rate(pass_rate: float) -> Json:
-    """Return that share as it stands in a task; of 1, all trials, nothing is written."""
+    """Return that share as an entry of a task; for 1, all trials, nothing is written."""
     return {"required_pass_rate": pass_rate} if pass_rate < 1 else {}
 
 
@@ -78,7 +78,7 @@ def trial_score(run: Block) -> TrialScore:
 
 
 def task_figures(task: Block) -> TaskStatistics | None:
-    """Return the figures of a task of a document, counted from the verdicts of its trials."""
+    """Return the statistics of a document's task, computed from the verdicts of its trials."""
     runs = (run for run in blocks_of(task.get("runs")) if run.get("stopped") is not True)
     return task_statistics([trial_score(run) for run in runs])
 
@@ -110,7 +110,7 @@ def summary_figures(summary: SuiteSummary) -> Json:
 
 
 def group_figures(tasks: Iterable[tuple[str, TaskScore]]) -> list[Json]:
-    """Return the figures of each group of tasks, in the order in which the groups first occur; "" is none."""
+    """Return the numbers of each group of tasks, by first occurrence of the group; "" is no group."""
     members: dict[str, list[TaskScore]] = {}
     for group, score in tasks:
         if group:

@@ -1,4 +1,4 @@
-"""What became of the files of a workspace, as it stands in a result file."""
+"""The changes to a workspace's files, in a result file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from waza_engine.results.record import FilesChanged
 
 
 def files_changed_document(files: FilesChanged) -> Json:
-    """Return ``files_changed`` of a trial; empty when nothing is known to have changed."""
+    """Return ``files_changed`` of a trial; empty when no change is known."""
     return given(
         created=list(files.created),
         changed=list(files.changed),

@@ -1,4 +1,4 @@
-"""What a result file or journal says of its run before the first task. Light, no models."""
+"""The header of a result file or journal, before the first task. Light, no models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A result document whose tasks have changed: figures counted again, its status concluded again. Light."""
+"""A result document whose tasks have changed: recompute its numbers and its status. Light."""
 
 from __future__ import annotations
 
@@ -42,27 +42,27 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     engine = block_of(metadata, "engine")
     status = status_again(counted)
     if status != text_of(engine.get("status")) or "conclusion" in engine:
-        # What the run came to before is not what it comes to now.
+        # The recorded conclusion no longer holds.
         rest = {key: value for key, value in engine.items() if key != "conclusion"}
         counted["metadata"] = {**metadata, "engine": {**rest, "status": status}}
     return counted
 
 
 def status_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> str:
-    """Return how a run ended; for one that was not cut short this is concluded from what it says now.
+    """Return a run's status; for one that was not cut short, it follows from its current verdicts.
 
-    ``tasks`` is what its tasks come to, for one who has concluded that already.
+    ``tasks`` are the conclusions of its tasks, if the caller has them already.
     """
     found = conclusion_again(document, tasks)
     return text_of(engine_block(document).get("status")) if found is None else found.status
 
 
 def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> Conclusion | None:
-    """Return what a run comes to by what it says now, None for one that was cut short."""
+    """Return the conclusion from a run's current verdicts, None for one that was cut short."""
     engine = engine_block(document)
     if text_of(engine.get("status")) not in ("completed", "failed"):
         return None
-    # What was concluded before is no part of the question.
+    # The recorded conclusion must not influence the new one.
     rest = {key: value for key, value in engine.items() if key != "status"}
     metadata = {**block_of(document, "metadata"), "engine": rest}
     deciding = [] if tasks is not None else list(map(_deciding, blocks_of(document.get("tasks"))))

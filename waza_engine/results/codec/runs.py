@@ -1,7 +1,7 @@
 """A run as a result document in upstream's layout, so that its dashboard and ``compare`` read our files.
 
-What upstream does not know (checks per line, the status of a grader, costs, which file was run) stands under
-keys that its readers skip: ``checks`` and ``status`` beside ``details``, ``cost``, and ``metadata.engine``.
+Data that upstream does not have (checks per line, the status of a grader, costs, the eval file) is under keys
+that its readers skip: ``checks`` and ``status`` next to ``details``, ``cost``, and ``metadata.engine``.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ def figures_document(outcome: RunOutcome) -> Json:
 
 
 def concluded_document(document: Block, *, fail_under: float | None = None) -> Json:
-    """Return a document in today's layout with what its run comes to now, reviews and all.
+    """Return a document in the current layout with the run's conclusion, reviews included.
 
-    The figures of its summary, and how each task and trial ended, are those that its verdicts bear out.
+    The numbers of its summary and the statuses of tasks and trials follow from its verdicts.
     """
     metadata, run = block_of(document, "metadata"), run_of(document)
     found = conclude(run, fail_under=fail_under)
@@ -130,10 +130,10 @@ def _with_statuses(written: Block, task: TaskOutcome) -> Block:
 
 
 def run_of(document: Block) -> RunOutcome:
-    """Return the run of a document in today's layout. Everything may be missing or null.
+    """Return the run of a document in the current layout. Everything may be missing or null.
 
-    Figures are counted again from what they are figures of; where that is not in the document, as in files
-    of other makes, they are as written.
+    Numbers are computed again from their source; if that is not in the document, as in files of other tools,
+    they are as written.
     """
     engine, summary = engine_block(document), block_of(document, "summary")
     tasks = tuple(task_of(task) for task in blocks_of(document.get("tasks")))
@@ -212,7 +212,7 @@ def _summary_of(summary: Block) -> SuiteSummary:
 
 
 def _counted(written: SuiteSummary, tasks: Sequence[TaskOutcome]) -> SuiteSummary:
-    """Return the figures of a suite as they follow from its tasks; chances and intervals as written."""
+    """Return the summary of a suite that follows from its tasks; estimates and intervals as written."""
     ended = [trial for task in tasks for trial in task.trials if not trial.stopped]
     if not tasks or any(trial.validations is None and trial.status != "error" for trial in ended):
         return written
@@ -223,7 +223,7 @@ def _counted(written: SuiteSummary, tasks: Sequence[TaskOutcome]) -> SuiteSummar
 
 
 def _accuracy_of(document: Block, triggers: Sequence[TriggerOutcome]) -> TriggerMetrics | None:
-    """Return the figures of the trigger prompts of the suite, None where these were not tried."""
+    """Return the metrics of the suite's trigger prompts, None if these were not tried."""
     written = document.get("trigger_metrics")
     if not isinstance(written, Mapping):
         return None

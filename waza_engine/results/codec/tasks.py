@@ -1,4 +1,4 @@
-"""A task as it stands in a result file or a journal, with its trials and figures."""
+"""A task in a result file or a journal, with its trials and numbers."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def task_document(task: TaskOutcome) -> Json:
 
 
 def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
-    """Return an element of ``tasks``. Its figures are counted again from its trials.
+    """Return an element of ``tasks``. Its numbers are computed again from its trials.
 
-    Files of upstream may leave them out; where they are null, or nothing was judged, there are none.
-    Without ``resampled`` the interval of the score is left out: it costs more than all else.
+    Files of upstream may leave them out; where they are null, or nothing was judged, there are none. Without
+    ``resampled`` the interval of the score is left out: it costs more than all else.
     """
     runs = blocks_of(document.get("runs"))
     trials = tuple(trial_of(run, position) for position, run in enumerate(runs, 1))

@@ -1,4 +1,4 @@
-"""A trial as it stands in a result file: its verdicts, its session, and what it used."""
+"""A trial in a result file: its verdicts, its session, and its usage."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def arrived_answer_of(answer: Block) -> ArrivedAnswer:
 def with_answers(run: Block, answers: Sequence[ArrivedAnswer]) -> Json:
     """Return an element of ``runs`` with the answers that have arrived since it was written.
 
-    Those of an agent are its output unless another attempt has a verdict, which stands.
+    Those of an agent are its output unless another attempt has a verdict, which is kept.
     """
     found: Json = dict(run)
     cut = run.get("stopped") is True
@@ -286,7 +286,7 @@ def _tool_events(trial: TrialOutcome) -> list[Json]:
 def _tool_calls(run: Block, events: Sequence[Block]) -> tuple[ToolCall, ...]:
     """Return the calls with their complete arguments.
 
-    ``tool_events`` has them; the digest of upstream keeps five known ones, so the transcript is asked too.
+    ``tool_events`` has them; the digest of upstream keeps five known ones, so the transcript is read too.
     """
     recorded = blocks_of(run.get("tool_events"))
     if recorded:
@@ -372,7 +372,7 @@ def _status_of(run: Block, verdicts: Mapping[str, Validation], error: str) -> Tr
 
 
 def was_stopped_as_wrong(run: Block) -> bool:
-    """Tell of an element of ``runs`` what ``TrialOutcome.was_stopped_as_wrong`` tells of a trial."""
+    """Return ``TrialOutcome.was_stopped_as_wrong`` for an element of ``runs``."""
     return run.get("status") == "error" and any(
         checkpoint.get("stopped") is True and checkpoint.get("status") == "failed"
         for checkpoint in blocks_of(run.get("checkpoints"))
@@ -380,9 +380,9 @@ def was_stopped_as_wrong(run: Block) -> bool:
 
 
 def status_borne_out(run: Block, verdicts: Mapping[str, Validation]) -> TrialStatus:
-    """Return the status that is written in an element of ``runs``, or what its verdicts make of it.
+    """Return the status in an element of ``runs``, or the one that follows from its verdicts.
 
-    ``verdicts`` are those of the trial; what its checkpoints said counts as well.
+    ``verdicts`` are those of the trial; those of its checkpoints count too.
     """
     written = _STATUSES.get(text_of(run.get("status")), "error")
     if written != "passed":

@@ -1,4 +1,4 @@
-"""Answers that were paid for and came to nothing, as they stand in a trial or a run. Light."""
+"""Answers that were paid for and have no verdict, in a trial or a run. Light."""
 
 from __future__ import annotations
 

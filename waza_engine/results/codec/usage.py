@@ -1,4 +1,4 @@
-"""What was used and what it cost, as it stands in files."""
+"""Usage and cost in files."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def usage_document(usage: Usage | None) -> Json | None:
 
 
 def usage_of(value: object) -> Usage | None:
-    """Return a usage as it was written, None for what is none."""
+    """Return a usage as it was written, None if the value is not one."""
     return _usage(cast("Block", value)) if isinstance(value, Mapping) else None
 
 
 def cost_document(cost: Cost) -> Json:
-    """Return a cost in US dollars, null when nothing of it is known, and the models without a price."""
+    """Return a cost in US dollars, null when it is entirely unknown, and the models without a price."""
     unknown = not cost.usd and not cost.known
     return {"usd": None if unknown else cost.usd, **given(unpriced=list(cost.unpriced))}
 
 
 def cost_of(value: object) -> Cost | None:
-    """Return a cost as it was written, None for what is none."""
+    """Return a cost as it was written, None if the value is not one."""
     if not isinstance(value, Mapping):
         return None
     cost = cast("Block", value)

@@ -1,4 +1,4 @@
-"""The verdicts of a trial as they stand in ``validations``, of every era. Light, no models."""
+"""The verdicts of a trial in ``validations``, in every version of the format. Light, no models."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
 
 
 def passed_unjudged(run: Block) -> bool:
-    """Tell whether a trial passed for want of required graders; not known of one without a list of verdicts.
+    """Return whether a trial passed without required graders; unknown without a list of verdicts.
 
     The same as ``task_conclusion.nothing_judged``, of the trial as it is written.
     """
@@ -83,7 +83,7 @@ def score_of(written: object) -> float:
 
 
 def verdict_document(verdict: Validation) -> Json:
-    """Return a verdict as it stands under its name in ``validations``."""
+    """Return a verdict as its entry in ``validations``."""
     checks = [
         {
             "path": list(check.path),

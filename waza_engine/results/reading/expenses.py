@@ -1,6 +1,6 @@
-"""What the trials of recorded runs took and used: from that it is told what a run will cost.
+"""Durations and usage of recorded trials, from which the cost of a run is estimated.
 
-A file is read once for each version of it; of its answers and transcripts nothing is kept.
+A file is read once per version; its answers and transcripts are not cached.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_REMEMBERED = 64
 
 @dataclass(frozen=True, slots=True)
 class TrialExpense:
-    """One trial that came to a verdict: its wall clock in milliseconds, and the usage of agent and judges.
+    """One trial with a verdict: its wall clock in milliseconds, and the usage of agent and judges.
 
     ``cost`` is that of all its calls as it was counted then, None when nothing was.
     """
@@ -44,10 +44,10 @@ class TrialExpense:
 
 @dataclass(frozen=True, slots=True)
 class RunExpenses:
-    """A recorded run: what each task took, by its id, and what the whole run did.
+    """A recorded run: the expense of each task, by its id, and of the whole run.
 
-    ``duration_ms`` is the run's wall clock; ``prompts_usd`` is what its trigger prompts cost, None when
-    nobody knows, and ``prompts`` how many were tried. ``is_whole`` says that it ran all graders of its suite.
+    ``duration_ms`` is the run's wall clock; ``prompts_usd`` is the cost of its trigger prompts, None if
+    unknown, and ``prompts`` how many were tried. ``is_whole`` says that it ran all graders of its suite.
     """
 
     header: RunHeader
@@ -87,7 +87,7 @@ def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
     spent, compared = cost_of(summary.get("cost")), isinstance(document.get("baseline_outcome"), Mapping)
     prompts_usd = None
     if prompts and spent is not None and spent.known and not compared:
-        # What came from the cache was paid in another run.
+        # Tasks from the cache were paid for in another run.
         paid = [task for task in blocks_of(document.get("tasks")) if task.get("cached") is not True]
         costs = [_cost(run) for task in paid for run in blocks_of(task.get("runs"))]
         prompts_usd = max(0.0, spent.usd - sum(cost.usd for cost in costs if cost is not None))
@@ -102,7 +102,7 @@ def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
 
 
 def _document(path: Path) -> Block | None:
-    """Return a document in today's layout, of one of today no answers and transcripts."""
+    """Return a document in the current layout, of one of today no answers and transcripts."""
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:

@@ -1,6 +1,6 @@
-"""The scores that one result file or journal tells, its reviews laid over them.
+"""The scores in one result file or journal, with its reviews applied.
 
-A file may come with a repository: what is far more than a run leaves is not read, and whoever waits can do
+A file may come with a repository: one that is far larger than a run writes is not read, and the caller can do
 something else meanwhile.
 """
 
@@ -64,7 +64,7 @@ MOST_FIGURES = 5_000
 
 
 def scores_in_file(path: Path) -> Steps[RunResult | None]:
-    """Return what a result file or journal says, with pauses; None when it is none or cannot be read."""
+    """Return the content of a result file or journal, with pauses; None if it is not one or unreadable."""
     try:
         return (yield from _scores_in(path))
     except UnreadableTaskError:
@@ -149,7 +149,7 @@ def _scores_in(path: Path) -> Steps[RunResult | None]:
 def _concluded(conclusion: Block) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Return a verdict with its reasons, and those of them that only count tasks."""
     reasons = texts_of(conclusion.get("reasons"))[:MOST_FIGURES]
-    # Older records do not tell them apart.
+    # Older records do not distinguish them.
     counted = texts_of(conclusion["counted_reasons"]) if "counted_reasons" in conclusion else reasons
     return text_of(conclusion.get("verdict")), reasons, counted
 

@@ -1,6 +1,6 @@
-"""The forms of result files: this engine's and upstream's documents, journals, and files of the Python era.
+"""The formats of result files: this engine's and upstream's documents, journals, and the Python era's files.
 
-Everything may be missing or null; a file that is no result is None, never an error.
+Everything may be missing or null; for a file that is not a result None is returned, never an error.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def read_document(path: Path) -> Block | None:
 
 
 def unknown_version(document: Block) -> str:
-    """Return the format version of a document when it is one that nobody here knows, "" else."""
+    """Return the format version of a document if it is unknown, "" otherwise."""
     version = text_of(document.get("schemaVersion"))
     return version if version and version.partition(".")[0] != _MAJOR_VERSION else ""
 
 
 def why_unreadable(path: Path) -> str:
-    """Say why ``read_document`` finds no document: one sentence."""
+    """Return why ``read_document`` finds no document: one sentence."""
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
         text = content.decode("utf-8").rstrip()
@@ -75,7 +75,7 @@ def why_unreadable(path: Path) -> str:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        # What was cut off has no other mistake before its end.
+        # A truncated file is valid JSON up to where it ends.
         cut = error.pos >= len(text.rstrip(",")) or error.msg.startswith("Unterminated string")
         if text.startswith("{") and cut:
             return f"{path} is cut off: it ends in line {text.count(chr(10)) + 1}, in the middle of a value."
@@ -138,7 +138,7 @@ def _unkept_answers(entries: Sequence[Block]) -> Iterator[Block]:
 
 
 def todays_layout(document: Block) -> Block:
-    """Return a document of the Python era in today's layout, any other as it is."""
+    """Return a document of the Python era in the current layout, any other as it is."""
     if not is_of_the_python_era(document):
         return document
     return {
@@ -148,12 +148,12 @@ def todays_layout(document: Block) -> Block:
 
 
 def is_of_the_python_era(document: Block) -> bool:
-    """Tell whether a document has another layout than today's."""
+    """Return whether a document has the old layout of the Python era."""
     return "total_tasks" in block_of(document, "summary")
 
 
 def todays_header(document: Block) -> Block:
-    """Return a document of the Python era in today's layout, but for its tasks."""
+    """Return a document of the Python era in the current layout, but for its tasks."""
     config, summary = block_of(document, "config"), block_of(document, "summary")
     return {
         **document,
@@ -168,7 +168,7 @@ def todays_header(document: Block) -> Block:
 
 
 def todays_task(task: Block) -> Block:
-    """Return a task of a document of the Python era in today's layout."""
+    """Return a task of a document of the Python era in the current layout."""
     aggregate = block_of(task, "aggregate")
     return {
         "test_id": task.get("id"),

@@ -1,4 +1,4 @@
-"""What stands before the tasks in a result file: whose it is and when it began, without reading the rest.
+"""The head of a result file: its suite and start, read without the tasks.
 
 Light, no models.
 """
@@ -27,9 +27,9 @@ _CLOSING = re.compile(r"\s*\}")
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
-    """A run before its first task; ``is_whole`` says that it meant every task and grader of its suite.
+    """A run before its first task; ``is_whole`` says that it covered every task and grader of its suite.
 
-    ``prompts_alone``: it meant trigger prompts, and no task. ``suite`` is the name of the suite then.
+    ``prompts_alone``: it covered trigger prompts, and no task. ``suite`` is the name of the suite then.
     """
 
     started: datetime
@@ -40,10 +40,10 @@ class RunHead:
 
 
 def place_in_time(started: datetime, path: Path) -> datetime:
-    """Return by which moment a run is older or newer than others: when it began, if that is not to come.
+    """Return the moment by which a run is ordered: its start, unless that is in the future.
 
-    Then a clock, or a time zone, was wrong, and the time of its file counts; of one that is to come as well
-    nothing is known, and every other run is newer.
+    A start in the future means a wrong clock or time zone, so the time of its file counts; if that is in the
+    future too, every other run is newer.
     """
     now = datetime.now(UTC) + CLOCKS_APART
     if started <= now:
@@ -58,7 +58,7 @@ def place_in_time(started: datetime, path: Path) -> datetime:
 def head_of(path: Path) -> RunHead | None:
     """Return the head of a result file or journal.
 
-    None when the file cannot be read, is none of both, or says when its run began behind its tasks only.
+    None when the file cannot be read, is neither of them, or has the run's start only after its tasks.
     """
     try:
         text = decoded(
@@ -89,7 +89,7 @@ def head_of(path: Path) -> RunHead | None:
 
 
 def _before_the_tasks(text: str) -> Json:
-    """Return the keys of the outermost object that stand whole in a text, up to its tasks."""
+    """Return the complete keys of the outermost object in a string, up to its tasks."""
     decoder = json.JSONDecoder()
     found: dict[str, Any] = {}
     try:
@@ -100,7 +100,7 @@ def _before_the_tasks(text: str) -> Json:
             if key == "tasks" or not colon:
                 break
             value, place = decoder.raw_decode(text, colon.end())
-            # A number at the end of the text may go on behind it.
+            # A number at the end of the string may be incomplete.
             opening = _COMMA.match(text, place)
             if opening or _CLOSING.match(text, place):
                 found[key] = value

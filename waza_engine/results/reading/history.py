@@ -1,9 +1,9 @@
-"""All recorded runs of a suite, as their conclusions: read once a file, and kept in an index beside them.
+"""All recorded runs of a suite, as their conclusions: each file is read once and indexed next to it.
 
-The result files stay the truth. The index (SQLite) holds what each of them came to, with the stamp of the
-file: one that is new, was replaced or is gone is noticed, and so is a review. An index that is lost, broken,
-of another version, or that cannot be written is made again or done without, which takes longer and says the
-same.
+The result files stay the source of truth. The index (SQLite) holds the conclusion of each, with the
+fingerprint of the file: a new, replaced or deleted one is noticed, and so is a review. An index that is
+missing, broken, of another version, or not writable is created again or not used, which takes longer and
+gives the same results.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from waza_engine.vocabulary import Commit, shown_grader
 INDEX_VERSION = 6
 """Another number for another table, another form of its rows, and another way to conclude."""
 MOST_RUNS = 2_000
-"""Of more files the newest count, as the disk tells."""
+"""If there are more files, the newest by modification time count."""
 _PATIENCE_SECONDS = 5.0
 _MOST_NAMES = 3
 _BESIDE_INDEX = ("-wal", "-shm", "-journal")
@@ -50,9 +50,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TaskThen:
-    """What a task came to in a run. ``score`` is 0..1, None when no answer was judged.
+    """The result of a task in a run. ``score`` is 0..1, None when no answer was judged.
 
-    ``passed`` of ``trials`` trials passed; ``flaky`` tells that others failed.
+    ``passed`` of ``trials`` trials passed; ``flaky`` is true if others failed.
     """
 
     id: str
@@ -64,7 +64,7 @@ class TaskThen:
 
     @property
     def judged(self) -> bool:
-        """Whether its answers were found right or wrong."""
+        """Return whether its answers were found right or wrong."""
         return self.score is not None
 
 
@@ -72,10 +72,10 @@ class TaskThen:
 class RunThen:
     """A recorded run. ``file`` is its name in the folder of results, ``started`` has a time zone.
 
-    ``score`` is the mean of the tasks that were judged, 0..1, None without any, and for a run of a part of
-    the suite: ``part`` says which, "" for all of it. With ``chosen_graders`` what passed is no verdict of
-    all graders. ``commit`` is what the repository of its suite was at, None where none was recorded.
-    ``suite`` is the name of the suite then.
+    ``score`` is the mean of the judged tasks, 0..1, None without any, and for a run of a part of the suite:
+    ``part`` says which, "" for all of it. With ``chosen_graders`` a pass is not a verdict of all graders.
+    ``commit`` is that of the suite's repository, None if none was recorded. ``suite`` is the name of the
+    suite then.
     """
 
     file: str
@@ -92,7 +92,7 @@ class RunThen:
     suite: str = ""
 
     def task(self, identifier: str) -> TaskThen | None:
-        """Return what a task came to, None when it is not in this run; of several with one id the last."""
+        """Return a task's result, None when it is not in this run; of several with one id the last."""
         return next((task for task in reversed(self.tasks) if task.id == identifier), None)
 
 
@@ -122,7 +122,7 @@ def history_of(eval_file: Path) -> History:
 
 
 def run_then(recording: Recording) -> RunThen:
-    """Return what a recorded run came to."""
+    """Return the results of a recorded run."""
     found = conclude(run_of(recording.document))
     tasks = tuple(
         TaskThen(
@@ -203,7 +203,7 @@ def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, st
         found = known[name] = _read(directory / name)
         new.append((name, stamps[name], _text_of(found)))
     if new or gone:
-        # What cannot be entered is read again the next time.
+        # A run that cannot be entered is read again the next time.
         with suppress(sqlite3.OperationalError), index:
             index.executemany("DELETE FROM runs WHERE file = ?", gone)
             index.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", new)
@@ -220,7 +220,7 @@ def _cut_short(directory: Path) -> Iterator[RunThen]:
 
 
 def _read(path: Path) -> RunThen | str:
-    """Return what a result file came to, or why it cannot be read."""
+    """Return the results in a result file, or why it cannot be read."""
     try:
         return run_then(read_recording(path))
     except RecordingError as error:
@@ -312,6 +312,6 @@ def _usable(path: Path) -> sqlite3.Connection | None:
 def _connected(path: Path) -> sqlite3.Connection:
     index = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
     index.execute("PRAGMA trusted_schema = OFF")
-    # What is lost with the power is read again.
+    # Entries lost in a power failure are read again.
     index.execute("PRAGMA synchronous = OFF")
     return index

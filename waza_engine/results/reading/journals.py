@@ -30,16 +30,16 @@ _USAGES = ("usage", "judge_usage", "other_usage")
 
 
 def unended_document(journal: Block, message: str) -> Json:
-    """Return the document of a run that did not end, with its figures; its status is ``canceled``.
+    """Return the document of a run that did not end, with its numbers; its status is ``canceled``.
 
-    ``journal`` is what its lines say, ``message`` why the run has no end. Where the journal tells what kept
-    it from becoming a document, that is the message, and the status ``error``. A planned task without an
-    outcome has the trials that were finished; without any it is ``skipped``: nothing is known of it, so it
-    has neither passed nor failed.
+    ``journal`` is the content of its lines, ``message`` why the run has no end. If the journal has the error
+    that prevented a document, that is the message, and the status ``error``. A planned task without an
+    outcome has the trials that were finished; without any it is ``skipped``: its result is unknown, so it has
+    neither passed nor failed.
     """
     broke = text_of(journal.get("broke"))
     status, told, message = ("error", broke, _UNKEPT) if broke else ("canceled", message, message)
-    # A run that is free goes on when nothing more is taken, so a task may have run.
+    # A free run goes on after a failed write, so a task may have run.
     unknown = f"{'nothing is known of it' if broke else 'not run'}: {message}"
     journal = _with_trials(journal, message)
     planned = blocks_of(journal.get("planned"))
@@ -70,7 +70,7 @@ def _of_untried_prompts(journal: Block) -> Iterator[UnjudgedAnswer]:
 
 
 def _with_trials(journal: Block, message: str) -> Block:
-    """Return a journal in which the tasks that were under way stand with their finished trials."""
+    """Return a journal whose active tasks have their finished trials."""
     names = {text_of(task.get("test_id")): task for task in blocks_of(journal.get("planned"))}
     wanted = whole(block_of(journal, "config").get("runs_per_test"))
 
@@ -90,7 +90,7 @@ def _with_trials(journal: Block, message: str) -> Block:
         for (name, number), found in answers.items():
             run = begun.setdefault(name, {}).get(number) or trial_document(_cut_trial(number))
             begun[name][number] = with_answers(run, found)
-        # They end in any order, and stand there once before they are graded.
+        # Trials end in any order, and appear here once before they are graded.
         in_order = {name: [runs[number] for number in sorted(runs)] for name, runs in begun.items()}
         return [*done, *(under_way(name, runs) for name, runs in in_order.items())]
 
@@ -124,8 +124,8 @@ def begun(path: Path) -> Block | None:
 
 
 def goes_on(journal: Block) -> bool:
-    """Tell whether the process that writes a journal is there."""
-    import psutil  # most runs have ended, and nobody asks
+    """Return whether the process that writes a journal is running."""
+    import psutil  # most runs have ended and need no check
 
     process: Any = journal.get("process")
     if not isinstance(process, Mapping) or journal.get("broke"):
@@ -162,9 +162,9 @@ def _so_far(journal: Block) -> Json:
 
 
 def _listed(planned: Sequence[Block], done: Sequence[Block], unknown: str) -> list[Block]:
-    """Return the planned tasks in their order, as far as they came; one that nobody planned comes last.
+    """Return the planned tasks in order with their outcomes so far; unplanned ones come last.
 
-    ``unknown`` is what is said of one without an outcome.
+    ``unknown`` is the message for one without an outcome.
     """
     outcomes = {text_of(task.get("test_id")): task for task in done}
     expected = [text_of(task.get("test_id")) for task in planned]

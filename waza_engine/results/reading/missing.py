@@ -1,4 +1,4 @@
-"""Why a suite has no results: it was never run, or what is there cannot be read."""
+"""Explain why a suite has no results: it was never run, or its results cannot be read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from waza_engine.results.reading.recordings import RecordingError, read_recordin
 def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
     """Return that a suite or a task has no results, with the ``advice`` what to do; else why they are no use.
 
-    ``subject`` is how it was named, ``directory`` where the eval file of the suite lies.
+    ``subject`` is the name used for it, ``directory`` that of the suite's eval file.
     """
     subject = "This folder" if str(subject) == "." else subject
     why = _why_unreadable(directory)

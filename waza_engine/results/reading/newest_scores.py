@@ -1,10 +1,10 @@
-"""The newest scores of a suite, from the result files on disk: what the editor shows beside each grader.
+"""The newest scores of a suite, from the result files on disk: the editor shows them at each grader.
 
-Reads documents of this engine and of upstream, journals of runs that go on or were killed, and files of the
-Python era. ``overlay.py`` lays them over each other.
+Reads documents of this engine and of upstream, journals of active or killed runs, and files of the Python
+era. ``overlay.py`` merges them.
 
-Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models. What
-reads a whole file is loaded with the first one.
+Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models. Modules
+that read a whole file are loaded with the first one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def latest_results(suite_dir: Path, *, eval_file: str | None = None) -> RunResul
     """Return the newest scores of each task and grader, None when nothing was ever run.
 
     ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read or
-    are too long are skipped; where there are no others, a run without any task says why.
+    are too long are skipped; if there are no others, a run without any task says why.
     """
     return finished(latest_results_in_steps(suite_dir, eval_file=eval_file))
 
@@ -108,7 +108,7 @@ def latest_results_in_steps(suite_dir: Path, *, eval_file: str | None = None) ->
 
 
 def _ended(cut: RunResult) -> RunResult | None:
-    """Return a run that did not come to its end with what it was to do, None when it goes on."""
+    """Return an unfinished run with its planned tasks, None while it is active."""
     if not cut.path.name.endswith(JOURNAL_SUFFIX):
         return cut
     # Hardly ever needed: the first run of a suite was killed.
@@ -123,7 +123,7 @@ def _ended(cut: RunResult) -> RunResult | None:
 
 
 def _nothing_readable(unread: LaterRun, eval_file: str | None) -> RunResult | None:
-    """Return a run that says why nothing is known of it, None when its record is gone."""
+    """Return a run that says why it is unreadable, None when its record is gone."""
     # Hardly ever needed: most records can be read.
     from waza_engine.results.reading.missing import why_no_scores
 
@@ -143,9 +143,9 @@ def newest_result_file(
 ) -> Path | None:
     """Return the result file or journal of the newest run, None when nothing was ever run.
 
-    That is also one of ours of which nothing can be read, but with ``readable``.
-    A run of trigger prompts alone counts only with ``of_prompts``: it has no task. Only what stands before
-    the tasks of a file is read. ``eval_file`` as for ``latest_results``.
+    An unreadable file of ours counts too, but not with ``readable``. A run of trigger prompts alone counts
+    only with ``of_prompts``: it has no task. Only the part before the tasks of a file is read. ``eval_file``
+    as for ``latest_results``.
     """
     found = finished(_newest_first(suite_dir, eval_file, with_unread=not readable))
     return next((path for path, head in found if of_prompts or not head.prompts_alone), None)
@@ -156,7 +156,7 @@ def _newest_first(
 ) -> Steps[list[tuple[Path, RunHead]]]:
     """Return the result files of an eval file, the newest run first.
 
-    ``with_unread`` also those of which nothing can be read, but when they were written: that is their name.
+    ``with_unread`` includes those that are unreadable except for their time, which is in the name.
     """
     owner = None if eval_file is None else Owner(suite_dir, eval_file)
     found: list[tuple[Path, RunHead]] = []
@@ -164,7 +164,7 @@ def _newest_first(
         yield
         head = _REMEMBERED.head_of(path)
         if head is None:
-            # Of another make: it says all of that behind its tasks.
+            # Another tool's file has all of that after its tasks.
             result = yield from _REMEMBERED.scores_in(path)
             head = result and RunHead(
                 result.timestamp, result.eval_file, is_whole=False, suite=result.eval_name
@@ -178,13 +178,13 @@ def _newest_first(
 
 
 def _judged_all(run: RunResult) -> bool:
-    """Whether no older run can have anything to say: this one has come to its end with every task."""
+    """Return whether older runs are irrelevant: this one is complete, and so is every task."""
     tasks = run.tasks.values()
     return run.complete and bool(tasks) and all(task.was_run and not task.is_cut_short for task in tasks)
 
 
 def results_of(path: Path) -> RunResult | None:
-    """Return what one result file or journal says, None when it is none or cannot be read."""
+    """Return the content of a result file or journal, None if it is not one or unreadable."""
     return finished(results_of_in_steps(path))
 
 
@@ -199,7 +199,7 @@ def result_files(suite_dir: Path) -> list[Path]:
 
 
 class _Remembered:
-    """What result files said, by file and state; the oldest is forgotten when it is too much in all."""
+    """A cache of result files, by file and state; the oldest entry is dropped when it grows too large."""
 
     def __init__(self) -> None:
         self._heads: OrderedDict[tuple[object, ...], RunHead | None] = OrderedDict()
@@ -207,7 +207,7 @@ class _Remembered:
         self._size = 0
 
     def head_of(self, path: Path) -> RunHead | None:
-        """Return what stands before the tasks of a file, None when that does not say enough."""
+        """Return the part of a file before its tasks, None when that is not enough."""
         try:
             state = path.stat()
         except OSError:

@@ -1,9 +1,9 @@
-"""How the records of a suite's runs are laid over each other: the one place that decides it. Light.
+"""Merge the records of a suite's runs: the one place that decides how. Light.
 
 A run of some tasks replaces these tasks. A run of some graders replaces the verdicts of these graders and
 judges no task: the task keeps the verdict of the last run of all of its graders, which a newer grader can
 make worse and never better, since it has judged another answer than the other graders. A run that was ended
-before it came to a task says nothing of it.
+before it reached a task does not count for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TASKS_PER_PAUSE = 1_000
 
 
 def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> Steps[dict[str, TaskResult]]:
-    """Return what each task comes to by some runs, the newest run first; pauses where there are many.
+    """Return each task's result from some runs, the newest first; pauses if there are many.
 
     ``unread`` is a newer run whose record cannot be read.
     """
@@ -45,14 +45,14 @@ def prompts_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -
     for run in runs:
         for prompt in run.prompts:
             found.setdefault((prompt.prompt, prompt.should_trigger), replace(prompt, later=unread))
-        # One that was ended did not come to all of them.
+        # A run that was ended may not have tried all of them.
         if run.prompts and not run.chosen_prompts and run.complete and run.status != "error":
             break
     return tuple(found.values())
 
 
 def with_newer_graders(task: TaskResult, newer: Mapping[str, GraderResult]) -> TaskResult:
-    """Return a task that all of its graders have judged, some of which have judged another answer since."""
+    """Return a task with the verdicts of newer graders, which have judged another answer."""
     told = replace(
         task,
         graders={**task.graders, **{name: newer[name] for name in newer if name not in task.checkpoints}},
@@ -68,7 +68,7 @@ def with_newer_graders(task: TaskResult, newer: Mapping[str, GraderResult]) -> T
 
 
 class _Layers:
-    """What the runs say of one task, the newest first."""
+    """The results of one task in the runs, the newest first."""
 
     def __init__(self) -> None:
         self._unrun: TaskResult | None = None

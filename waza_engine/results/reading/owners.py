@@ -1,7 +1,7 @@
-"""Whose runs are recorded: of the eval file that a record names, and of that file under the name it has now.
+"""Find the suite of a recorded run: the eval file that the record names, or that file's new name.
 
-A record names its eval file. Where no such file is there any more it was renamed, also while the run went on;
-then its runs are those of the one file beside it that has the suite's name. Light.
+If a record's eval file no longer exists it was renamed, perhaps while the run went on; then its runs belong
+to the one file next to it that has the suite's name. Light.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Owner:
         self._by_name: dict[str, list[str]] | None = None
 
     def has(self, recorded: str, suite_name: str) -> bool:
-        """Tell whether a run is its own: ``recorded`` is the eval file that it names, "" when it does not.
+        """Return whether a run belongs to it: ``recorded`` is the eval file that it names, "" if none.
 
         ``suite_name`` is the name of the suite that was run.
         """
@@ -75,7 +75,7 @@ def _by_name(directory: Path) -> dict[str, list[str]]:
 
 
 def _unquoted(written: str) -> str:
-    """Return the text of a scalar on one line; one with escapes stays as it is written."""
+    """Return the value of a scalar on one line; one with escapes stays as it is written."""
     quote = written[:1]
     if quote in ("'", '"') and written[-1:] == quote and len(written) > 1:
         return written[1:-1].replace("''", "'") if quote == "'" else written[1:-1]

@@ -32,14 +32,15 @@ from waza_engine.results.reviews.reviewed import with_reviews
 
 
 class RecordingError(Exception):
-    """The file is no record of a run; the text is for the user."""
+    """The file is not a record of a run; the message is for the user."""
 
 
 @dataclass(frozen=True)
 class RecordedTrial:
     """One trial as recorded, the one at a ``position`` from 1.
 
-    ``document`` is the element of ``runs`` itself, which may say more; its long texts are beside ``results``.
+    ``document`` is the element of ``runs`` itself, which may say more; its long strings are next to
+    ``results``.
     """
 
     document: Block
@@ -48,14 +49,14 @@ class RecordedTrial:
 
     @cached_property
     def outcome(self) -> TrialOutcome:
-        """What the agent said and did, long texts included."""
+        """Return the agent's output and calls, long strings included."""
         return trial_of(with_attachments(self.document, self.results), self.position)
 
     @property
     def gradable(self) -> bool:
-        """Whether there is an answer to grade: a trial that broke before it was graded has none.
+        """Return whether there is an answer to grade: a trial that broke before it was graded has none.
 
-        Neither has one that did not come to its end: nobody knows whether all of the answer is there.
+        Neither has one that did not end: its answer may be incomplete.
         """
         found = self.outcome
         if found.stopped:
@@ -74,15 +75,15 @@ class RecordedTask:
 
     @cached_property
     def scores(self) -> TaskResult:
-        """What its graders said in the run, over all trials."""
+        """Return its graders' results in the run, over all trials."""
         return task_result(self.document, self.started)
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recorded run; ``document`` is what its file says, in today's layout and with its reviews.
+    """A recorded run; ``document`` is its content, in the current layout and with its reviews.
 
-    ``goes_on`` tells that it has not ended: the record holds what is finished so far.
+    ``goes_on`` says that it has not ended: the record holds what is finished so far.
     """
 
     path: Path

@@ -1,9 +1,9 @@
-"""What scores, and reviews that change them, need of a result file.
+"""Read the parts of a result file that scores and reviews need.
 
-Answers and transcripts are skipped where they stand, and tasks are decoded one by one.
+Answers and transcripts are skipped in place, and tasks are decoded one by one.
 
-A suite keeps dozens of result files of megabytes, and an editor waits while one is read: this takes a sixth
-of the time that reading all of it takes, and hardly any memory.
+A suite has dozens of result files of megabytes, and an editor waits while one is read: this takes a sixth of
+the time that reading all of it takes, and hardly any memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Decoded = TypeVar("Decoded")
 LENIENT_BYTES = 1_000_000
 """Up to here a document of another layout is read whole: one odd value costs that value alone."""
 
-# A half of a pair, as an answer that was cut off may end with: valid JSON that no text can hold.
+# Half a surrogate pair, which may end a truncated answer: valid JSON that no string can hold.
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 MOST_OBJECTS = 200_000
@@ -181,14 +181,14 @@ class _Run(TypedDict, total=False):
 
 
 class UnreadableTaskError(Exception):
-    """A task is so large, and so unlike those of a run, that nothing is known of it."""
+    """A task is too large and too unusual to be read."""
 
 
 def holds_too_much(content: bytes, *, journal: bool) -> bool:
-    """Tell whether reading a result file could take far more memory or time than its bytes do.
+    """Return whether reading a result file could take far more memory or time than its size suggests.
 
-    No run leaves millions of tiny values or lines; each would become an object of this process. What stands
-    in text counts too, so this is quick.
+    No run leaves millions of tiny values or lines; each would become an object of this process. Characters
+    inside strings count too, so this is quick.
     """
     share = max(1.0, len(content) / _USUAL_BYTES)
     objects = content.count(b"{") + (content.count(b"\n") if journal else 0)
@@ -207,7 +207,7 @@ def score_fields(content: bytes) -> Block | None:
 
 
 def task_fields(task: object) -> Block | None:
-    """Return a task of what ``score_fields`` has returned, None when it is no object.
+    """Return a task from the result of ``score_fields``, None if it is not an object.
 
     Raises ``UnreadableTaskError``.
     """

@@ -11,7 +11,7 @@ from waza_engine.frozen import frozen
 from waza_engine.vocabulary import MEASURES_JUDGES
 
 MOST_SCORES = 400_000
-"""Tasks, verdicts and checks behind which no task of a file, and no older file of a suite, is read."""
+"""After so many tasks, verdicts and checks, no more tasks of a file or older files of a suite are read."""
 
 
 @frozen()
@@ -27,7 +27,7 @@ class CheckResult:
 
 @frozen()
 class RunOrigin:
-    """The run that a verdict is of: where it is recorded, who answered, and the name of what decided it."""
+    """The run of a verdict: where it is recorded, who answered, and the name of its recorded inputs."""
 
     results: Path
     executor: str
@@ -62,25 +62,25 @@ class GraderResult:
 
     @property
     def counts(self) -> bool:
-        """Whether its score counts: nobody is still to give it, and it measures no judge."""
+        """Return whether its score counts: it is not pending, and it measures no judge."""
         return self.status != "pending" and self.type != MEASURES_JUDGES
 
     @property
     def trials(self) -> int:
-        """How many trials were graded."""
+        """Return how many trials were graded."""
         return len(self.scores)
 
     @property
     def passed_trials(self) -> int:
-        """How many of them passed."""
+        """Return how many of them passed."""
         return sum(self.passes)
 
 
 @frozen()
 class LaterRun:
-    """A run that tells nothing of what an older one judged: it did not come to it, or nobody can read of it.
+    """A later run without a result for what an older one judged: not reached, or unreadable.
 
-    ``unread`` is its record then, one that is cut off, too large, or of a version that is not known here.
+    ``unread`` is its record if it is truncated, too large, or of an unknown version.
     """
 
     started: datetime
@@ -94,7 +94,7 @@ class TaskResult:
     ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``; ``""`` while no run has judged it with all
     of its graders. Verdicts of single graders may be newer than that (``overlay.py``). ``checkpoints`` are
     those in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``later`` is
-    the newest run that was to run the task and does not tell of it, None when there is none.
+    the newest run that planned the task and has no result for it, None when there is none.
     """
 
     id: str
@@ -111,33 +111,33 @@ class TaskResult:
     later: LaterRun | None = None
 
     def later_than(self, moment: datetime) -> LaterRun | None:
-        """Return the run that came after a moment and does not tell of the task, None when none did."""
+        """Return the run after a moment that has no result for the task, None if there is none."""
         return self.later if self.later is not None and moment < self.later.started else None
 
     @property
     def passed(self) -> bool:
-        """Whether the task passed."""
+        """Return whether the task passed."""
         return self.status == "passed"
 
     @property
     def plain_score(self) -> float:
-        """The mean of what its graders gave, without their weights."""
+        """Return the mean of its graders' scores, without their weights."""
         scores = [grader.score for grader in self.graders.values() if grader.counts]
         return sum(scores) / len(scores) if scores else 0.0
 
     @property
     def is_unrun(self) -> bool:
-        """Whether a run did not come to it, or to the end of none of its trials."""
+        """Return whether a run did not reach it, or finished none of its trials."""
         return self.status == "skipped" and not self.was_run
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether it has passed so far only: not all of its trials ran."""
+        """Return whether it has passed only so far: not all of its trials ran."""
         return self.status == "passed" and self.error != ""
 
     @property
     def was_run(self) -> bool:
-        """Whether it came to its end: it was judged, has nothing that judges it, or waits for a person."""
+        """Return whether it is complete: it was judged, has no grader, or waits for a person."""
         if self.status == "skipped":
             waits = any(grader.status == "pending" for grader in self.graders.values())
             return self.trials > 0 and (waits or self.passed_trials == self.trials)
@@ -145,20 +145,20 @@ class TaskResult:
 
     @property
     def rejudged(self) -> bool:
-        """Whether one of its graders was run again by itself since."""
+        """Return whether one of its graders was run again alone since."""
         verdicts = (*self.graders.values(), *self.checkpoints.values())
         return any(grader.timestamp > self.timestamp for grader in verdicts)
 
     @property
     def size(self) -> int:
-        """How many values are kept of it: itself, its verdicts and their checks."""
+        """Return how many values it holds: itself, its verdicts and their checks."""
         said = (*self.graders.values(), *self.checkpoints.values())
         return 1 + sum(1 + len(grader.checks) for grader in said)
 
 
 @frozen()
 class MetricResult:
-    """A figure of a whole suite, and whether it reaches its threshold."""
+    """A metric of a whole suite, and whether it reaches its threshold."""
 
     name: str
     value: float
@@ -184,7 +184,7 @@ class PromptResult:
 
     @property
     def right(self) -> bool:
-        """Whether the skill was used, or left alone, as it should be."""
+        """Return whether the skill was used, or not used, as it should be."""
         return not self.error and self.should_trigger == self.did_trigger
 
 
@@ -192,18 +192,18 @@ class PromptResult:
 class RunResult:
     """The last known results of a suite. The header is the newest run's.
 
-    ``complete`` is false while a run goes on. ``partial``: it left out graders, all but ``graders``.
+    ``complete`` is false while a run is active. ``partial``: it left out graders, all but ``graders``.
 
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
-    ``verdict`` is what the engine has concluded (``results/conclusion.py``), with its ``reasons`` for no
-    pass; ``""`` in files of other makes. There are no reasons where reviews have changed the verdict.
-    ``lasting`` are those that no run of a part refutes, such as a score below that which was asked for.
-    ``tools`` are those that the newest run called, in the order of their first call. ``metrics`` are those
-    of this run, ``prompts`` the newest word on each, of runs since the newest that tried all; with
-    ``chosen_prompts`` this run tried only some. ``whole`` is the newest run of the whole suite,
-    ``later`` a newer run of anything in the suite whose record cannot be read. ``cut`` is, where there is no
-    ``whole``, the newest run of the whole suite that was ended before its end; ``planned`` is then how many
-    tasks it was to run, 0 when ``tasks`` are all of them.
+    ``verdict`` is the engine's conclusion (``results/conclusion.py``), with its ``reasons`` for not passing;
+    ``""`` in files of other tools. There are no reasons where reviews have changed the verdict. ``lasting``
+    are those that no run of a part refutes, such as a score below the requested one. ``tools`` are those that
+    the newest run called, in the order of their first call. ``metrics`` are those of this run, ``prompts``
+    the newest result of each, of runs since the newest that tried all; with ``chosen_prompts`` this run tried
+    only some. ``whole`` is the newest run of the whole suite, ``later`` a newer run of anything in the suite
+    whose record cannot be read. ``cut`` is, if there is no ``whole``, the newest run of the whole suite that
+    was ended before its end; ``planned`` is then how many tasks it was to run, 0 when ``tasks`` are all of
+    them.
     """
 
     path: Path
@@ -232,7 +232,7 @@ class RunResult:
     planned: int = 0
 
     def is_older_than(self, judged: TaskResult | PromptResult) -> bool:
-        """Tell whether a task, a grader of it or a trigger prompt was judged after this run began."""
+        """Return whether a task, a grader of it or a trigger prompt was judged after this run began."""
         verdicts = (
             (*judged.graders.values(), *judged.checkpoints.values()) if isinstance(judged, TaskResult) else ()
         )
@@ -240,12 +240,12 @@ class RunResult:
 
     @property
     def size(self) -> int:
-        """How many tasks, verdicts and checks it holds."""
+        """Return how many tasks, verdicts and checks it holds."""
         return sum(task.size for task in self.tasks.values()) + len(self.metrics) + len(self.prompts)
 
 
 def run_of_nothing(path: Path, timestamp: datetime, eval_file: str, reason: str) -> RunResult:
-    """Return a run of which nothing is known but why it is broken."""
+    """Return a run without results, with the reason why it is broken."""
     return RunResult(
         path=path,
         timestamp=timestamp,

@@ -1,7 +1,7 @@
-"""What a suite comes to by its newest results, those of one run or of parts that were run apart. Light.
+"""The conclusion of a suite from its newest results, of one run or of parts that ran separately. Light.
 
-A run is concluded when it ends (``conclusion.py``), and its record tells that. Here it is put together for
-what has no such record: a suite of which a part was run again since, or a file of another make.
+A run is concluded when it ends (``conclusion.py``), and its record has the conclusion. This module concludes
+suites without such a record: a part was run again since, or the file is another tool's.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResu
 from waza_engine.results.record import MetricOutcome
 
 SuiteVerdict = Literal["passed", "failed", "errored", "unjudged"]
-"""As of a run; ``errored`` when it broke, was cut short or stopped as well."""
+"""As of a run; ``errored`` includes runs that broke, were cut short or stopped."""
 _CUT_SHORT = ("limited", "interrupted", "broken")
 _VERDICTS: dict[str, SuiteVerdict] = {"passed": "passed", "failed": "failed", "unjudged": "unjudged"}
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteConclusion:
-    """What a suite comes to; ``reasons`` say why that is no pass."""
+    """The conclusion of a suite; ``reasons`` say why it did not pass."""
 
     verdict: SuiteVerdict
     reasons: tuple[str, ...]
 
 
 def conclude_suite(newest: RunResult) -> SuiteConclusion:
-    """Return what the newest results of a suite come to: its last run, unless a part was run again since."""
+    """Return the conclusion of a suite: that of its last run, unless a part was run again since."""
     whole = newest.whole
     if whole is None or any(map(whole.is_older_than, (*newest.tasks.values(), *newest.prompts))):
         return _of_parts(newest)
@@ -42,7 +42,7 @@ def conclude_suite(newest: RunResult) -> SuiteConclusion:
 
 
 def conclude_recorded(run: RunResult) -> SuiteConclusion:
-    """Return what one run came to, as its record says; a task that failed is told before what broke."""
+    """Return the conclusion of one run from its record; failed tasks take precedence over errors."""
     reasons = run.reasons or _of_parts(run).reasons
     statuses = {task.status for task in run.tasks.values()}
     if "failed" in statuses:
@@ -65,7 +65,7 @@ def prompt_reasons(prompts: Sequence[PromptResult]) -> Iterator[str]:
 
 
 def is_wrong(prompt: PromptResult) -> bool:
-    """Tell whether a trigger prompt was tried and answered wrongly."""
+    """Return whether a trigger prompt was tried and misclassified."""
     return not prompt.right and not prompt.error
 
 
@@ -76,7 +76,7 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
     unjudged = [task for task in tasks if not task.status or task.is_cut_short]
     if not whole.complete or whole.verdict in _CUT_SHORT:
         unjudged += [task for task in tasks if task.is_unrun]
-    # The figures of the whole run hold as long as its prompts do; what was tried since speaks for itself.
+    # The metrics of the whole run are valid as long as its prompts are; newer prompts count on their own.
     since = any(map(whole.is_older_than, prompts))
     missed = [
         missed_words(MetricOutcome(metric.name, metric.value, metric.threshold, False, 1.0))
@@ -91,7 +91,7 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
         *([] if since else missed),
         *(prompt_reasons(prompts) if wrong or untried else ()),
     )
-    # No part refutes that the score of all was too low, or that the skills added nothing.
+    # No part refutes that the total score was too low, or that the skills added nothing.
     lasting = [
         reason for reason in whole.lasting if not reason.startswith(DECIDING) and "prompt" not in reason
     ]
@@ -109,12 +109,12 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
 
 
 def fails(task: TaskResult) -> bool:
-    """Tell whether a task failed, or a grader of a task that was never judged by all of them."""
+    """Return whether a task failed, or a grader of a task that was never judged by all of them."""
     verdicts = (*task.graders.values(), *task.checkpoints.values())
     against = any(one.status == "graded" and not one.passed for one in verdicts)
     return task.status == "failed" or (not task.status and against)
 
 
 def _is_judged(run: RunResult) -> bool:
-    """Tell whether anything was found right in a run in which nothing was found wrong."""
+    """Return whether anything passed in a run without failures."""
     return any(task.passed for task in run.tasks.values()) or any(prompt.right for prompt in run.prompts)

@@ -32,7 +32,7 @@ def task_result_in_steps(
 ) -> Steps[TaskResult]:
     """Do the same with pauses, where a task has many trials or verdicts."""
     runs = blocks_of(task.get("runs"))
-    # What a limit or the end of the run cut off counts for nothing.
+    # Trials that a limit or the end of the run cut off do not count.
     ended = [run for run in runs if run.get("stopped") is not True]
     said = yield from _verdicts_in_steps(map(verdict_blocks, ended))
     graders = yield from _graders_in_steps(said, timestamp, origin)
@@ -43,7 +43,7 @@ def task_result_in_steps(
     errors = (text_of(run.get("error_msg")) for run in runs)
     status = text_of(task.get("status"))
     if status == "passed" and runs and all(map(passed_unjudged, runs)):
-        # Upstream lets it pass; but nobody has looked at an answer.
+        # Upstream lets it pass; but no answer was graded.
         status = "skipped"
     elif status == "passed" and (against or any(run.get("status") != "passed" for run in ended)):
         # Of a file that was edited by hand the worse counts, as in ``task_conclusion``.
@@ -69,7 +69,7 @@ def task_result_in_steps(
 
 
 def _stands(run: Block) -> bool:
-    """Tell whether no verdict speaks against a trial that is written as passed."""
+    """Return whether no verdict contradicts a trial that is written as passed."""
     return status_borne_out(run, verdicts_of(run)) == "passed"
 
 
@@ -144,7 +144,7 @@ def _graders_in_steps(
 def grader_result(
     name: str, verdicts: Sequence[Validation], timestamp: datetime, origin: RunOrigin | None = None
 ) -> GraderResult:
-    """Return what a grader says of the trials of a task, of which there is at least one."""
+    """Return a grader's result over the trials of a task; there is at least one."""
     found = conclude_grader(name, verdicts)
     said = [verdict for verdict in verdicts if verdict.status != "pending"]
     return GraderResult(
@@ -165,7 +165,7 @@ def grader_result(
 
 
 def _reviewed(verdict: Validation) -> datetime | None:
-    """Return when a person gave a verdict, None when no person did or nobody knows when."""
+    """Return the time of a person's review, None without a review or if its time is unknown."""
     review = recorded_review(verdict.score, verdict.details, passed=verdict.passed)
     return moment(review.time) if review is not None and review.time else None
 

@@ -1,1 +1,1 @@
-"""A result document as others want to see it: tables, JUnit, runs beside each other."""
+"""Reports of a result document: tables, JUnit, comparisons of runs."""

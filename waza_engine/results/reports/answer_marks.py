@@ -1,6 +1,6 @@
-"""An answer with what graders found in it: every match of what they want and forbid, and what came nearest.
+"""An answer with its graders' matches marked: every wanted or forbidden match, and the nearest miss.
 
-Below a line of the answer carets mark the characters, one line of them for each rule.
+Carets below a line of the answer mark the characters, one line of them for each rule.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TEXTS = {
     "keywords": True,
     "must_not_contain": True,
 }
-"""Lists of texts in an answer, whatever grader has them, and whether upper and lower case are the same."""
+"""Lists of strings in an answer, for any grader, and whether case is ignored."""
 _PATTERNS = frozenset({"regex_match", "regex_not_match", "must_match", "must_not_match"})
 
 
@@ -59,13 +59,13 @@ class MarkedAnswer:
 
 
 def wanted_text(verdict: Validation, path: tuple[str | int, ...]) -> str:
-    """Return the text that a check looks for, "" when the details of the verdict do not say."""
+    """Return the string that a check looks for, "" when the details of the verdict do not say."""
     value = value_at(verdict.details, path)
     return value if isinstance(value, str) else ""
 
 
 def marked_answer(trial: TrialOutcome, longest: int) -> MarkedAnswer:
-    """Return the beginning of an answer with its marks; the same text when there are none."""
+    """Return the beginning of an answer with its marks; unchanged when there are none."""
     answer, marks = trial.output[:longest], marks_in(trial, longest)
     lines = list(_annotated(answer, marks)) if marks else [(answer, False)]
     numbers = (number for number, (_, is_mark) in enumerate(lines, start=1) if is_mark)
@@ -81,7 +81,7 @@ def marks_in(trial: TrialOutcome, longest: int) -> list[Mark]:
 
 
 def marks_of(verdict: Validation, answer: str) -> Iterator[Mark]:
-    """Yield what a grader of texts and patterns found in an answer, or what comes nearest to that."""
+    """Yield the matches of a text or pattern grader in an answer, or the nearest miss."""
     if verdict.type not in BUILT_IN_TYPES or verdict.status != "graded":
         return
     answer = answer[:LONGEST_SEARCHED]
@@ -151,7 +151,7 @@ def _annotated(answer: str, marks: list[Mark]) -> Iterator[tuple[str, bool]]:
 
 
 def _carets(line: str, places: list[tuple[int, int]]) -> str:
-    """Return carets below parts of a line as it is shown; tabs stay, so that what is below stands below."""
+    """Return carets below parts of a line as it is shown; tabs are kept so that the columns align."""
     places = [(_shown_before(line, first), _shown_before(line, last)) for first, last in places]
     line = visible_lines(line)
     end = max(last for _, last in places)
@@ -163,7 +163,7 @@ def _carets(line: str, places: list[tuple[int, int]]) -> str:
 
 
 def _shown_before(line: str, place: int) -> int:
-    """Return how many characters are shown of what stands before a place, which may lie beyond the line."""
+    """Return how many characters are shown before a column, which may be beyond the line's end."""
     return len(visible_lines(line[:place])) + max(0, place - len(line))
 
 

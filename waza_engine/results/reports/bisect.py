@@ -1,7 +1,7 @@
-"""Two recorded runs of one task: the first turn in which the agent did something else, and what differed.
+"""Find the first turn in which two recorded runs of one task diverge, and what differed.
 
-What differed is what the records say: skill, model, executor, and the files that decided the task, with the
-lines that changed where their texts were kept.
+Differences are taken from the records: skill, model, executor, and the files that decided the task, with the
+lines that changed if their contents were stored.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _side(recording: Recording, trial: TrialOutcome) -> Json:
 
 
 def _steps(trial: TrialOutcome) -> Iterator[Step]:
-    """Yield what the agent was told, said and called, in order; ids and times are no difference."""
+    """Yield the agent's prompts, messages and calls, in order; ids and times do not count."""
     turn, told = 1, ""
     calls = {call.id: call for call in trial.tool_calls or () if call.id}
     for event in trial.events:
@@ -139,9 +139,9 @@ def _differences(old: Recording, new: Recording) -> Iterator[Json]:
 
 
 def _settings(recording: Recording) -> Json:
-    """Return what a run was told, each value by itself (``versions.python``).
+    """Return the settings of a run, each value by itself (``versions.python``).
 
-    What ``changed_since`` came to is not among it.
+    The result of ``changed_since`` is left out.
     """
     told: Json = {}
     for name, value in recording.header.settings.items():
@@ -172,7 +172,7 @@ def _deciding(inputs: RunInputs, task_id: str) -> dict[str, InputFile]:
 
 
 def _lines(then: RunInputs, now: RunInputs, path: str) -> list[str]:
-    """Return the lines that changed, each with its sign; nothing when a text was not kept."""
+    """Return the changed lines, each with its ``+`` or ``-``; nothing when a text was not stored."""
     if path not in then.texts and path not in now.texts:
         return []
     old, new = then.texts.get(path, "").splitlines(), now.texts.get(path, "").splitlines()

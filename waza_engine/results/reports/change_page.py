@@ -1,4 +1,4 @@
-"""What changed from one recorded run to another, as tables of Markdown."""
+"""The changes from one recorded run to another, as tables of Markdown."""
 
 from __future__ import annotations
 

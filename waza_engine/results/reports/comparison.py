@@ -1,4 +1,4 @@
-"""Runs beside each other: which tasks got better or worse from the first to the last."""
+"""Compare runs: which tasks got better or worse from the first to the last."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from waza_engine.vocabulary import told_apart
 def comparison(recordings: Sequence[Recording]) -> Json:
     """Return upstream's object of the runs, in the order given.
 
-    Deltas are last minus first. What a file does not have is null (upstream writes NaN there and fails):
-    a task that is missing has the status ``n/a``, and every figure of it is null. Upstream lacks
-    ``verdicts``, ``scored`` (whether a run has a score), ``parts`` (what a run was limited to, so that it is
-    no verdict of all), ``asked_models``, ``trigger_prompts``, ``regressions`` and ``paired``.
+    Deltas are last minus first. Missing values are null (upstream writes NaN there and fails): a task that is
+    missing has the status ``n/a``, and its numbers are all null. Upstream lacks ``verdicts``, ``scored``
+    (whether a run has a score), ``parts`` (what a run was limited to, so that it is no verdict of all),
+    ``asked_models``, ``trigger_prompts``, ``regressions`` and ``paired``.
     """
     documents = [recording.document for recording in recordings]
     summaries = [block_of(document, "summary") for document in documents]

@@ -1,4 +1,4 @@
-"""Whether results may pass beside those of a baseline: upstream's ``gate``, with its object."""
+"""Fail when results regress against a baseline: upstream's ``gate``, with its object."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PASSED, REGRESSED, GOLDEN_FAILED, NOT_GATED = 0, 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class GateLimits:
-    """What may change: the pass rate by so many percentage points, and the tasks that come and go.
+    """The allowed changes: the pass rate by so many percentage points, and added or removed tasks.
 
     ``least_triggers`` is the share of trigger prompts, 0..1, that must be classified correctly now.
     """
@@ -53,15 +53,15 @@ class _Issues:
 def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     """Return upstream's object of a gate; ``exit_code`` is 0, 1 for a regression, 2 for a golden task.
 
-    Rates are 0..1, a regression is in percentage points. A task that broke, or did not run, has not passed; a
-    run that did not come to its end never passes the gate.
+    Rates are 0..1, a regression is in percentage points. A task that broke, or did not run, has not passed;
+    an unfinished run never passes the gate.
     """
     then, now = conclude(run_of(baseline.document)), conclude(run_of(current.document))
     rates = [_rate(recording, found) for recording, found in ((baseline, then), (current, now))]
     regression = max(0.0, (rates[0] - rates[1]) * 100)
     issues = _Issues()
     if now.tasks and all(task.has_no_grader for task in now.tasks):
-        # Upstream lets such a run pass; nobody has looked at an answer.
+        # Upstream lets such a run pass, although no answer was graded.
         issues.tell("warn", "unjudged", f"in the current run {now.reasons[0].words}")
     elif now.verdict in ("interrupted", "limited", "broken", "unjudged") and not now.part:
         issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
@@ -143,7 +143,7 @@ def _chance(then: Conclusion, now: Conclusion) -> str:
 def _tell_doubts(
     issues: _Issues, then: Conclusion, now: Conclusion, baseline: Recording, current: Recording
 ) -> None:
-    """Tell what makes a pass worth little: the measure, a run of a part, or what was as bad before."""
+    """Report why a pass means little: the measure, a run of a part, or a baseline that was as bad."""
     if words := _baseline_words(then):
         issues.tell("warn", "incomplete_baseline", words)
     for words, recording in (("the baseline", baseline), ("the current run", current)):
@@ -170,7 +170,7 @@ def _rate(recording: Recording, found: Conclusion) -> float:
 
 
 def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
-    """Tell when fewer trigger prompts were answered rightly, as for tasks, or when some came or went."""
+    """Report when fewer trigger prompts were correct, as for tasks, or when some were added or removed."""
     share = 0.0 if now.triggers is None else now.triggers.share
     if limits.least_triggers is not None and not reaches(share, limits.least_triggers):
         share_words, least = shown_below(share, limits.least_triggers)
@@ -222,7 +222,7 @@ def prompts_words(found: Json, name: str) -> str:
 
 
 def _figure(found: Json, key: str, shown: Callable[[float], str]) -> str:
-    """Return the cells of a figure that only runs have in which a task was judged."""
+    """Return the cells of a number that only runs with a judged task have."""
     return " | ".join(
         shown(found[f"{name}_{key}"]) if found[f"{name}_judged_count"] else "none judged"
         for name in ("baseline", "current")
@@ -235,7 +235,7 @@ def _prompt_row(found: Json) -> list[str]:
 
 
 def gate_markdown(found: Json) -> str:
-    """Return a gate as Markdown; what comes from files stands in code."""
+    """Return a gate as Markdown; text from files is shown as code."""
     most = found["max_regression_pct"]
     lines = [
         f"## {'✅' if found['passed'] else '❌'} Gate: {'PASS' if found['passed'] else 'FAIL'}",

@@ -1,7 +1,7 @@
-"""What GitHub Actions shows of a run: annotations at files and lines, and the summary of a step.
+"""A run in GitHub Actions: annotations at files and lines, and the summary of a step.
 
-An annotation is a command on a line of its own; what stands in it is escaped, so that no text of a suite or
-an agent can be another command.
+An annotation is a command on a line of its own; its content is escaped, so that no text of a suite or an
+agent can become another command.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _RED = ("failed", "errored", "lost")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a file of the repository; ``line`` counts from 1, 0 is none."""
+    """A location in a file of the repository; ``line`` counts from 1, 0 means no line."""
 
     file: str
     line: int = 0
 
 
 class Places(Protocol):
-    """Where what a run judged is written."""
+    """The source locations of judged tasks and graders."""
 
     def of(self, task: str, grader: str) -> Place:
-        """Return the place of a task, or of what judged it: by its id, and the name in the results or ""."""
+        """Return the location of a task or its grader, by its id and the name in the results or ""."""
         ...
 
     def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
@@ -71,7 +71,7 @@ def github_annotations(found: Conclusion, suite: str, places: Places) -> Iterato
 def _all(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
     for reason in found.reasons:
         if reason.about != TASKS or reason.kind == "unjudged":
-            # What makes the step red is an error, whoever is to blame; nothing judged is none.
+            # Everything that fails the step is an error, whatever the cause; missing verdicts do not fail it.
             level = "warning" if reason.kind == "unjudged" else "error"
             yield annotation(level, reason.words, Place(suite), reason.about)
     yield from _of_tasks(found.tasks, places)
@@ -115,7 +115,7 @@ def _of_tasks(tasks: Sequence[TaskConclusion], places: Places) -> Iterator[str]:
 
 
 def _together(said: Sequence[tuple[str, str]]) -> str:
-    """Return what was said of several tasks: once if it is the same of all, else a line for each."""
+    """Return the messages of several tasks: once if all are the same, else a line for each."""
     count = counted(len(said), "task")
     if len({why for _, why in said}) == 1:
         names = ", ".join(name for name, _ in said[:_MOST_NAMES])

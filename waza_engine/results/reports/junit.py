@@ -49,12 +49,12 @@ _TYPES = {
 def junit_report(
     *documents: Block, fail_under: float | None = None, refused: Mapping[str, str] | None = None
 ) -> bytes:
-    """Return the XML of result documents in today's layout, with a test suite for each.
+    """Return the XML of result documents in the current layout, with a test suite for each.
 
     ``refused`` are suites that could not run, by name, with the reason; each has a case with an error.
 
-    Times are seconds. A failure has a line for every grader that did not pass; what broke is an error. What
-    speaks against the run next to its tasks is a case of its own: a run that is no pass is never green.
+    Times are seconds. A failure has a line for every grader that did not pass; a broken grader or trial is an
+    error. Each other reason against the run is a case of its own: a run that did not pass is never green.
     """
     report = JUnitXml()
     for document in documents:
@@ -97,7 +97,7 @@ def _suite(document: Block, fail_under: float | None) -> TestSuite:
     # Readers take two cases of one name for one.
     names = told_apart(task.id or task.name for task in found.tasks)
     cases = [_case(task, name, header.skill) for name, task in zip(names, found.tasks, strict=True)]
-    # All at once: the library counts the whole suite whenever a case is added to it.
+    # Add them together: the library recounts the whole suite on each call.
     suite.add_testcases(
         [*cases, *_cases_of_prompts(run, found, header.skill), *_cases_of_the_run(found, header.skill)]
     )
@@ -161,5 +161,5 @@ def _line(grader: GraderConclusion) -> str:
 
 
 def _clean(text: str) -> str:
-    # XML 1.0 has no way to write control characters, and a CI system prints the text.
+    # XML 1.0 cannot represent control characters, and a CI system prints the text.
     return harmless_lines(text)

@@ -42,10 +42,10 @@ _CUT = "\nThe rest is in the result file.\n"
 
 
 def markdown_report(document: Block, *, fail_under: float | None = None) -> str:
-    """Return the comment of a result document in today's layout.
+    """Return the comment of a result document in the current layout.
 
-    What comes from the suite, its agents and graders stands in code: it makes no link and mentions nobody. A
-    comment that GitHub would refuse for its length ends with a note.
+    Text from the suite, its agents and graders is shown as code: it makes no link and mentions nobody. A
+    comment that is too long for GitHub ends with a note.
     """
     run = run_of(document)
     found = conclude(run, fail_under=fail_under)

@@ -1,7 +1,7 @@
-"""What happened in a task, for people who want to know why: a page of Markdown for each recorded task.
+"""A page of Markdown for each recorded task that shows why it passed or failed.
 
-The prompt, what the agent said and called, files it wrote, what it used, and each grader with its reasons.
-What comes from agents and graders stands in code, and long texts are cut where it says so.
+The prompt, the agent's messages and calls, files it wrote, its usage, and each grader with its reasons. Text
+from agents and graders is shown as code, and long strings are cut with a note.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
         ("Commit", header.commit.words if header.commit else ""),
     )
     lines += ["", " · ".join(f"{name}: {code(value)}" for name, value in facts if value), ""]
-    # On a line of its own: beside another run it differs always, and the line above only where something did.
+    # On its own line, because it always differs in a comparison, and the line above only for real changes.
     if started := local_time(header.started):
         lines += [f"Started: {code(started)}", ""]
     return "\n".join(lines)
@@ -141,7 +141,7 @@ def _triggers(found: TriggerConclusion) -> str:
 def _task(task: TaskConclusion, prompt: str, room: int) -> str:
     verdict = f"{task.verdict} so far" if task.cut_short else task.verdict
     lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {verdict}", ""]
-    # What a grader broke at is the evidence of the cause, which follows.
+    # The reason why a grader broke is the evidence of the cause, which follows.
     told_below = task.verdict == "errored" and not task.error and task.cause is not None
     if (why := task.reason or task.cut_short) and not told_below:
         lines += [sentence(why), ""]
@@ -232,7 +232,7 @@ def _verdict(verdict: Validation, output: str) -> Iterator[str]:
         yield from (fenced(_cut(verdict.feedback)), "")
     shown = verdict.checks[:_MOST_CHECKS]
     for check in shown:
-        # No table: a pattern may have a bar behind a backslash, which no cell shows as it is.
+        # No table: a pattern may have a bar after a backslash, which no cell can show.
         met = _met(verdict, check, output)
         yield f"- {'✓' if check.passed else '✗'} {code(_rule(verdict, check))}{f' · {met}' if met else ''}"
     if len(verdict.checks) > len(shown):
@@ -285,7 +285,7 @@ def _turns(trial: TrialOutcome) -> Iterator[str]:
 
 
 def _changed(files: FilesChanged) -> Iterator[str]:
-    """Yield a line for each file that the agent left otherwise than it found it."""
+    """Yield a line for each file that the agent created, changed or deleted."""
     for sign, paths, what in (
         ("+", files.created, "created"),
         ("~", files.changed, "changed"),

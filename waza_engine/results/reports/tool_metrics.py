@@ -1,4 +1,4 @@
-"""How a run used tools, in figures: part of upstream's comparison since 0.38."""
+"""Statistics of a run's tool calls: part of upstream's comparison since 0.38."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MANY = 3
 
 
 def tool_metrics(tasks: Sequence[RecordedTask]) -> dict[str, Any]:
-    """Return the figures of a run; rates are 0..1 and 0 when there is nothing to count.
+    """Return the statistics of a run; rates are 0..1 and 0 when there is nothing to count.
 
-    ``selection_accuracy`` is the share of verdicts on the choice of tools that passed (upstream always says
-    0). The histogram counts trials by their number of calls.
+    ``selection_accuracy`` is the share of verdicts on the choice of tools that passed (upstream always
+    reports 0). The histogram counts trials by their number of calls.
     """
     trials = [trial.outcome for task in tasks for trial in task.trials]
     calls = [call for trial in trials for call in trial.tool_calls or ()]

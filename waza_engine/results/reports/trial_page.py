@@ -1,6 +1,6 @@
-"""One trial as people read it, in a text where each match and miss of its graders has a place.
+"""One trial as a readable page, in which each match and miss of its graders has a position.
 
-It is Markdown that reads well as it is written: an editor shows the text, and draws the marks over it.
+It is Markdown that is readable as source: an editor shows the text, and draws the marks over it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST_REST = 200_000
 
 @frozen()
 class TrialPage:
-    """A text, and marks that count its characters."""
+    """A page's text, and marks that count its characters."""
 
     text: str
     marks: Sequence[Mark]
@@ -41,13 +41,13 @@ def trial_page(
     ``judged`` are the names of the verdicts that are of now, ``title`` is the name of the task, ``prompt``
     what its suite asks.
     """
-    # Marks are made of what is shown: masking and making visible change how long it is.
+    # Compute marks from the shown text: masking and escaping change its length.
     trial = replace(trial, output=visible_lines(masked(trial.output)))
     shown = trial.output[:LONGEST_ANSWER]
     answer = fenced(shown) if shown else NO_ANSWER
     head = [f"# {code(title)}, trial {trial.number}", "", _origin(trial, judged, started), ""]
     lines = [*head, *trial_sections(trial, prompt, answer), ""]
-    # What was asked may be the same text: the answer is found by what it is, not by what it says.
+    # The prompt may be the same text, so the answer is found by identity.
     place = next((number for number, line in enumerate(lines) if line is answer), 0)
     before = masked("".join(f"{line}\n" for line in lines[:place]))
     text = before + "\n".join([*lines[place : place + 1], masked(_bounded("\n".join(lines[place + 1 :])))])
@@ -67,7 +67,7 @@ def _bounded(text: str) -> str:
 
 
 def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> str:
-    """Say of when the answer is, and of when what the graders say of it."""
+    """Return when the answer was given, and when the verdicts on it."""
     names = [verdict.name for verdict in (trial.validations or {}).values()]
     kept = [code(shown_grader(name)) for name in names if name not in judged]
     at = local_time(started) or SOME_TIME_AGO

@@ -1,4 +1,4 @@
-"""What a run comes to, what it cost and what its skills add, in words that all reports share."""
+"""Words shared by all reports: the verdict of a run, its cost, and the effect of its skills."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CAUSE_WORDS = {
     "environment": "The environment.",
     "not known": "Not known.",
 }
-"""What made a task red, before its evidence."""
+"""The cause of a failed task, as the words before its evidence."""
 
 VERDICT_WORDS: Mapping[RunVerdict, str] = {
     "passed": "passed",
@@ -44,7 +44,7 @@ VERDICT_WORDS: Mapping[RunVerdict, str] = {
     "interrupted": "interrupted",
     "broken": "not run to its end",
 }
-"""What a report calls the verdict of a run of which no more is known."""
+"""A report's label for each verdict of a run, when nothing else is known."""
 
 
 def verdict_words(found: Conclusion) -> str:
@@ -56,7 +56,7 @@ def verdict_words(found: Conclusion) -> str:
 
 
 def recorded_verdict_words(verdict: RunVerdict, part: str | None) -> str:
-    """Return what a report calls the verdict of a run of which no more is known than its ``part``."""
+    """Return a report's label for a verdict when only the ``part`` of the run is known."""
     return "judged in part" if verdict == "unjudged" and part else VERDICT_WORDS[verdict]
 
 

@@ -1,1 +1,1 @@
-"""What people say of pending graders, and how far judges agree with them."""
+"""Reviews of pending graders by people, and the agreement of judges with them."""

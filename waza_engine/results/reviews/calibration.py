@@ -1,7 +1,7 @@
-"""How far a judge agrees with people: the labels of `human_calibration` graders beside the judge's verdicts.
+"""The agreement of a judge with people: labels of `human_calibration` graders against its verdicts.
 
-A label is a review of a `human_calibration` grader. It counts beside the verdict that the grader named by
-``calibrate_grader`` gave of the same trial. Positive means passed.
+A label is a review of a `human_calibration` grader. It is compared with the verdict of the grader named by
+``calibrate_grader`` on the same trial. Positive means passed.
 
 Light, no models.
 """
@@ -19,11 +19,11 @@ from waza_engine.results.record import Validation
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Labels of people beside verdicts of one judge.
+    """Labels of people compared with verdicts of one judge.
 
     Rates are 0..1 and None where nothing can be counted: ``false_positive_rate`` is the share that the judge
     passed of what people failed, ``false_negative_rate`` the share that it failed of what they passed.
-    ``kappa`` is Cohen's, None when one of the two always says the same and chance explains all.
+    ``kappa`` is Cohen's, None when one of the two is constant and chance explains all.
     ``mean_score_difference`` is the judge's score less the person's, on average.
     """
 
@@ -39,7 +39,7 @@ class Agreement:
 
 
 def agreement(pairs: Sequence[tuple[bool, bool]], differences: Sequence[float] = ()) -> Agreement:
-    """Return the figures of (person passed, judge passed) pairs."""
+    """Return the agreement of (person passed, judge passed) pairs."""
     total = len(pairs)
     agreed = sum(person == judge for person, judge in pairs)
     human_passes = sum(person for person, _ in pairs)
@@ -48,7 +48,7 @@ def agreement(pairs: Sequence[tuple[bool, bool]], differences: Sequence[float] =
     false_negatives = sum(person and not judge for person, judge in pairs)
     kappa = None
     if total:
-        # What two who know nothing of each other would agree on, given how often each says yes.
+        # The agreement expected by chance, given how often each of the two passes.
         chance = (human_passes * judge_passes + (total - human_passes) * (total - judge_passes)) / total**2
         kappa = None if chance == 1 else (agreed / total - chance) / (1 - chance)
     return Agreement(
@@ -85,7 +85,7 @@ def calibrations(document: Block) -> dict[str, dict[str, Any]]:
 
 
 def with_calibration(document: Block) -> Block:
-    """Return a document with the agreement of its judges; the same document when nobody has labelled."""
+    """Return a document with the agreement of its judges; the same document without labels."""
     found = calibrations(document)
     return {**document, "calibration": found} if found else document
 

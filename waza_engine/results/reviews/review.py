@@ -1,4 +1,4 @@
-"""What a review by a person makes of a pending verdict. Light, no models: readers of results use it too."""
+"""Apply a person's review to a pending verdict. Light, no models: readers of results use it too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a person said of one grader of one trial.
+    """A person's verdict on one grader of one trial.
 
     ``score`` is 0..1; ``time`` is an ISO 8601 time stamp with its zone.
     """
@@ -22,9 +22,9 @@ class Review:
 
 
 def review_changes(details: Mapping[str, Any], review: Review) -> dict[str, Any]:
-    """Return what a reviewed verdict says anew: its score, verdict, feedback, details and status.
+    """Return the new values of a reviewed verdict: its score, verdict, feedback, details and status.
 
-    The words are those of the first version's review form.
+    The wording is that of the first version's review form.
     """
     word = "Passed" if review.passed else "Failed"
     by = f"{word} the review of {review.reviewer}" if review.reviewer else f"{word} the review"

@@ -1,9 +1,9 @@
-"""The review file: what people said of pending graders, one JSON object a line, to be committed.
+"""The review file: people's reviews of pending graders, one JSON object a line, to be committed.
 
-``reviews.jsonl`` lies beside the eval file, not below ``.waza``: results are made anew by every run, a review
-is somebody's work. Lines are only ever added, so two reviewers never overwrite each other and version control
-merges them; of two reviews of one thing the later line counts. Results files are never edited: readers lay
-the reviews over them.
+``reviews.jsonl`` lies next to the eval file, not below ``.waza``: results are generated, a review is
+somebody's work. Lines are only ever added, so two reviewers never overwrite each other and version control
+merges them; of two reviews of one verdict the later line counts. Results files are never edited: readers
+apply the reviews to them.
 
 Light, no models.
 """
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReviewKey:
-    """Which verdict was reviewed: ``run`` is the id of the run, ``trial`` its number, from 1."""
+    """The reviewed verdict: ``run`` is the id of the run, ``trial`` its number, from 1."""
 
     run: str
     task: str
@@ -86,7 +86,7 @@ def reviews_stamp(results: Path) -> tuple[Path, int, int] | None:
 
 
 def review_file(results: Path) -> Path:
-    """Return where a review of a result file goes: the file that is there, else one beside the eval file."""
+    """Return the file for a review of a result file: the existing one, else one next to the eval file."""
     stamp = reviews_stamp(results)
     if stamp is not None:
         return stamp[0]
@@ -133,7 +133,7 @@ def broken_lines(results: Path) -> list[str]:
 
 
 _read: dict[tuple[Path, int, int], Reviews] = {}
-"""What review files said, by their state."""
+"""A cache of review files, by their state."""
 
 
 def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:

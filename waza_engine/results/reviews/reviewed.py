@@ -1,4 +1,4 @@
-"""A result document with its reviews: verdicts of people, the figures that follow, and what still waits.
+"""A result document with its reviews: verdicts of people, the resulting numbers, and pending verdicts.
 
 Light, no models.
 """
@@ -37,7 +37,7 @@ class ReviewItem:
 
     @property
     def pending(self) -> bool:
-        """Whether nobody has reviewed it yet."""
+        """Return whether it has no review yet."""
         return verdict_of(self.key.grader, self.verdict).status == "pending"
 
 
@@ -49,9 +49,9 @@ class RunReviews:
     reviews: Reviews
 
     def over_task(self, task: Block, *, resampled: bool = True) -> tuple[Block, bool]:
-        """Return a task with its reviews laid over it, and whether there are any.
+        """Return a task with its reviews applied, and whether there are any.
 
-        Its figures are counted again, the interval of its score only when ``resampled``.
+        Its numbers are computed again, the interval of its score only when ``resampled``.
         """
         identifier = text_of(task.get("test_id"))
         trials: list[Block] = []
@@ -80,7 +80,7 @@ class RunReviews:
 
 
 def reviews_of(document: Block, results: Path) -> RunReviews | None:
-    """Return the reviews of the run that a document tells of, None when there are none."""
+    """Return the reviews of a document's run, None when there are none."""
     return finished(reviews_of_in_steps(document, results))
 
 
@@ -92,7 +92,7 @@ def reviews_of_in_steps(document: Block, results: Path) -> Steps[RunReviews | No
 
 
 def with_reviews(document: Block, results: Path) -> Block:
-    """Return a document of today's layout with the reviews of its suite laid over it.
+    """Return a document of the current layout with the reviews of its suite laid over it.
 
     Figures are counted again for what changed. Without reviews it is the same document.
     """
@@ -133,7 +133,7 @@ def run_id(document: Block, results: Path) -> str:
 
 
 def _parts(trial: Block) -> Iterator[tuple[Block, Callable[[str], str]]]:
-    """Yield what verdicts stand in, a trial and its checkpoints, and how their names are told."""
+    """Yield the objects with verdicts, a trial and its checkpoints, and how their names are shown."""
     yield trial, str
     for checkpoint in blocks_of(trial.get("checkpoints")):
         yield checkpoint, partial(checkpoint_grader, turn=whole(checkpoint.get("after_turn")))
@@ -155,7 +155,7 @@ def _reviewed(verdict: Block, review: Any) -> Block:
 
 
 def _is_for_people(verdict: Block) -> bool:
-    """Tell whether a verdict is a person's, in words that every era wrote; types were written later."""
+    """Return whether a verdict is a person's, from its status: older versions did not write types."""
     return block_of(verdict, "details").get("status") in ("pending", "calibration_pending", "reviewed")
 
 

@@ -1,1 +1,1 @@
-"""What a run leaves on disk, and how it gets there without a half-written file ever showing."""
+"""Write the results of a run to disk, never showing a half-written file."""

@@ -1,4 +1,4 @@
-"""Writing the long texts of a run beside its result file."""
+"""Write the long strings of a run next to its result file."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ ValueT = TypeVar("ValueT")
 
 
 class Attachments:
-    """The long texts of one result file. Whatever comes again is the same file."""
+    """The long strings of one result file. Equal strings share a file."""
 
     def __init__(self, results: Path, *, within: Boundary | None = None) -> None:
-        """``within`` is the boundary of results whose place nobody has named."""
+        """``within`` is the boundary of results whose path was not given by a person."""
         self._within = within
         self._directory = attachment_directory(results)
         self._marks: dict[str, str] = {}
-        # Whether a task of this id has any, of those that were looked at: most have none.
+        # By task id, True if a task that was looked at has any: most have none.
         self._has_any: dict[str, bool] = {}
 
     def of_task(self, task: TaskOutcome) -> TaskOutcome:
-        """Return a task with marks for its long texts, which are kept now. Raises ``ResultsError``."""
+        """Return a task with marks for its long strings, which are stored now. Raises ``ResultsError``."""
         found = without_long_texts(task, self._kept)
         self._has_any[task.id] = self._has_any.get(task.id, False) or found is not task
         return found
 
     def of_run(self, run: RunOutcome) -> RunOutcome:
-        """Return a run with marks for the long texts of its tasks. Raises ``ResultsError``."""
+        """Return a run with marks for the long strings of its tasks. Raises ``ResultsError``."""
         baseline = None if run.baseline is None else self.of_run(run.baseline)
         tasks = tuple(map(self._of_task_again, run.tasks))
         return replace(run, tasks=tasks, triggers=self.of(run.triggers), baseline=baseline)
 
     def of(self, value: ValueT) -> ValueT:
-        """Return any value with marks for its long texts, which are kept now. Raises ``ResultsError``."""
+        """Return any value with marks for its long strings, which are stored now. Raises ``ResultsError``."""
         return without_long_texts(value, self._kept)
 
     def _of_task_again(self, task: TaskOutcome) -> TaskOutcome:
@@ -57,7 +57,7 @@ class Attachments:
 
 
 def copy_attachments(results: Path, copy: Path) -> None:
-    """Give a copy of a result file the long texts, too. Raises ``ResultsError``."""
+    """Copy the long strings of a result file to its copy. Raises ``ResultsError``."""
     source, target = attachment_directory(results), attachment_directory(copy)
     if source.is_dir() and source.resolve() != target.resolve():
         with clear_errors(target):

@@ -31,7 +31,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         return recovered
     for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
         entry = read_document(journal)
-        # What cannot be read is left alone: it may be a journal that another run is about to start.
+        # Leave unreadable files alone: one may be a journal that another run is about to start.
         if entry is None or goes_on(entry):
             continue
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
@@ -56,7 +56,7 @@ def _remove_workspaces(entry: Block) -> None:
 
 
 def _is_gone(pid: int) -> bool:
-    """Whether there is no process of this number, or one that was killed and that nobody has looked after."""
+    """Return whether there is no process of this number, or only a zombie."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -1,7 +1,7 @@
-"""The document of a run that was graded again: the record with new verdicts and new figures.
+"""The document of a re-graded run: the record with new verdicts and new numbers.
 
-Whatever was not graded again stays as it was written: other tasks, sessions, ``golden``, groups, triggers,
-the baseline, and keys that this engine does not know (upstream drops most of them).
+Parts that were not graded again stay as they were written: other tasks, sessions, ``golden``, groups,
+triggers, the baseline, and keys that this engine does not know (upstream drops most of them).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.results.reviews.calibration import with_calibration
 
-# What describes the verdicts of then.
+# These describe the old verdicts.
 _STALE_IN_A_TRIAL = ("failure_artifacts",)
 
 
@@ -41,7 +41,7 @@ def regraded_task(
     runs = [_trial(trial, validations, kept=kept) for trial, validations in trials]
     if not runs:
         return dict(document)
-    # That some trials did not come to their end is as true as it was.
+    # It is still true that some trials did not end.
     lost = [trial for trial, _ in trials if trial.outcome.stopped]
     stale = ("skill_impact", "required_pass_rate", *(() if lost else ("error_msg",)))
     rest = {key: value for key, value in document.items() if key not in stale}
@@ -51,7 +51,7 @@ def regraded_task(
 def regraded_document(
     recording: Recording, tasks: Sequence[Json], *, task_patterns: Sequence[str], graders: Sequence[str]
 ) -> Json:
-    """Return the whole document with these tasks, in the order of the record, and the figures over them."""
+    """Return the whole document with these tasks, in the order of the record, and its new numbers."""
     before = {key: value for key, value in recording.document.items() if key != "calibration"}
     document = dict(with_calibration(counted_document(before, tasks)))
     metadata = block_of(document, "metadata")

@@ -1,4 +1,4 @@
-"""Where the results of a run go that cannot be written to their place: what was paid for is not lost."""
+"""Rescue the results of a run that cannot be written to their path: they were paid for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log of a run as it goes, one JSON object a line: what ``--session-log`` leaves behind.
+"""A log of an active run, one JSON object a line: the output of ``--session-log``.
 
 Its lines are upstream's: ``timestamp``, ``type`` and ``data``.
 """
@@ -16,7 +16,7 @@ from waza_engine.terminal import json_text
 
 
 class SessionLog:
-    """Opens the file with its first line, writes every line at once, and replaces no other log.
+    """Opens the file with its first line, flushes every line, and replaces no other log.
 
     Every method that writes raises ``ResultsError``.
     """

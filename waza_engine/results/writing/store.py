@@ -1,10 +1,10 @@
-"""Where results lie on disk, and how they get there without a half-written file ever showing.
+"""Store results on disk, never showing a half-written file.
 
-While a run goes on, every finished task, and every trial of one that goes on, is appended to a journal
+While a run is active, every finished task, and every trial of an active one, is appended to a journal
 (``….partial.jsonl``) and flushed to the disk, so nothing finished is lost when the machine or the process
 dies; so is each answer that was paid for, as it arrives, and each trigger prompt. At the end the whole
-document is written beside it and takes its final name in one step; then the journal goes. A disk that is full
-takes no more, so the journal keeps room for the reason why there is no document.
+document is written next to it and renamed in one step; then the journal is deleted. The journal reserves room
+for the reason why there is no document, because a full disk takes no more.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _REASON_CHARACTERS = 600
 
 
 class ResultsError(Exception):
-    """Results cannot be written; the text says where and why."""
+    """Results cannot be written; the message says where and why."""
 
 
 class ResultStore:
@@ -91,13 +91,13 @@ class ResultStore:
         try:
             self._begin(self._journal)
         except ResultsError:
-            # One that says nothing would lie there for ever: nobody can tell whether it is about to begin.
+            # An empty journal would stay forever, because its run may be about to begin.
             with contextlib.suppress(OSError):
                 files.remove_file(self.journal_path, within=self.within)
             raise
 
     def _begin(self, journal: IO[bytes]) -> None:
-        # Not every command that writes a file runs a suite.
+        # Import here: not every command that writes a file runs a suite.
         import psutil
 
         started, booted = psutil.Process().create_time(), psutil.boot_time()
@@ -112,7 +112,7 @@ class ResultStore:
         self._append_timed({"baseline_task" if baseline else "task": task_document(task)})
 
     def add_trial(self, task_id: str, trial: TrialOutcome, *, baseline: bool = False) -> None:
-        """Keep a trial of a task that goes on, finished or not: nobody else has it when the run is killed.
+        """Store a trial of an active task, finished or not: it would be lost if the run is killed.
 
         The latest of a number counts. Raises ``ResultsError``.
         """
@@ -152,7 +152,7 @@ class ResultStore:
     def _check_place(self) -> None:
         """Raise ``OSError`` when a file is in the way, or links lead out of the suite.
 
-        What lies there is not ours to write to.
+        Directories outside the suite are not ours to write to.
         """
         self.within.resolved(self._directory)
         _existing(self._directory)
@@ -244,7 +244,7 @@ def _indented(value: object) -> str:
         # Python's own way to indent takes ten times as long.
         return msgspec.json.format(json_text(value), indent=2)
     except (msgspec.DecodeError, RecursionError):
-        # Half a surrogate pair, as in a file name that is no UTF-8, is JSON all the same.
+        # Half a surrogate pair, as in a file name that is not UTF-8, is JSON all the same.
         return json_text(value, indent=2)
 
 
@@ -263,7 +263,7 @@ def write_output(path: Path, content: bytes | Iterable[bytes]) -> None:
 
 
 def is_kept(path: Path) -> bool:
-    """Whether what is written there stays, as in no terminal and no pipe."""
+    """Return whether a written file persists, unlike a terminal or a pipe."""
     return not _is_device(path.resolve())
 
 
@@ -276,8 +276,8 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes], *, within: Bo
 def write_new(path: Path, content: bytes, *, within: Boundary | None = None) -> bool:
     """Create a file; return False, and touch nothing, when the name is taken.
 
-    The name is taken first, so that two writers never share one: killed between the two steps it stays empty.
-    Raises ``ResultsError``.
+    The name is taken first, so that two writers never share one: if killed between the two steps it stays
+    empty. Raises ``ResultsError``.
     """
     with clear_errors(path):
         try:
@@ -294,7 +294,7 @@ def write_new(path: Path, content: bytes, *, within: Boundary | None = None) -> 
 
 
 def check_place(suite_directory: Path) -> None:
-    """Find out whether the results of a suite can be kept, and leave nothing behind.
+    """Check whether the results of a suite can be stored, and leave nothing behind.
 
     Raises ``ResultsError``.
     """
@@ -343,7 +343,7 @@ def clear_errors(path: Path) -> Generator[None]:
 
 
 def keep_out_of_git(folder: Path, *, within: Boundary | None = None) -> None:
-    """Make the folder ignore itself: every run makes results anew, so they are no part of a commit."""
+    """Make the folder ignore itself: results are generated, so they do not belong in a commit."""
     with (
         contextlib.suppress(FileExistsError),
         files.create_file(folder / ".gitignore", within=within) as ignore,
@@ -356,5 +356,5 @@ def _parts(content: bytes | Iterable[bytes]) -> Iterable[bytes]:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether it is a terminal, a pipe or the like: something to write into, never to replace."""
+    """Return whether it is a terminal, a pipe or the like: something to write into, never to replace."""
     return path.exists() and not path.is_file() and not path.is_dir()

@@ -1,4 +1,4 @@
-"""One file a task with everything that was said in it: what ``--transcript-dir`` leaves behind.
+"""One transcript file per task: the output of ``--transcript-dir``.
 
 The layout is upstream's.
 """
@@ -20,11 +20,11 @@ _LONGEST_STEM_CHARACTERS = 120
 
 
 def write_transcript(directory: Path, task: TaskOutcome, prompt: str, started: datetime) -> Path:
-    """Write the transcript of a finished task and return its path; nothing that is there is replaced.
+    """Write the transcript of a finished task and return its path; existing files are not replaced.
 
-    ``prompt`` is the first one of the task, ``started`` the moment of its first trial, with a time zone.
-    Two tasks of one name that start within a second get files of their own. Long texts stand beside a file,
-    as those of result files do. Raises ``ResultsError``.
+    ``prompt`` is the first one of the task, ``started`` the moment of its first trial, with a time zone. Two
+    tasks of one name that start within a second get files of their own. Long strings are stored next to a
+    file, as those of result files are. Raises ``ResultsError``.
     """
     document = transcript_document(task, prompt, started)
     return next(

@@ -1,1 +1,1 @@
-"""What the agent is given besides the prompt: workspace, repositories, skills, instructions, servers."""
+"""The agent's inputs besides the prompt: workspace, repositories, skills, instructions, MCP servers."""

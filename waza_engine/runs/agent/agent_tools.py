@@ -31,7 +31,7 @@ _CONSTRAINT = "tool_constraint"
 
 
 class AgentTools:
-    """What the tested agent of a suite allows in each of its tasks; every file is read once."""
+    """Tools that the tested agent of a suite allows in each task; every file is read once."""
 
     def __init__(self, suite: Suite) -> None:
         self._suite = suite

@@ -1,6 +1,6 @@
-"""Which files of a workspace an agent made, changed or deleted: by names, sizes and times alone.
+"""Find the files that an agent made, changed or deleted, by name, size and modification time alone.
 
-Tool calls do not tell that: a shell writes files, too, and an agent whose calls are not known.
+Tool calls are not enough: a shell writes files too, and some agents do not report their calls.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from waza_engine.results.record import FilesChanged
 
 MOST_FILES = 20_000
-"""Of a workspace with more of them nothing is told: looking at it would take too long."""
+"""Changes are not reported for a workspace with more files: scanning it would take too long."""
 _LEFT_OUT = frozenset({".git"})
 
 _State = tuple[int, int]
@@ -20,9 +20,9 @@ _State = tuple[int, int]
 
 
 def watched_files(workspace: Path) -> Callable[[], FilesChanged]:
-    """Look at a workspace as it is; return a function that tells what has become of it since.
+    """Take a snapshot of a workspace; return a function that reports what has changed since.
 
-    Links are files of their own and never followed; what git keeps for itself is left out.
+    Links are files of their own and never followed; git's own directory is left out.
     """
     before = _files_of(workspace)
 

@@ -81,7 +81,7 @@ class CommandSession:
 
     @property
     def expects_calls(self) -> bool:
-        """Whether it matters how often a program is called."""
+        """Return whether a mock limits how often a program is called."""
         return any(mock.expect_calls is not None for mock in self._mocks)
 
 
@@ -91,7 +91,7 @@ def mocks_of(suite: Suite, task: TaskFile) -> tuple[CommandMock, ...]:
 
 
 def mocks_commands(suite: Suite) -> bool:
-    """Tell whether any task mocks a program."""
+    """Return whether any task mocks a program."""
     return any(mocks_of(suite, task.task) for task in suite.tasks if task.task is not None)
 
 
@@ -102,7 +102,7 @@ def command_folder(suite: Suite) -> MockedCommands | None:
 
 @contextlib.contextmanager
 def command_programs(suite: Suite, warn: Callable[[str], None]) -> Generator[None]:
-    """Keep the directory of mocked programs while a pass lasts; tell when its executor starts none."""
+    """Keep the directory of mocked programs during a pass; warn if its executor starts none."""
     executor = suite.spec.config.executor
     if not mocks_commands(suite):
         yield
@@ -196,7 +196,7 @@ def _mock(mock: CommandMock, suite_directory: Path) -> dict[str, Any]:
 
 
 def _response(response: CommandResponse, suite_directory: Path, where: str) -> Mapping[str, Any]:
-    # What knows the dialects takes long to load.
+    # Import here: the modules that know the regex dialects load slowly.
     from waza_engine.graders.matching.patterns import PatternError, check_syntax
 
     for pattern in response.args_regex or ():

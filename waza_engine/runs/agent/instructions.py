@@ -1,6 +1,6 @@
-"""What an agent is told besides the prompt: the tested skill, the list of skills, instruction files.
+"""Instructions for an agent besides the prompt: tested skill, list of skills, instruction files.
 
-What they tell the agent is upstream's; the words are ours.
+The content is that of upstream; the wording is ours.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def instructions_of(
     with_body: bool = True,
     routed: bool = False,
 ) -> str:
-    """Return the text, empty when there is nothing to add.
+    """Return the instructions, or an empty string if there are none.
 
     ``tested`` is the skill whose whole definition is added, unless ``with_body`` is false; ``routed`` then
     asks the agent to load it. Raises ``WorkspaceError`` for an instruction file that cannot be read.

@@ -20,7 +20,7 @@ _URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|[^/\\]+@[^/\\]+:)")
 
 
 class RepositoryError(Exception):
-    """A repository that cannot be put into the workspace; the text is for the author of the task."""
+    """A repository that cannot be put into the workspace; the message is for the author of the task."""
 
 
 def check_out(repository: Repository, target: Path, suite_directory: Path) -> None:

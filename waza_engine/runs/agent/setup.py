@@ -1,4 +1,4 @@
-"""What the agent of a run is given besides prompt and workspace: skills, instructions, MCP servers, limits.
+"""Set up the agent of a run besides prompt and workspace: skills, instructions, MCP servers, limits.
 
 One setup serves all trials and trigger prompts of a run.
 """
@@ -47,7 +47,7 @@ class AgentSetup:
             prompt=prompt,
             workspace=workspace.directory,
             workdir=task.inputs.workdir or "",
-            # As written: the id does not stand in for a missing name, in upstream's answers neither.
+            # As written: upstream does not replace a missing name with the id either.
             task_name=task.name,
             task_description=task.description,
             context=task.inputs.context,

@@ -65,11 +65,11 @@ class SkillSet:
 def suite_skills(suite: Suite) -> SkillSet:
     """Return the skills of every task without a list of its own.
 
-    A listed directory is looked for beside the eval file, then in the working directory, then in the
-    directories above the suite. Without a list it is what lies below ``paths.skills`` of ``.waza.yaml`` and
-    ``.github/skills``, and the skill that the suite itself lies in, or the agent beside the eval file. A list
-    that lacks the tested skill gets the directory of that one: there is nothing to test otherwise. A suite of
-    a scenario that names neither a skill nor directories has none.
+    A listed directory is looked up next to the eval file, then in the working directory, then in the
+    directories above the suite. Without a list, the skills are those below ``paths.skills`` of ``.waza.yaml``
+    and ``.github/skills``, and the skill that contains the suite, or the agent next to the eval file. A list
+    that lacks the tested skill gets its directory; otherwise there would be nothing to test. A suite of a
+    scenario that names neither a skill nor directories has none.
     """
     config, within = suite.spec.config, suite_boundary(suite.directory)
     if _ALL in config.disabled_skills or _is_none(config.skill_directories):
@@ -114,9 +114,9 @@ def task_skills(suite: Suite, task: TaskFile, of_suite: SkillSet) -> SkillSet:
 
 
 def listed_directories(suite: Suite, task: TaskFile) -> list[Path]:
-    """Return the skill directories that are written for a task, without a list that of the eval file.
+    """Return the skill directories listed for a task, or else those of the eval file.
 
-    Whether they exist is not asked. None when no skill may be loaded.
+    They may not exist. The list is empty when no skill may be loaded.
     """
     config = suite.spec.config
     if _ALL in config.disabled_skills or _is_none(config.skill_directories):
@@ -162,7 +162,7 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Bound
         if not _is_folder(place):
             warnings.append(f"`skill_directories`: there is no directory {place}")
             continue
-        # That of a skill which holds its suite is above it.
+        # The directory of a skill that contains its suite is above the suite.
         within = Boundary.around(place, *map(Path, of_suite.folders), name=of_suite.name)
         folders = [place, *_folders_in(place, within)] if definition_in(place) is None else [place]
         defined = [folder for folder in folders if definition_in(folder) is not None]
@@ -173,7 +173,7 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Bound
             if folder == place or not (_is_disabled(folder, disabled) or skill.name in disabled)
         ]
         skills += [skill for _, skill in kept]
-        # Where a skill of a folder is left out, the others are handed over one by one.
+        # If a skill of a folder is left out, pass the others one by one.
         all_kept = len(kept) == len(found) and all(map(within.holds, _links_in(place)))
         directories |= dict.fromkeys([place] if all_kept else [folder for folder, _ in kept])
     return SkillSet(tuple(directories), tuple(skills), searched, tuple(warnings))
@@ -189,7 +189,7 @@ def _joined(one: SkillSet, other: SkillSet) -> SkillSet:
 
 
 def _read(folder: Path, warnings: list[str], within: Boundary) -> Skill:
-    """Read the definition of a folder that has one; one that cannot be understood keeps its text."""
+    """Read the definition of a folder that has one; one that cannot be parsed keeps its text."""
     path = definition_in(folder)
     assert path is not None
     fallback = name_without_frontmatter(path)

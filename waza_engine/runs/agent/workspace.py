@@ -29,14 +29,14 @@ _FOREIGN_FOLDERS = frozenset({"node_modules", "vendor"})
 
 
 class WorkspaceError(Exception):
-    """A workspace that cannot be made as the task asks; the text is for its author."""
+    """A workspace that cannot be created as the task asks; the message is for its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A trial's directory. ``files`` is what was put there, ``instruction_files`` what the agent is told.
+    """A trial's directory, with the ``files`` put there and the agent's ``instruction_files``.
 
-    ``warnings`` name what was asked for and not found.
+    ``warnings`` name requested files that were not found.
     """
 
     directory: Path
@@ -75,21 +75,21 @@ def trigger_workspace(
 
 
 def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:
-    """Return where ``inputs.files`` are found: ``context_dir`` or ``fixtures`` beside the eval file.
+    """Return the directory of ``inputs.files``: ``context_dir``, or ``fixtures`` next to the eval file.
 
-    A relative ``context_dir`` is looked for beside the eval file, then in the working directory, then in the
-    directories above the suite: public suites write it from their repository's root.
+    A relative ``context_dir`` is looked up next to the eval file, then in the working directory, then in the
+    directories above the suite: public suites write it relative to their repository's root.
     """
     if not task.context_dir:
         return suite_directory / "fixtures"
     if Path(task.context_dir).is_absolute():
-        # That of a task file was checked when it was loaded; any other was named on the command line.
+        # The ``context_dir`` of a task file was checked at load time; any other comes from the command line.
         return Path(task.context_dir)
     return suite_place(suite_directory, task.context_dir, "context_dir", Path.is_dir)
 
 
 def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
-    """Return the first prompt: ``prompt``, or the text of ``prompt_file`` beside the task file.
+    """Return the first prompt: ``prompt``, or the content of ``prompt_file`` next to the task file.
 
     Raises ``WorkspaceError``.
     """
@@ -152,7 +152,7 @@ def _missing(code: str, root: Path, written: str, key: str, where: str) -> Itera
 
 @contextlib.contextmanager
 def _directory(*, keep: bool = False) -> Generator[Path]:
-    # What a killed process leaves is found by its number; what is to be kept is never taken for that.
+    # A killed process's leftovers are found by its pid; a prefix without one protects kept directories.
     prefix = KEPT_PREFIX if keep else workspace_prefix(os.getpid())
     try:
         directory = Path(tempfile.mkdtemp(prefix=prefix)).resolve()

@@ -1,1 +1,1 @@
-"""What a run tells while it goes on."""
+"""Events that a run sends while it is active."""

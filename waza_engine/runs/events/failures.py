@@ -1,4 +1,4 @@
-"""What does not hold in a verdict, as events tell it."""
+"""Failed checks of a verdict, as events report them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST_FAILURES = 20
 
 
 def failures_of(verdict: Validation) -> list[dict[str, Any]]:
-    """Return the first checks that do not hold: the ``path`` to the rule of each, and its ``message``.
+    """Return the first failed checks: the ``path`` to the rule of each, and its ``message``.
 
-    Where a check compares two texts they are ``expected`` and ``actual``.
+    A check that compares two strings has them as ``expected`` and ``actual``.
     """
     failed = [check for check in verdict.checks if not check.passed][:_MOST_FAILURES]
     return [
@@ -29,7 +29,7 @@ def failures_of(verdict: Validation) -> list[dict[str, Any]]:
 
 
 def shown(text: str) -> str:
-    """Return the beginning of a long text, and how much is left out: answers may have megabytes."""
+    """Return the beginning of a long string and how much is left out: answers may have megabytes."""
     left_out = len(text) - _SHOWN_CHARACTERS
     if left_out <= 0:
         return text

@@ -1,4 +1,4 @@
-"""How far a run is, told with its events."""
+"""Count a run's finished trials and report the count with its events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from waza_engine.runs.events.stream import EventKind, EventStream
 
 
 class Progress:
-    """How many trials of a run have ended, over all its passes; their ends are told through it."""
+    """Counts the finished trials of a run over all its passes, and reports their ends."""
 
     def __init__(self, stream: EventStream, total: int) -> None:
         self.stream = stream
@@ -18,7 +18,7 @@ class Progress:
         self._lock = threading.Lock()
 
     def tell_end(self, trials: int, kind: EventKind, **values: Any) -> None:
-        """Count and tell in one step: the count never runs backwards in the stream."""
+        """Count and report in one step: the count never runs backwards in the stream."""
         with self._lock:
             self._completed += trials
             self.stream.send(kind, completed=self._completed, total=self.total, **values)

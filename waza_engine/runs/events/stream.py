@@ -1,4 +1,4 @@
-"""What a run tells while it goes on: one stream of numbered events, of which ``ended`` is always the last."""
+"""The events of an active run: one stream of numbered events that always ends with ``ended``."""
 
 from __future__ import annotations
 
@@ -30,24 +30,21 @@ _CLOSING = ("passed", "failed", "errored", "pending", "skipped")
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """One event; what does not apply is None.
+    """One event; fields that do not apply are None.
 
     ``graded`` has a grader. ``passed``, ``failed``, ``errored``, ``pending`` and ``skipped`` close a trial
     (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer, a tool call that
     begins or, without a task, a warning about the suite. ``started`` with a trigger ``prompt``, and no task,
-    tells that it is sent, ``tried`` how that went.
-    ``asking`` and ``grading`` tell what goes on in a trial: an attempt sends its prompt, or its answer is
-    judged.
-    ``completed`` and ``total`` count trials.
-    ``status`` of a ``graded`` event is ``graded``, ``pending`` or ``error``, of ``tried`` ``passed``,
-    ``failed`` or ``errored``, of ``ended`` that of the run. Events of the run without skills have
-    ``baseline``; a task that was taken from the cache is ``cached``.
+    reports that it is sent, ``tried`` its result. ``asking`` and ``grading`` are the phases of a trial: an
+    attempt sends its prompt, or its answer is graded. ``completed`` and ``total`` count trials. ``status`` of
+    a ``graded`` event is ``graded``, ``pending`` or ``error``, of ``tried`` ``passed``, ``failed`` or
+    ``errored``, of ``ended`` that of the run. Events of the run without skills have ``baseline``; a task that
+    was taken from the cache is ``cached``.
 
-    ``failures`` of a ``graded`` event are the checks that do not hold: the ``path`` of each in the grader's
-    ``config`` and its ``message``. ``duration_ms`` is the wall clock of a grader, trial or task in
-    milliseconds, ``cost_usd`` what the run has spent so far in US dollars, where that is known. ``ended`` has
-    the ``conclusion`` of the run: its verdict, exit code, counts and reasons; the event that closes a task
-    has that of the task.
+    ``failures`` of a ``graded`` event are the failed checks: the ``path`` of each in the grader's ``config``
+    and its ``message``. ``duration_ms`` is the wall clock of a grader, trial or task in milliseconds,
+    ``cost_usd`` what the run has spent so far in US dollars, if known. ``ended`` has the ``conclusion`` of
+    the run: its verdict, exit code, counts and reasons; the event that closes a task has that of the task.
     """
 
     run_id: str
@@ -79,9 +76,9 @@ class RunEvent:
 
 
 class EventStream:
-    """Numbers events and hands them over one at a time; nothing comes after ``ended``.
+    """Numbers events and delivers them one at a time; nothing comes after ``ended``.
 
-    A listener that raises is told nothing more: ``failure`` keeps its error and ``on_failure`` is called.
+    A listener that raises gets no more events: ``failure`` holds its error and ``on_failure`` is called.
     """
 
     def __init__(
@@ -97,7 +94,7 @@ class EventStream:
         self._outputs: dict[tuple[Any, ...], MaskedStream] = {}
 
     def send(self, kind: EventKind, **values: Any) -> None:
-        """Tell the listener; called from any thread, never raises. After ``ended`` it does nothing."""
+        """Send an event; called from any thread, never raises. After ``ended`` it does nothing."""
         with self._lock:
             if self._ended:
                 return

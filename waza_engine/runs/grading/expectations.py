@@ -42,7 +42,7 @@ def expectations(expected: Expected, output: str) -> Iterator[Validation]:
 
 
 def explained_expectation(expected: Expected, path: RulePath, output: str) -> Explanation | None:
-    """Explain a text of one of the lists, or the whole list of those of which one must occur."""
+    """Explain one string of a list, or the whole list of strings of which one must occur."""
     match path:
         case ("output_contains" | "output_not_contains" | "output_contains_any" as key, int(index)):
             texts: Sequence[str] = getattr(expected, key)
@@ -52,7 +52,7 @@ def explained_expectation(expected: Expected, path: RulePath, output: str) -> Ex
 
 
 def proposed_expectations(expected: Expected, path: RulePath, outputs: Sequence[str]) -> Iterator[Proposal]:
-    """Propose texts of the lists as they were answered."""
+    """Propose strings for the lists, as they occur in the answers."""
     match path:
         case ("output_contains" | "output_contains_any" as key, int(index)):
             texts: Sequence[str] = getattr(expected, key)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from waza_engine.spec.grader_entry import GraderEntry
 
 
-# Who grades one task after the other does not build the graders of all of them again.
+# Grading one task after the other must not build the graders of all of them again.
 _KEPT_ROUNDS = 64
 
 
 @dataclass(slots=True)
 class _Kept:
-    """A grader, or what is wrong with it, and when it was asked for last."""
+    """A grader or its error, and the round of its last use."""
 
     grader: AnyGrader | str
     round: int
@@ -46,7 +46,7 @@ class GraderCache:
         self._build = build
         self._lock = threading.Lock()
         self._by_text: dict[Hashable, _Kept] = {}
-        # An entry that is asked for again, as one of the suite is for each task, is not looked at again.
+        # An entry that is used again, such as one of the suite in each task, is not compared again.
         self._by_entry: dict[int, _Known] = {}
         self._round = 0
 
@@ -85,7 +85,7 @@ class GraderCache:
 
 
 def _written(value: object) -> Hashable:
-    """Return what tells values of a file apart: ``1``, ``1.0``, ``01`` and ``true`` are four."""
+    """Return a key that tells values of a file apart: ``1``, ``1.0``, ``01`` and ``true`` are four."""
     if isinstance(value, Mapping):
         block = cast("Mapping[str, Any]", value)
         return "{", tuple((key, _written(item)) for key, item in block.items())

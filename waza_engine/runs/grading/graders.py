@@ -39,7 +39,7 @@ class BuiltGrader:
 
     @property
     def required(self) -> bool:
-        """Whether a trial fails with it: not if it is advisory, or measures a judge."""
+        """Return whether its failure fails the trial: not if it is advisory, or measures a judge."""
         return self.entry.required and self.entry.type != MEASURES_JUDGES
 
     @property

@@ -1,4 +1,4 @@
-"""What each check of a verdict has judged, in the author's words, so that a record tells it by itself."""
+"""Store the rule of each check in the author's words, so that a record is readable on its own."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _CONTAINERS = (Mapping, list, tuple)
 
 
 def with_rules(verdict: Verdict, entry: GraderEntry) -> tuple[Check, ...]:
-    """Return the checks of a verdict, each with what stands at its path unless the details tell that."""
+    """Return the checks of a verdict, each with the value at its path unless the details show it."""
     return tuple(_with_rule(check, verdict, entry) for check in verdict.checks)
 
 
 def rule_words(value: object) -> str:
-    """Return a value of a grader's options as one reads it: a text as it is, what holds others as JSON."""
+    """Return a grader's option for display: a string as it is, a list or mapping as JSON."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -38,7 +38,7 @@ def _with_rule(check: Check, verdict: Verdict, entry: GraderEntry) -> Check:
         return check
     written = value_at(entry.config, check.path)
     if written is None and check.path[0] in ("assertions", "rubric"):
-        # Older places beside `config`.
+        # Older locations next to `config`.
         written = value_at({"assertions": entry.assertions, "rubric": entry.rubric}, check.path)
     words = rule_words(written)
     return replace(check, rule=words) if words else check

@@ -39,10 +39,10 @@ _NO_MODEL = (
 
 @dataclass(frozen=True, slots=True)
 class ExecutorJudge:
-    """A judge behind an executor. ``model`` is asked when the grader names none.
+    """A judge that asks an executor. ``model`` is used when the grader names none.
 
     ``shared`` is true when the executor is the agent's, whose sessions can be continued. ``reasoning_effort``
-    holds for questions that name none.
+    applies to questions that name none.
     """
 
     executor: Executor
@@ -55,8 +55,8 @@ class ExecutorJudge:
         """Return the text of the answer.
 
         Raises:
-            JudgeError: when there is none, also when it takes too long.
-            CancelledRunError: when the run is cancelled, at once.
+            JudgeError: when there is no answer, also when it takes too long.
+            CancelledRunError: immediately, when the run is cancelled.
 
         """
         if not self.executor.has_model:
@@ -98,7 +98,7 @@ class ExecutorJudge:
         if response.error:
             raise LostJudgeError(f"the judge gave up: {response.error}")
         if response.cut:
-            # What it would have said last may be the contrary of what it has said.
+            # The missing end of the answer may contradict its beginning.
             why = "the judge's answer was cut: the model's limit of tokens was reached"
             raise UnusableReplyError(f"{why}; it ends with {quoted_reply(response.output[-160:])}")
         if response.refusal:
@@ -111,8 +111,8 @@ def judge_executor(
 ) -> Executor:
     """Return the executor of the judges: that of the agent unless another one is named.
 
-    ``wrapped`` puts a new executor behind the run's meter. Raises ``ExecutorError`` for one that cannot be
-    made, or has no model.
+    ``wrapped`` adds the run's meter to a new executor. Raises ``ExecutorError`` for one that cannot be
+    created, or has no model.
     """
     found = agent if name in (None, agent.name) else wrapped(create_executor(name or "", settings))
     if name is not None and not found.has_model:

@@ -1,7 +1,7 @@
-"""Verdicts that stay as they were recorded, and are marked so, when a record is graded again.
+"""Verdicts that are copied from the record, and marked as such, when the record is graded again.
 
-Those of judges, unless it is told to ask them: a judge costs, and would say something else today. Those that
-need the agent's files, when these are gone.
+These are verdicts of judges, unless a judge executor is requested: a judge costs and may answer differently
+today. Verdicts that need the agent's files are copied too, if the files are gone.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _ASK = "grading a record again asks no judge unless `--judge-executor` names one
 
 
 def asks_judge(built: BuiltGrader) -> bool:
-    """Tell whether a grader would ask a model."""
+    """Return whether a grader would ask a model."""
     return built.grader is not None and built.grader.judged
 
 
 def continues_session(built: BuiltGrader) -> bool:
-    """Tell whether the judge of a grader needs the session of the agent, which is over."""
+    """Return whether the judge of a grader needs the session of the agent, which is over."""
     return built.grader is not None and built.grader.continues_session
 
 
 def needs_workspace(built: BuiltGrader) -> bool:
-    """Tell whether a grader cannot grade without the files that the agent left."""
+    """Return whether a grader cannot grade without the files that the agent left."""
     return built.grader is not None and built.grader.needs_workspace
 
 
 def has_verdict(built: BuiltGrader, trial: RecordedTrial) -> bool:
-    """Tell whether a grader of this name and type gave a verdict in the run."""
+    """Return whether a grader of this name and type gave a verdict in the run."""
     found = (trial.outcome.validations or {}).get(built.name)
     return found is not None and _is_of_kind(found.type, built.entry.type)
 
@@ -83,12 +83,12 @@ def recorded_baseline(recording: Recording, task_id: str, number: int) -> str | 
 
 
 def is_recorded(verdict: Validation) -> bool:
-    """Tell whether a verdict was kept."""
+    """Return whether a verdict was copied from the record."""
     return verdict.details.get(ORIGIN) == RECORDED
 
 
 def kept_for_files(verdict: Validation) -> bool:
-    """Tell whether a kept verdict is one that could not be given again without the agent's files."""
+    """Return whether a copied verdict could not be computed again without the agent's files."""
     grader = known_type(verdict.type)
     return grader is not None and grader.needs_workspace
 
@@ -100,7 +100,7 @@ def _ask_of(built: BuiltGrader) -> str:
 
 
 def _is_of_kind(recorded: str, now: str) -> bool:
-    """Tell whether a verdict is of that type of grader; judges, those of plug-ins too, are one kind."""
+    """Return whether a verdict is of that type of grader; judges, those of plug-ins too, count as one."""
     recorded_type, type_now = known_type(recorded), known_type(now)
     if recorded == now or type_now is None or not type_now.judged:
         return recorded == now

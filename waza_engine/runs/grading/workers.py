@@ -18,7 +18,7 @@ IDLE_SECONDS = 60.0
 
 @dataclass(slots=True)
 class WorkerSet:
-    """What evaluates assertions and what searches patterns. Workers start when they are first needed."""
+    """The workers for assertions and for pattern searches. They start when they are first needed."""
 
     assertions: AssertionEvaluator = field(default_factory=AssertionEvaluator)
     patterns: WorkerPool = field(default_factory=pattern_workers)

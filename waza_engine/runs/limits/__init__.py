@@ -1,1 +1,1 @@
-"""What ends things in time: deadlines, cancellation, and what a run may spend."""
+"""Limits of a run: deadlines, cancellation, and budget."""

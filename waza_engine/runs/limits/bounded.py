@@ -34,7 +34,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
 
     Raises:
         TooSlowError: after ``seconds``.
-        CancelledRunError: when the run is cancelled, at once.
+        CancelledRunError: immediately, when the run is cancelled.
 
     """
     if cancellation.requested:
@@ -49,7 +49,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
     finally:
         withdraw()
     if cancellation.requested:
-        # What ends because it was killed says nothing of its own.
+        # The error of a killed call means nothing.
         raise CancelledRunError
     if isinstance(found, _Returned):
         return found.value
@@ -57,7 +57,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
 
 
 def start_call(call: Callable[[], ResultT], done: Callable[[ResultT | Exception], None]) -> None:
-    """Make a call in another thread and return at once; ``done`` gets there what it returns or raises."""
+    """Make a call in another thread and return immediately; ``done`` gets its result or error there."""
 
     def work() -> None:
         found = _made(call)
@@ -86,7 +86,7 @@ def _in_thread(work: Callable[[], None]) -> None:
 
 
 class _Worker:
-    """A daemon thread that carries out calls, one after the other; one that never ends keeps only itself."""
+    """A daemon thread that executes calls, one after the other; one that never ends blocks only itself."""
 
     def __init__(self) -> None:
         self.calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()

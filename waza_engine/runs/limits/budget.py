@@ -1,7 +1,7 @@
-"""What a run may spend, and the one point through which its calls go: turns, judges, triggers, responders.
+"""The budget of a run, and the meter for all its calls: turns, judges, triggers, responders.
 
-Usage is counted after every call. When a limit is reached no call starts any more, and those that go on are
-ended: what they cost is counted too, as far as the agent says.
+Usage is counted after every call. When a limit is reached, no new call starts and active calls are ended;
+their cost is counted too, as far as the agent reports it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _GRACE_SECONDS = 10.0
 
 
 class BudgetExceededError(ExecutorError):
-    """The call was refused, or ended, because the run has reached its limit; the text says which."""
+    """The call was rejected, or ended, because the run has reached its limit; the message says which."""
 
 
 def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
-    """Return the models that have a name and no list price, when the budget limits the cost.
+    """Return the named models without a list price, when the budget limits the cost.
 
-    What a model without a name costs is only known when it has answered.
+    The cost of a model without a name is only known when it has answered.
     """
     if budget.max_cost_usd is None:
         return []
@@ -68,7 +68,7 @@ class Meter:
 
     @property
     def reason(self) -> str:
-        """Which limit was reached, "" while none is."""
+        """Return the limit that was reached, "" if none was."""
         return self._reason if self._within is None else self._within.reason
 
     @property
@@ -83,7 +83,7 @@ class Meter:
 
     @property
     def cost(self) -> Cost:
-        """What they cost."""
+        """Return the cost of the counted calls."""
         return self._cost
 
     def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
@@ -110,7 +110,7 @@ class Meter:
             self._stop(f"{why}; give --max-tokens too")
 
     def _is_blind(self, usage: Usage | None) -> bool:
-        """Whether a call said nothing that the limits could count."""
+        """Return whether a call reported nothing that the limits could count."""
         told_cost = usage is not None and usage.cost_usd is not None
         enough = told_cost and self.budget.max_tokens is None
         return self.budget.limited and not tokens_of(usage) and not enough
@@ -122,7 +122,7 @@ class Meter:
 
 
 class _Wrapping:
-    """An executor that stands before another one and declares the same."""
+    """An executor that wraps another one and declares the same capabilities."""
 
     def __init__(self, executor: Executor) -> None:
         self.name = executor.name
@@ -150,12 +150,12 @@ class MeteredExecutor(_Wrapping):
 
     @property
     def reason(self) -> str:
-        """Which limit was reached, "" while none is."""
+        """Return the limit that was reached, "" if none was."""
         return self._meter.reason
 
     @property
     def spent(self) -> Cost:
-        """What the run has spent so far, judges included."""
+        """Return the cost of the run so far, judges included."""
         return self._meter.cost
 
     def refuses(self) -> str:
@@ -166,9 +166,9 @@ class MeteredExecutor(_Wrapping):
         return self._meter.reason
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn, unless the limit is reached; raise ``BudgetExceededError`` when it is.
+        """Execute one turn, or raise ``BudgetExceededError`` if the limit is reached.
 
-        Usage that the executor ascribes to no model is ascribed to the one that was asked for.
+        Usage without a model is counted for the requested model.
         """
         if not self.costs:
             return self._executor.execute(request, cancellation)
@@ -201,7 +201,7 @@ class MeteredExecutor(_Wrapping):
             if cancellation.requested:
                 bill.count_arrived()
                 raise
-            # What the call has cost so far is worth a moment; its answer is, when it is the last one.
+            # Wait a moment for the cost of the call so far, and for its answer if that is the last one.
             told.wait(_LAST_WORDS_SECONDS)
             if complete:
                 return complete[0]
@@ -220,7 +220,7 @@ class MeteredExecutor(_Wrapping):
 
 
 class _Bill:
-    """What one call used, counted once: as its response says, or by the answers that had arrived of it."""
+    """The usage of one call, counted once: from its response, or from the answers that had arrived."""
 
     def __init__(self, meter: Meter, request: ExecutionRequest) -> None:
         self._meter = meter
@@ -229,7 +229,7 @@ class _Bill:
         self._arrived: list[PaidAnswer] = []
 
     def note(self, answer: PaidAnswer) -> None:
-        """Note an answer as it arrives, and hand it on."""
+        """Store an answer as it arrives, and pass it on."""
         answer = replace(answer, usage=_ascribed(answer.usage, self._request.model))
         self._arrived.append(answer)
         self._request.paid(answer)
@@ -240,7 +240,7 @@ class _Bill:
             self._meter.count(usage, cost_of(usage, self._request.model), must_tell=must_tell)
 
     def count_arrived(self) -> None:
-        """Count what has arrived of a call that broke, or that nobody waits for any more."""
+        """Count the answers of a call that broke, or that no caller waits for any more."""
         if self._arrived:
             self.count(total(answer.usage for answer in tuple(self._arrived)))
 
@@ -270,7 +270,7 @@ class Tally(_Wrapping):
             return tuple(answer for answers in self._arrived.values() for answer in answers)
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn and add its usage."""
+        """Execute one turn and add its usage."""
         call = object()
 
         def paid(answer: PaidAnswer) -> None:

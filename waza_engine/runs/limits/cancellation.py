@@ -1,4 +1,4 @@
-"""Stopping a run: everything that waits or works is told at once."""
+"""Cancel a run: everything that waits or works is notified immediately."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class RunCancellation:
         self._lock = threading.Lock()
         self._requested = threading.Event()
         self.by_person = False
-        """Whether somebody has asked for that, and nothing cut it off."""
+        """Return whether a person requested the end; false if the run was interrupted."""
         self._stops: dict[int, Callable[[], None]] = {}
         self._next = 0
 
     @property
     def requested(self) -> bool:
-        """Whether it is time to stop."""
+        """Return whether the run should stop."""
         return self._requested.is_set()
 
     @property
     def words(self) -> str:
-        """What is told of the run: whether somebody asked for its end, or it was cut off."""
+        """Return why the run ended: a person cancelled it, or it was interrupted."""
         return CANCELLED if self.by_person else "the run was interrupted"
 
     def on_request(self, stop: Callable[[], None]) -> Callable[[], None]:
-        """Call ``stop`` when the run is cancelled, at once if it is.
+        """Call ``stop`` when the run is cancelled, immediately if it already is.
 
         Return a function that withdraws this.
         """
@@ -47,7 +47,7 @@ class RunCancellation:
     def request(self, *, by_person: bool = False) -> None:
         """Stop the run; can be called twice and from any thread.
 
-        ``by_person`` tells that somebody has asked for that, by the button of an editor.
+        ``by_person`` is true if a person requested it, for instance with the button of an editor.
         """
         with self._lock:
             if not self.requested:

@@ -1,6 +1,6 @@
-"""Files that the agent may have been given: when one has changed since, its answer is of another question.
+"""Files that the agent may have read: if one has changed since, its answer is out of date.
 
-A schema or snapshot that a grader alone reads changes nothing but the verdict, which is judged anew.
+A schema or snapshot that only a grader reads affects just the verdict, which is computed again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OF_GRADERS = {"tasks", "tasks_from", "graders", "metrics", "expected"}
 
 
 class AgentFiles:
-    """What suites and tasks name outside of their graders, worked out once for each as it is written."""
+    """Files that suites and tasks name outside their graders, computed once per version."""
 
     def __init__(self) -> None:
         self._named: dict[int, tuple[BaseModel, Set[str]]] = {}
@@ -36,9 +36,10 @@ class AgentFiles:
         self._around.clear()
 
     def may_have(self, file: Path, suite: Suite, task: TrialTask) -> bool:
-        """Tell whether the agent of a task may have been given a file: in doubt it was.
+        """Return whether the agent of a task may have read a file: true if in doubt.
 
-        It is when suite or task name it or a folder around it, and when it lies among fixtures or in a skill.
+        It may when suite or task name it or a folder around it, and when it lies among fixtures or in a
+        skill.
         """
         key = file, suite.directory
         if key not in self._around:
@@ -55,13 +56,13 @@ class AgentFiles:
         )
 
     def _places(self, model: BaseModel, suite: Suite, task: TrialTask, fixtures: Path) -> Set[str]:
-        """Return where what is named in a suite or a task would lie."""
+        """Return the possible locations of files named in a suite or a task."""
         known = self._named.get(id(model))
         if known is None or known[0] is not model:
             words = set(_words(model.model_dump(mode="json", exclude=_OF_GRADERS)))
             roots = {suite.directory, fixtures, task.path.parent, Path.cwd(), *suite.directory.parents}
             found = {os.path.abspath(os.path.join(root, word)) for word in words for root in roots}  # noqa: PTH100, PTH118
-            # The suite's own folder and those around it are no file of it, whoever writes a dot.
+            # The suite's own folder and its parents are no input file, even if a value is ".".
             apart = {str(suite.directory), *map(str, suite.directory.parents)}
             if len(self._named) >= MOST_KEPT:
                 self._named.clear()
@@ -70,7 +71,7 @@ class AgentFiles:
 
 
 def _is_in_skill(file: Path, suite_directory: Path) -> bool:
-    """Tell whether a file belongs to a skill; the suite that lies in one is no part of it."""
+    """Return whether a file belongs to a skill; a suite inside a skill is no part of it."""
     apart = set(suite_directory.parents) if suite_directory in file.parents else set[Path]()
     return any((folder / SKILL_FILE).exists() for folder in file.parents if folder not in apart)
 

@@ -1,6 +1,6 @@
-"""Why a rule of a grader passes or fails: what it met in the recorded trials, as it is written now.
+"""Explain why a grader's rule passes or fails, by evaluating it on the recorded trials.
 
-It is asked when somebody points at the rule, and works no longer than a person waits for a hover.
+It runs when the user hovers over the rule, within the time that a hover may take.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from waza_engine.runs.live.session import LiveSession, LiveTrial
 from waza_engine.runs.regrading.recorded_trials import without_workspace
 
 SECONDS = 0.7
-"""How long trials are looked at; the one that is begun is finished."""
+"""The time limit for trials; one that has begun is finished."""
 MOST_TRIALS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedTrial:
-    """What a rule met in one trial, from 1, of a task; ``passed`` is that of the rule."""
+    """The result of a rule in one trial, from 1, of a task; ``passed`` is that of the rule."""
 
     task: str
     trial: int
@@ -36,9 +36,9 @@ class ExplainedTrial:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRule:
-    """What a rule met in the trials that were looked at, of all; ``most`` says most of it.
+    """The results of a rule in the evaluated trials; ``most`` is the most informative one.
 
-    That is the trial which it fails worst, or else the one that it passes best.
+    That is the trial with the worst failure, or else the one with the best pass.
     """
 
     trials: Sequence[ExplainedTrial]
@@ -49,7 +49,7 @@ class ExplainedRule:
 def explained(
     session: LiveSession, grader: str, path: RulePath, task: str | None = None
 ) -> ExplainedRule | None:
-    """Explain a rule of a grader by the texts that the session has; None when there is nothing to say.
+    """Explain a rule of a grader with the session's open files; None when there is nothing to explain.
 
     ``path`` leads from its config to the rule, or from ``expected`` for a list of that. Raises
     ``SuiteFileError``, ``SuiteError`` and ``RecordingError``.
@@ -67,7 +67,7 @@ def verdict_of(trial: LiveTrial) -> Validation | None:
 
 
 def passes_rule(verdict: Validation, path: RulePath) -> bool:
-    """Tell whether the checks of a rule hold: those at its path, above it or below it."""
+    """Return whether the checks of a rule passed: those at its path, above it or below it."""
     checks = [check for check in verdict.checks if check.path[: len(path)] == path[: len(check.path)]]
     return all(check.passed for check in checks) if checks else verdict.passed
 
@@ -106,5 +106,5 @@ def _met(trial: LiveTrial, path: RulePath) -> Explanation | None:
     except (GraderError, PatternError) as error:
         return Explanation("error", (str(error),))
     except IndexError:
-        # The text has another shape than the rule that was asked for.
+        # The open file has another shape than the requested rule.
         return None

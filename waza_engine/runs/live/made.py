@@ -19,7 +19,7 @@ Waiting = tuple[Place, Question, RecordedTrial]
 
 @frozen()
 class _Held:
-    """How a grader was asked when all its verdicts held, and the files that decide them."""
+    """The questions of a grader when all its verdicts were valid, and the files that decide them."""
 
     asked: Sequence[tuple[int, object, object, RecordedTask]]
     read: Sequence[WatchedFiles]
@@ -27,7 +27,7 @@ class _Held:
 
 
 class MadeVerdicts:
-    """What was judged, by the name of the grader. ``stays`` tells which graders keep what was recorded.
+    """Computed verdicts by grader name. ``stays`` returns which graders keep the recorded verdict.
 
     ``trial`` is the one of each task that counts, None for all.
     """
@@ -67,7 +67,7 @@ class MadeVerdicts:
         return known[1]
 
     def waiting(self, grader: str, group: Sequence[Question], files: SuiteFiles) -> list[Waiting]:
-        """Return what has to be judged anew; ``group`` is the grader in all tasks that it has now."""
+        """Return what has to be judged again; ``group`` is the grader in all its current tasks."""
         if self._is_held(self._held.get(grader), group, files):
             return []
         known, found = self._made.get(grader, {}), list[Waiting]()
@@ -83,7 +83,7 @@ class MadeVerdicts:
         return found
 
     def keep(self, grader: str, group: Sequence[Question], made: Mapping[Place, Made]) -> None:
-        """Keep what was judged anew: all that was waiting."""
+        """Store the new verdicts: all that were waiting."""
         self._made.setdefault(grader, {}).update(made)
         self._hold(grader, group)
 
@@ -92,7 +92,7 @@ class MadeVerdicts:
         return self._made[grader][place]
 
     def _hold(self, grader: str, group: Sequence[Question]) -> None:
-        """Note how a grader was asked, so that it is not looked at trial by trial while nothing changes."""
+        """Store how a grader was evaluated, so that its trials are not checked while nothing changes."""
         self._held.pop(grader, None)
         if any(self._reads_disk(question) for question in group):
             return
@@ -121,7 +121,7 @@ class MadeVerdicts:
         )
 
     def _holds(self, made: Made, question: Question, files: SuiteFiles, unchanged: dict[int, bool]) -> bool:
-        """Tell whether a verdict would come out the same, as far as anything could have changed it."""
+        """Return whether a verdict is still valid: nothing that could have changed it has changed."""
         built = question.built
         if built is not None and built.grader is not None:
             if made.by is not built.grader or made.key is not question.key or self._reads_disk(question):

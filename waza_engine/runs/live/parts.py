@@ -1,4 +1,4 @@
-"""What a live session asks of suite and record: graders without plug-ins, keys, recorded verdicts."""
+"""Parts of suite and record for a live session: graders without plug-ins, keys, verdicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ELSEWHERE = "graders of other packages are not loaded by an edit"
 
 @dataclass(frozen=True, slots=True)
 class LiveTrial:
-    """A recorded trial that a grader is asked about: ``task`` is its key, ``built`` None for ``expected``."""
+    """A recorded trial for a grader: ``task`` is its key, ``built`` None for ``expected``."""
 
     task: str
     grader: str
@@ -37,7 +37,7 @@ class LiveTrial:
 
 @dataclass(frozen=True, slots=True)
 class GraderTrials:
-    """The trials of one grader, with warm workers; ``superseded`` tells whether a newer edit waits."""
+    """The trials of one grader, with warm workers; ``superseded`` returns whether a newer edit waits."""
 
     trials: Sequence[LiveTrial]
     workers: WorkerSet
@@ -46,7 +46,7 @@ class GraderTrials:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredTrial:
-    """A recorded trial that has an answer, whoever grades it: ``task`` is the key of its task."""
+    """A recorded trial that has an answer, for any grader: ``task`` is the key of its task."""
 
     task: str
     written: TrialTask
@@ -56,7 +56,7 @@ class AnsweredTrial:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredTrials:
-    """Trials of a record, with warm workers; ``superseded`` tells whether a newer edit waits."""
+    """Trials of a record, with warm workers; ``superseded`` returns whether a newer edit waits."""
 
     trials: Sequence[AnsweredTrial]
     workers: WorkerSet
@@ -104,7 +104,7 @@ def verdict_of_then(built: BuiltGrader, trial: RecordedTrial) -> Validation | No
     if found is None:
         return None
     if not {found.type, built.entry.type} <= set(BUILT_IN_TYPES):
-        # To ask what else is known would load it.
+        # Looking up other types would load their plug-ins.
         if found.type != built.entry.type:
             return None
     elif not has_verdict(built, trial):
@@ -135,6 +135,6 @@ def files_left(
         return None
     found = {place: contents.version(place) for place in looked_at}
     if not found or None in found.values():
-        # Files that are there tell of their folder as well.
+        # Existing files cover their folder as well.
         found[context.workspace] = contents.version(context.workspace)
     return found if all(map(contents.is_settled, found.values())) else None

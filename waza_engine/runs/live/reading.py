@@ -30,8 +30,8 @@ class ReadTrial:
 def read_trial(session: LiveSession, task: str, number: int) -> ReadTrial | None:
     """Return a trial, from 1, of the task with this key.
 
-    None when no grader of it is judged live, or a newer edit waits. Raises ``SuiteFileError``, ``SuiteError``
-    and ``RecordingError``.
+    None when no grader of it is evaluated live, or a newer edit waits. Raises ``SuiteFileError``,
+    ``SuiteError`` and ``RecordingError``.
     """
     return copy_context().run(_read_trial, session, task, number)
 
@@ -44,7 +44,7 @@ def _read_trial(session: LiveSession, task: str, number: int) -> ReadTrial | Non
         for trial in trials:
             verdicts[trial.grader] = verdict_of(trial)
             if at_hand.superseded():
-                # Its workers may have been ended: what they said last is nothing to tell.
+                # Its workers may have been ended, so their last results are not reliable.
                 return None
         started = session.recording().header.started
     if not trials:

@@ -1,6 +1,6 @@
-"""Fixes made of what was recorded: each is tried on the recorded trials, and says on how many it helps.
+"""Fixes derived from a record: each is tried on the recorded trials and reports how many it helps.
 
-What is proposed comes from the grader types; what is offered is what re-grading has shown.
+Grader types propose fixes; only those that re-grading confirms are offered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from waza_engine.spec.grader_entry import GraderEntry
 MOST_OFFERED = 6
 MOST_TRIALS = 2_000
 MOST_VERDICTS = 4_000
-"""How often proposals are judged, the best first: a number, so that a busy machine offers the same."""
+"""The most evaluations of proposals, best first: a count, so that a busy machine offers the same fixes."""
 MOST_READ = 300
 MOST_READ_CHARACTERS = 1_000_000
 """Of the answers that proposals are made of, those that fail first; they are tried on all."""
@@ -39,7 +39,7 @@ class Passes:
 
 @dataclass(frozen=True, slots=True)
 class RecordedFix:
-    """A change that lets more recorded trials pass: how many passed before, how many do then, of ``trials``.
+    """A change with which more recorded trials pass: the counts before and after, of ``trials``.
 
     No trial that passed fails with it.
     """
@@ -57,7 +57,7 @@ Verdicts = Sequence[tuple[bool, bool]]
 def recorded_fixes(
     session: LiveSession, grader: str, path: RulePath, task: str | None = None
 ) -> list[RecordedFix]:
-    """Return what would let a rule pass on more of the trials, what helps most first.
+    """Return changes with which a rule passes on more of the trials, the most helpful first.
 
     Arguments and errors are those of ``explained``.
     """
@@ -156,7 +156,7 @@ def _with(block: Any, path: RulePath, value: Any) -> Any:
 
 
 def _judged(at_hand: GraderTrials, path: RulePath) -> list[tuple[LiveTrial, tuple[bool, bool]]]:
-    """Return the trials that can be judged, with what is said of them; none when there is a newer text."""
+    """Return the trials that can be judged, with their results; none when a newer edit waits."""
     found: list[tuple[LiveTrial, tuple[bool, bool]]] = []
     for trial in at_hand.trials if len(at_hand.trials) <= MOST_TRIALS else ():
         if at_hand.superseded():
@@ -173,7 +173,7 @@ def _verdicts(
     proposal: Proposal | FileProposal,
     path: RulePath,
 ) -> Verdicts | None:
-    """Return what a grader says of trials with a proposal; None when it cannot be told."""
+    """Return a grader's verdicts on trials with a proposal; None when one cannot be computed."""
     found: list[tuple[bool, bool]] = []
     for trial in trials:
         if at_hand.superseded():
@@ -191,6 +191,6 @@ def _counted(verdicts: Verdicts) -> Passes:
 
 
 def _helps(before: Verdicts, after: Verdicts) -> bool:
-    """Tell whether more trials pass, or else the rule of more, and none that passed fails."""
+    """Return whether more trials pass, or else the rule on more, and none that passed fails."""
     pairs = list(zip(before, after, strict=True))
     return after != before and all(new[0] >= old[0] and new[1] >= old[1] for old, new in pairs)

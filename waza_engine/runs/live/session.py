@@ -1,11 +1,11 @@
-"""Judging recorded answers again while a suite is edited: what an edit touches, at once, and nothing else.
+"""Grade recorded answers again while a suite is edited: immediately, and only what an edit affects.
 
-A session holds the record, the loaded suite, its graders and warm workers. Each update brings open texts;
-what they change is judged again and told, the touched grader first. The newest update wins.
+A session holds the record, the loaded suite, its graders and warm workers. Each update brings open files; the
+graders that they change are evaluated again and reported, the edited grader first. The newest update wins.
 
 Architecture invariant: an edit executes nothing. No agent, judge or program is started and no plug-in loaded;
 assertions are evaluated by the worker of every run, within its deadline. A grader that would need more keeps
-the verdict that was recorded, and one that was never asked says nothing.
+its recorded verdict, and one that has none reports nothing.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from waza_engine.user_state import kept_workspace
 IDLE_SECONDS = 600.0
 """How long workers stay warm between two edits."""
 ASKED_TOGETHER = 64
-"""How many trials a grader is asked about at once; then it looks whether there is a newer edit."""
+"""The number of trials that a grader evaluates before it checks for a newer edit."""
 
 
 class LiveSession:
@@ -85,13 +85,13 @@ class LiveSession:
         return self._suites.recording(self.request.record)
 
     def update(self, changes: Mapping[Path, str | None], tell: Callable[[LiveVerdicts], None]) -> LiveUpdate:
-        """Take open texts and judge what they touch, as ``take`` and ``judge`` do."""
+        """Apply open files and judge what they affect, as ``take`` and ``judge`` do."""
         return self.judge(self.take(changes), tell)
 
     def take(self, changes: Mapping[Path, str | None]) -> int:
-        """Take open texts by absolute path, None for one that was closed; return the number of the update.
+        """Apply open files by absolute path, None for a closed one; return the number of the update.
 
-        What is judged for an older one is given up. Call it in the order in which the texts were written.
+        Work for an older update is abandoned. Call it in the order in which the files were edited.
         """
         with self._lock:
             for path, text in changes.items():
@@ -125,9 +125,9 @@ class LiveSession:
 
     @contextmanager
     def trials_of(self, grader: str | None, task: str | None) -> Generator[GraderTrials]:
-        """Lend the trials that a grader is judged on, as it is written now; with None those of each grader.
+        """Yield the trials of a grader as it is written now; with None those of each grader.
 
-        ``task`` is the key of the one that is asked for, None for all. Raises as ``prepare_regrading`` does.
+        ``task`` is the key of the requested task, None for all. Raises as ``prepare_regrading`` does.
         """
         with self._asking() as (texts, workers, work):
             found = copy_context().run(self._trials_of, texts, workers, grader, task)
@@ -205,7 +205,7 @@ class LiveSession:
         regrading = self._regrading(texts)
         names = TaskKeys(regrading.recording)
         groups, silent = self._questions(regrading, names)
-        # Whoever was not there at the last update is the one that was edited.
+        # A grader that is new in this update is the one that was edited.
         order = sorted(groups, key=lambda name: all(id(each.by) in self._known for each in groups[name]))
         self._made.forget_all_but(groups)
         self._agent_files.look_again()
@@ -278,7 +278,7 @@ class LiveSession:
     ) -> dict[Place, Made] | None:
         """Return the verdicts that were waiting; None when there is a newer edit."""
         made: dict[Place, Made] = {}
-        # What one grader reads is kept for its other trials, and so is the note of it.
+        # The files that one grader reads are cached for its other trials, and so is the note of them.
         watched: dict[int, WatchedFiles] = {}
         for _, some in itertools.groupby(waiting, key=lambda each: id(each[1].by)):
             for part in _parts(list(some)):
@@ -298,7 +298,7 @@ class LiveSession:
         return made
 
     def _told(self, question: Question, suite: Suite) -> LiveTask:
-        """Return what a grader says of a task, in verdicts that were made anew and those that held."""
+        """Return a grader's verdicts on a task, both new ones and those still valid."""
         found = [
             (trial, self._made.of(question.name, (question.position, trial.position)))
             for trial in self._made.trials(question.recorded)
@@ -351,7 +351,7 @@ class LiveSession:
         return found
 
     def _stays(self, built: BuiltGrader) -> bool:
-        """Tell whether a grader keeps its recorded verdict: what it would take is not for an edit."""
+        """Return whether a grader keeps its recorded verdict: evaluating it is too much for an edit."""
         grader = built.grader
         if grader is None:
             return bool(built.entry.type) and built.entry.type not in BUILT_IN_TYPES
@@ -363,7 +363,7 @@ class LiveSession:
 def _parts(
     waiting: Sequence[Waiting],
 ) -> Iterator[Sequence[Waiting]]:
-    """Yield what is asked together: not so many that a newer edit has to wait."""
+    """Yield batches that are small enough for a newer edit not to wait."""
     for start in range(0, len(waiting), ASKED_TOGETHER):
         yield waiting[start : start + ASKED_TOGETHER]
 

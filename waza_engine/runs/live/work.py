@@ -1,4 +1,4 @@
-"""What a live session is asked, works on and tells."""
+"""Requests, questions and results of a live session."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ PATIENCE_SECONDS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """What a session judges: the trials of a record, or one of each task (from 1).
+    """The trials to judge in a session: all of a record, or one of each task (from 1).
 
-    Without ``assertions`` the graders that evaluate some keep their recorded verdicts.
+    Without ``assertions``, graders that evaluate assertions keep their recorded verdicts.
     """
 
     record: Path
@@ -36,10 +36,10 @@ class LiveRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiveTask:
-    """What a grader says of the trials of one recorded task, in their order; none: it is not judged.
+    """A grader's verdicts on the trials of one recorded task, in order; none if it is not judged.
 
-    ``read`` are the files that it was judged by and that no agent has seen, with the SHA-256 of each, "" for
-    one that is not there.
+    ``read`` are the files that decided them and that no agent has seen, with the SHA-256 of each, "" for a
+    missing one.
     """
 
     recorded: RecordedTask
@@ -49,10 +49,10 @@ class LiveTask:
 
 @dataclass(frozen=True, slots=True)
 class LiveVerdicts:
-    """What a grader says by the texts of an update, of every task whose verdicts were made anew, by its key.
+    """A grader's verdicts after an update, by task key, for every task that was judged again.
 
-    Updates count from 1 in a session.
-    The key is the id of the task; of several with one id the later ones get a number.
+    Updates count from 1 in a session. The key is the id of the task; if several share an id, the later ones
+    get a number.
     """
 
     update: int
@@ -62,10 +62,10 @@ class LiveVerdicts:
 
 @dataclass(frozen=True, slots=True)
 class LiveUpdate:
-    """How an update ended. ``message`` says what cannot be read; ``judged`` counts verdicts made anew.
+    """The result of an update. ``message`` is the read error; ``judged`` counts new verdicts.
 
-    ``silent`` are the tasks that say nothing for now, with the reason; ``files`` those that the verdicts were
-    made of beside eval file and tasks, were they there or not.
+    ``silent`` are the tasks without verdicts for now, with the reason; ``files`` those that decided the
+    verdicts besides eval file and tasks, whether they exist or not.
     """
 
     status: Literal["judged", "superseded", "unreadable"]
@@ -107,7 +107,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One grader of one task: what it is, and what decides its verdicts beside the recorded trial.
+    """One grader of one task, and what decides its verdicts besides the recorded trial.
 
     ``built`` is None for a list of ``expected``.
     """
@@ -122,7 +122,7 @@ class Question:
 
     @property
     def by(self) -> object:
-        """What judges: the same object, or an equal one, for as long as the same is written."""
+        """Return the judging object: the same or an equal one as long as the source is the same."""
         if self.built is None:
             return self.task.spec.expected
         return self.built.grader if self.built.grader is not None else (self.built.error, self.built.entry)

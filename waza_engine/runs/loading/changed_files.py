@@ -1,9 +1,8 @@
-"""What has changed in git since a commit: which files, committed or not, and how a suite looked before.
+"""Find what changed in git since a commit: the files, committed or not, and the suite as it was.
 
-The files are those that differ between the commit and what lies on the disk now, and those that git does not
-track and does not ignore; an eval file that it ignores is new, too. A commit that the current one does not
-descend from stands for the last one that both have: what happened on another branch meanwhile is no change of
-this one.
+The files are those that differ between the commit and the disk, and those that git neither tracks nor
+ignores; an ignored eval file is new, too. If the current commit does not descend from the given one, their
+merge base is used instead: changes on another branch are not changes of this one.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class ChangedFiles:
         return self._known[path]
 
     def covers(self, path: Path) -> bool:
-        """Whether git can tell of this place: one outside of the working tree may have changed unseen."""
+        """Return whether git knows this path; one outside the working tree may have changed unseen."""
         found = Path(os.path.realpath(path))
         return found == self.top or self.top in found.parents
 
@@ -67,7 +66,7 @@ class ChangedFiles:
 
 
 def changed_since(eval_file: Path, commit: str) -> ChangedFiles:
-    """Return what has changed in the repository of a suite since a commit, named as git names commits.
+    """Return what has changed in the repository of a suite since a commit, named as in git.
 
     Raises ``SuiteError`` when there is no repository, no such commit, or git fails.
     """
@@ -88,7 +87,7 @@ def changed_since(eval_file: Path, commit: str) -> ChangedFiles:
         changed = git(*PLAIN, *listed, at=top, limit_bytes=_MOST_BYTES)
         untracked = ("ls-files", "--others", "--exclude-standard", "-z")
         new = git(*PLAIN, *untracked, at=top, limit_bytes=_MOST_BYTES)
-        # What is generated is often ignored: no commit says how such a suite was.
+        # Generated suites are often ignored, so no commit has their earlier text.
         own = ("ls-files", "--others", "--full-name", "-z", "--", f":(literal){eval_file.name}")
         new += git(*PLAIN, *own, at=directory)
     except GitError as error:
@@ -98,9 +97,9 @@ def changed_since(eval_file: Path, commit: str) -> ChangedFiles:
 
 
 class FilesBefore(SuiteFiles):
-    """The files of a suite as they were: what has changed has its old text, and what is new cannot be read.
+    """The files of a suite at a commit: a changed file has its old text, a new one cannot be read.
 
-    What a folder holds is told as it is now. ``opened`` are texts that are open, by absolute path.
+    Folders are listed as they are now. ``opened`` are open files, by absolute path.
     """
 
     __slots__ = ("_changes", "_opened")
@@ -112,7 +111,7 @@ class FilesBefore(SuiteFiles):
         self._opened = opened or {}
 
     def overlaid(self, texts: Mapping[Path, str]) -> Self:
-        """Return these files with open texts."""
+        """Return these files with open files on top."""
         return type(self)(self._changes, {**self._opened, **texts})
 
     def bytes_of(self, path: Path, limit: int, *, within: Boundary | None = None) -> bytes:
@@ -128,17 +127,17 @@ class FilesBefore(SuiteFiles):
         return checked_size(text.encode("utf-8", "surrogatepass"), limit)
 
     def is_named(self, path: Path) -> bool:
-        """Whether a file was there."""
+        """Return whether a file existed."""
         place = self._changed(path)
         return SuiteFiles.is_named(self, path) if place is None else self._before(place, path) is not None
 
     def is_there(self, path: Path) -> bool:
-        """Whether something was at a place."""
+        """Return whether something existed at a path."""
         place = self._changed(path)
         return SuiteFiles.is_there(self, path) if place is None else self._before(place, path) is not None
 
     def version(self, path: Path) -> Version | None:
-        """Return what tells the old text from others."""
+        """Return a version that differs when the old text differs."""
         place = None if self._is_open(path) else self._changed(path)
         if place is None:
             return SuiteFiles.version(self, path)
@@ -152,7 +151,7 @@ class FilesBefore(SuiteFiles):
         return self._changes.place(path)
 
     def _before(self, place: Path, path: Path) -> str | None:
-        # What lies below a submodule is not in this repository.
+        # Files below a submodule are not in this repository.
         below = place not in places_of(path)
         return None if below else self._changes.text_before(place)
 

@@ -1,6 +1,6 @@
-"""The commit that the repository of a suite is at, and whether what decides a run is in it.
+"""The commit of a suite's repository, and whether it includes the files that decide a run.
 
-Asked once a run, within seconds: a run goes on without an answer. Nothing is fetched or written.
+Read once a run, with a time limit of seconds: a run goes on without it. Nothing is fetched or written.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _HASH = "# branch.oid "
 
 
 def commit_of(directory: Path, deciding: Collection[Path]) -> Commit | None:
-    """Return the commit of the repository around a directory; None without one, or when git cannot tell it.
+    """Return the commit of the repository around a directory; None without one, or if git fails.
 
     It is dirty when a file that git tracks differs from it, staged or not, and when one of the ``deciding``
-    files lies in the working tree and is not tracked; what a submodule does not track is not known.
+    files lies in the working tree and is not tracked; untracked files of a submodule are not detected.
     """
     real = Path(os.path.realpath(directory))
-    # Most of what is no repository is known without git.
+    # Rule out most directories outside a repository without starting git.
     top = next((place for place in (real, *real.parents) if (place / ".git").exists()), None)
     if top is None:
         return None
@@ -47,7 +47,7 @@ def commit_of(directory: Path, deciding: Collection[Path]) -> Commit | None:
 
 
 def _untracked(top: Path, deciding: Collection[Path]) -> bool | None:
-    """Tell whether one of the files below a working tree is not tracked there. Raises ``GitError``."""
+    """Return whether one of the files below a working tree is untracked there. Raises ``GitError``."""
     # The links of its folders followed, not its own: that is what git tracks.
     folders = {folder: Path(os.path.realpath(folder)) for folder in {file.parent for file in deciding}}
     files = [folders[file.parent] / file.name for file in deciding]

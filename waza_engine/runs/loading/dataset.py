@@ -50,7 +50,7 @@ class Dataset:
 def load_dataset(eval_path: Path, spec: EvalFile, files: SuiteFiles = DISK) -> Dataset:
     """Return the tasks of ``tasks_from`` that lie in ``range``.
 
-    Raises ``SuiteFileError`` for a file outside the suite's directory, or one that is no table.
+    Raises ``SuiteFileError`` for a file outside the suite's directory, or one that is not a table.
     """
     path = _place(eval_path, spec.tasks_from)
     warnings = [f"{eval_path}: `tasks` has no effect beside `tasks_from`"] if spec.tasks else []

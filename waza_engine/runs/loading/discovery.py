@@ -26,8 +26,8 @@ def eval_files(root: Path) -> list[Path]:
 def eval_file_of(path: Path) -> Path:
     """Return the eval file in a directory or, without one, the only one below it.
 
-    A path that is no directory is returned as it is; loading it reports what is wrong. Raises ``SuiteError``
-    for a directory without a suite, or with several.
+    A path that is not a directory is returned unchanged; loading it reports what is wrong. Raises
+    ``SuiteError`` for a directory without a suite, or with several.
     """
     found = eval_files_of([path])
     if len(found) > 1:

@@ -25,9 +25,9 @@ from waza_engine.spec.reading.yaml_reader import read_yaml, read_yaml_file
 
 
 def with_packages(path: Path, spec: EvalFile, files: SuiteFiles) -> EvalFile:
-    """Return the eval file with the graders that its ``ref`` keys stand for.
+    """Return the eval file with its ``ref`` keys replaced by the graders they name.
 
-    ``path`` is where it stands. Raises ``SuiteFileError`` at the ``ref`` that leads to no grader.
+    ``path`` is that of the eval file. Raises ``SuiteFileError`` at a ``ref`` that cannot be resolved.
     """
     if not any(entry.ref for entry in spec.graders):
         return spec
@@ -43,9 +43,9 @@ def with_packages(path: Path, spec: EvalFile, files: SuiteFiles) -> EvalFile:
 
 
 def packaged_grader(entry: GraderEntry, eval_path: Path, files: SuiteFiles) -> GraderEntry:
-    """Return the grader that an entry with ``ref`` stands for: that of the package, with the entry's keys.
+    """Return the grader that an entry's ``ref`` names: that of the package, with the entry's keys.
 
-    The entry's keys win; ``config`` is merged key by key, also below. Raises ``GraderPackageError``.
+    The entry's keys win; ``config`` is merged key by key, recursively. Raises ``GraderPackageError``.
     """
     lock_path = eval_path.parent / LOCK_NAME
     lock = _read(lock_path, files) if files.is_named(lock_path) else None

@@ -25,10 +25,10 @@ _OLDER_HINT = "expected"
 
 
 def prompt_tasks(path: Path, files: SuiteFiles = DISK) -> tuple[list[TaskFile], list[str]]:
-    """Return the tasks of a file in order, and what in it has no effect.
+    """Return the tasks of a file in order, and warnings about parts without effect.
 
-    Lines are counted as an editor counts them, from 1; blank ones are no tasks. Raises ``SuiteFileError`` for
-    the first line that is no prompt, and for an id that occurs twice: results are joined by it.
+    Lines are counted as an editor counts them, from 1; blank ones are skipped. Raises ``SuiteFileError`` for
+    the first line that is not a prompt, and for a duplicate id: results are joined by it.
     """
     tasks: list[TaskFile] = []
     warnings: list[str] = []

@@ -26,7 +26,7 @@ from waza_engine.spec.task_file import TaskFile
 
 
 class SuiteError(Exception):
-    """The suite has nothing to run as it is asked for; the sentences are for its author, a line each."""
+    """The suite has nothing to run for this request; the message is for its author, one sentence a line."""
 
     def __init__(self, *sentences: str) -> None:
         super().__init__("\n".join(sentences))
@@ -34,7 +34,7 @@ class SuiteError(Exception):
 
 
 class NothingAffectedError(SuiteError):
-    """No change since a commit affects a task or the trigger prompts: nothing to run, and no fault."""
+    """No change since a commit affects a task or the trigger prompts: nothing to run, and no error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,10 @@ def load_suite(
     files: SuiteFiles = DISK,
     cache: FileCache | None = None,
 ) -> Suite:
-    """Return the suite of an eval file with its enabled tasks, with ``disabled`` those switched off, too.
+    """Return the suite of an eval file with its enabled tasks, with ``disabled`` the disabled ones, too.
 
-    ``given`` and ``lenient`` are as for ``load_eval_file``, and ``files`` too. What is in ``cache`` is not
-    loaded again.
+    ``given``, ``lenient`` and ``files`` are as for ``load_eval_file``. Files in ``cache`` are not loaded
+    again.
 
     Raises:
         SuiteFileError: when the eval file cannot be used, or a grader of a package that it names.
@@ -175,7 +175,7 @@ def _is_tagged(task: SuiteTask, patterns: Sequence[str]) -> bool:
 def _load(
     path: Path, given: Mapping[str, object] | None, files: SuiteFiles, *, lenient: bool
 ) -> tuple[EvalFile, Sequence[SuiteFileWarning], Mapping[int, SuiteFileError]]:
-    """Return the eval file, its warnings, and what is wrong with tasks that stand in it, by position."""
+    """Return the eval file, its warnings, and the errors of its inline tasks, by position."""
     broken: dict[int, SuiteFileError] = {}
     while True:
         try:

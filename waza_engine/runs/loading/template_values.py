@@ -1,6 +1,6 @@
-"""What stands between the braces of a Go template: fields, texts, numbers, functions, pipelines.
+"""The content of Go template actions: fields, strings, numbers, functions, pipelines.
 
-Functions are those of text/template that make sense on texts and numbers; the rest is a clear error.
+Functions are those of text/template that apply to strings and numbers; the rest is a clear error.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class NotUnderstoodError(ValueError):
 
 
 class ValueFault(ValueError):  # noqa: N818 - becomes a TemplateError with the whole action
-    """The expression cannot be evaluated; the text says why."""
+    """The expression cannot be evaluated; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names mean: ``root`` is ``$``, ``dot`` is ``.``.
+    """The values of names: ``root`` is ``$``, ``dot`` is ``.``.
 
-    ``missing`` makes the error for a name that is not there, inside ``.Vars`` or outermost.
+    ``missing`` makes the error for an unknown name, inside ``.Vars`` or outermost.
     """
 
     root: Mapping[str, Value]
@@ -57,12 +57,12 @@ def parse(text: str) -> Expression:
 
 
 def is_true(value: Value) -> bool:
-    """Tell what ``if`` makes of a value: an empty text, zero, false and nothing are false."""
+    """Return a value's truth as ``if`` evaluates it: "", zero, false and nothing are false."""
     return bool(value)
 
 
 def shown(value: Value) -> str:
-    """Return a value as a template prints it. Raises ``ValueFault`` for all values at once."""
+    """Return a value as a template prints it. Raises ``ValueFault`` for ``.Vars`` itself."""
     match value:
         case None:
             return "<no value>"
@@ -77,7 +77,7 @@ def shown(value: Value) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return what a quoted text means. Raises ``NotUnderstoodError`` for an escape that is unknown."""
+    """Return the value of a quoted string. Raises ``NotUnderstoodError`` for an unknown escape."""
     if text.startswith("`"):
         return text[1:-1].replace("\r", "")
     try:
@@ -260,7 +260,7 @@ def _print(scope: Scope, arguments: Sequence[Expression]) -> Value:
     parts: list[str] = []
     before: Value = ""
     for value in _values(scope, arguments):
-        # Go puts a blank between two operands when neither is a text.
+        # Go puts a space between two operands when neither is a string.
         if parts and not isinstance(value, str) and not isinstance(before, str):
             parts.append(" ")
         parts.append(shown(value))

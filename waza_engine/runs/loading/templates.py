@@ -1,8 +1,8 @@
 """Values in the prompts of a CSV dataset, written as Go templates: ``{{.Vars.language}}``, ``{{.TaskName}}``.
 
-Between the braces stands a value (a field, a text, a number, a function, a pipeline), a condition (``if``,
-``with``, ``else``, ``end``) or a comment. ``{{-`` and ``-}}`` take the blanks beside them away. Loops,
-variables and templates of Go are a clear error: a row has nothing to loop over.
+The braces hold a value (a field, string, number, function or pipeline), a condition (``if``, ``with``,
+``else``, ``end``) or a comment. ``{{-`` and ``-}}`` trim adjacent whitespace. Loops, variables and templates
+of Go are a clear error: a row has nothing to loop over.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _REFUSED = frozenset({"range", "define", "template", "block", "break", "continue
 
 
 class TemplateError(ValueError):
-    """A template that cannot be filled in; the text says what to write instead."""
+    """A template that cannot be filled in; the message says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateData:
-    """What a template may name: ``fields`` as ``{{.Name}}`` and ``variables`` as ``{{.Vars.name}}``."""
+    """The names that a template may use: ``fields`` as ``{{.Name}}``, ``variables`` as ``{{.Vars.name}}``."""
 
     fields: Mapping[str, str | int]
     variables: Mapping[str, str]
 
 
 def render(template: str, data: TemplateData) -> str:
-    """Return the text with every value filled in; a text without ``{{`` is left alone.
+    """Return the template with every value filled in; one without ``{{`` is returned unchanged.
 
     Raises ``TemplateError``.
     """
@@ -67,7 +67,7 @@ def _filled(template: str, data: TemplateData) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A text, or what stands in braces."""
+    """Literal text, or the content of braces."""
 
     text: str
     is_action: bool = False
@@ -75,7 +75,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A text, a value, or a condition with what follows it; ``binds`` makes the value the new dot."""
+    """Literal text, a value, or a condition with its branches; ``binds`` makes the value the new dot."""
 
     text: str
     value: Expression | None = None
@@ -100,7 +100,7 @@ def _pieces(template: str) -> Iterator[_Piece]:
 
 
 def _nodes(pieces: list[_Piece], data: TemplateData) -> list[_Node]:
-    """Take pieces up to an ``else`` or ``end`` that belongs to somebody else."""
+    """Take pieces up to an ``else`` or ``end`` of an enclosing action."""
     nodes: list[_Node] = []
     while pieces:
         piece = pieces[-1]
@@ -173,7 +173,7 @@ def _first_word(piece: _Piece) -> str:
 
 
 def _action(template: str, opening: int) -> tuple[str | None, int, bool, bool]:
-    """Return what stands in the braces (None for a comment), where they end, and which blanks they take."""
+    """Return the braces' content (None for a comment), where they end, and which whitespace they trim."""
     comment = _COMMENT.match(template, opening)
     if comment is not None:
         return None, comment.end(), comment[1] is not None, comment[2] is not None
@@ -188,7 +188,7 @@ def _action(template: str, opening: int) -> tuple[str | None, int, bool, bool]:
 
 
 def _closing(template: str, start: int) -> int:
-    """Return where ``}}`` stands; one inside quotes does not count."""
+    """Return the position of ``}}``; one inside quotes does not count."""
     position = start
     while position < len(template):
         if template.startswith("}}", position):

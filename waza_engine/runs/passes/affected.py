@@ -1,8 +1,8 @@
-"""Which tasks of a suite the changes since a commit affect: those whose answers or verdicts they can alter.
+"""Find the tasks that changes since a commit affect: those whose answers or verdicts may change.
 
-A task is affected when what the suite says of it is not what it said at the commit (``task_key.py``), or when
-a file that it reads (``deciding_files.py``) was changed, added or deleted. All tasks are when the suite could
-not be read then.
+A task is affected when the suite defines it differently than at the commit (``task_key.py``), or when a file
+that it reads (``deciding_files.py``) was changed, added or deleted. All tasks are affected when the suite
+could not be read at the commit.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """What changes affect: these tasks ``of`` so many, and the trigger prompts or not.
+    """The affected tasks, ``of`` so many, and whether the trigger prompts are affected.
 
-    ``commit`` is the full hash of the commit that was compared with. ``warnings`` say what git cannot tell.
+    ``commit`` is the full hash of the base commit. ``warnings`` name paths that git does not cover.
     """
 
     commit: str
@@ -45,7 +45,7 @@ class Affected:
     warnings: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return what the header of the results tells of it."""
+        """Return its entry in the header of the results."""
         return {"commit": self.commit, "tasks": len(self.tasks), "of": self.of}
 
 
@@ -82,7 +82,7 @@ def _is_other(task: SelectedTask, before: SuiteBefore | None, suite: Suite, proj
 
 
 def _triggers(suite: Suite, before: SuiteBefore | None, reading: _Reading, changes: ChangedFiles) -> bool:
-    """Whether the trigger prompts are affected: their file, skills, or what the suite says of the agent."""
+    """Return whether trigger prompts are affected: by their file, skills, or the agent's settings."""
     file = suite.directory / TRIGGER_TESTS
     if not file.is_file():
         return False
@@ -91,7 +91,7 @@ def _triggers(suite: Suite, before: SuiteBefore | None, reading: _Reading, chang
 
 
 class _Reading:
-    """What the tasks read of the changed files; what many tasks read is looked at once."""
+    """The changed files that the tasks read; files that many tasks read are looked up once."""
 
     def __init__(self, suite: Suite, changes: ChangedFiles, written: Sequence[Path]) -> None:
         self._suite = suite
@@ -109,17 +109,17 @@ class _Reading:
         self._unseen: dict[Path, None] = {}
 
     def of_task(self, task: SelectedTask) -> bool:
-        """Whether a task reads a file that has changed, or one that git cannot tell of: a repository."""
+        """Return whether a task reads a changed file, or one that git does not cover: a repository."""
         if task.trial is None:
             return False
         places = self._reads.places(task.source, task.trial)
-        # All of them are looked at: what git does not cover is told.
+        # Look at all of them: those that git does not cover are reported.
         changed = [self._has_changed(place) for place in sorted(places)]
         repositories = any(len(found.commit.strip()) != _FULL_HASH for found in task.trial.spec.inputs.repos)
         return any(changed) or repositories or self._lost_skill(self._agent.skills_of(task.trial.spec))
 
     def of_triggers(self) -> bool:
-        """Whether a trigger prompt reads a file that has changed: of skills, fixtures, instructions."""
+        """Return whether a trigger prompt reads a changed file: of skills, fixtures, instructions."""
         places = {
             *self._skills.directories,
             *self._reads.places_of_suite(),
@@ -129,7 +129,7 @@ class _Reading:
         return any(changed) or self._lost_skill(self._skills)
 
     def warnings(self) -> list[str]:
-        """Return what git cannot tell of."""
+        """Return warnings about paths that git does not cover."""
         if not self._unseen:
             return []
         names = [str(place) for place in self._unseen]
@@ -152,7 +152,7 @@ class _Reading:
         return any(is_read(file, place, self._suite.directory, self._written) for file in self._paths)
 
     def _lost_skill(self, skills: SkillSet) -> bool:
-        """Whether the definition of a skill is gone from where skills are looked for."""
+        """Return whether a skill's definition is gone from a searched directory."""
         searched = {Path(place).resolve() for place in skills.searched}
         return any(
             path.parent in searched or path.parent.parent in searched
@@ -161,7 +161,7 @@ class _Reading:
         )
 
     def _was_there(self, place: Path) -> bool:
-        """Whether something is at a place, or was deleted since the commit."""
+        """Return whether a path exists, or was deleted since the commit."""
         if place.exists():
             return True
         found = Path(place).resolve()

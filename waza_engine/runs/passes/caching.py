@@ -1,8 +1,8 @@
-"""Results of unchanged tasks, kept from earlier runs: one JSON file a task, named by all that decides it.
+"""Cached results of unchanged tasks from earlier runs: one JSON file per task, named by its key.
 
-The key covers everything that can change an answer or a verdict, the contents of files included,
-which that of upstream does not. What the key cannot cover, a person's review or a repository's
-branch, is not cached; nor is anything but tasks whose every trial passed or failed and was graded.
+The key covers everything that can change an answer or a verdict, the contents of files included, which that
+of upstream does not. Tasks that depend on what no key covers, such as a person's review or a repository's
+branch, are not cached. Only tasks whose every trial passed or failed and was graded are cached.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _PROVIDER_PREFIXES = ("COPILOT_", "WAZA_")
 
 
 def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig) -> Path | None:
-    """Return where results are kept, None when the run uses no cache.
+    """Return the cache directory, None when the run uses no cache.
 
-    A directory of the settings starts in the working directory, one of ``.waza.yaml`` beside that file. The
+    A directory of the settings is relative to the working directory, one of ``.waza.yaml`` to that file. The
     tasks of a scenario always run again: what they reach outside the suite is in no key.
     """
     if suite.spec.scenario is not None:
@@ -72,14 +72,14 @@ def configured_directory(directory: Path, project: ProjectConfig) -> Path:
 
 
 class CacheError(Exception):
-    """The directory cannot be used or cleared as a cache; the text says why."""
+    """The directory cannot be used or cleared as a cache; the message says why."""
 
 
 class TaskCache:
-    """The cache in a directory. An entry that cannot be read is none; one that cannot be written is lost.
+    """The cache in a directory. Unreadable entries are ignored; ones that cannot be written are lost.
 
-    ``written`` are folders that runs write to: what lies there decides no answer, as the cache itself.
-    ``within`` is the boundary of a directory that nobody has named on a command line.
+    ``written`` are folders that runs write to: their files, like the cache itself, decide no answer.
+    ``within`` is the boundary of a directory that was not named on a command line.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class TaskCache:
 
     def key(self, source: SuiteTask, task: TrialTask, context: RunContext) -> str | None:
         """Return the key of a task as it would run now, None when its result must not be kept."""
-        # A recording answers at once, and may be the newest results: another one after every run.
+        # Replaying is immediate, and its recording may be the newest results, which change with every run.
         if source.task is None or not task.graded or replays(self._executor):
             return None
         if not self._cacheable(task):
@@ -197,7 +197,7 @@ def clear_cache(directory: Path) -> int:
 
 
 def _is_entry(path: Path) -> bool:
-    """Whether a file is an entry of a cache, by its name and its content."""
+    """Return whether a file is a cache entry, by its name and its content."""
     if path.suffix != ".json" or not path.is_file() or path.is_symlink():
         return False
     stem = path.stem
@@ -210,7 +210,7 @@ def _is_entry(path: Path) -> bool:
 
 
 def _final(outcome: TaskOutcome) -> bool:
-    """Whether nothing about the result is for the moment: an error, a limit, a review to come."""
+    """Return whether the result is final: no error, no limit, no pending review."""
     return (
         outcome.status in ("passed", "failed")
         and not outcome.error
@@ -231,7 +231,7 @@ def _provider_environment() -> dict[str, str]:
 
 
 def _digest_of(place: Path, suite_directory: Path, written: Collection[Path]) -> str | None:
-    """Return the digest of a file (of a program: with the sources beside it) or of all files of a folder."""
+    """Return the digest of a file (of a program: with the sources next to it) or of all files of a folder."""
     digest = hashlib.sha256()
     files = bytes_read = 0
     try:

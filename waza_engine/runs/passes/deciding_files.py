@@ -1,6 +1,6 @@
-"""The files that decide verdicts beside what a suite says itself: what its cache and its record look at.
+"""The files that decide verdicts besides the suite itself, for its cache and its record.
 
-Named files and folders, those of skills, fixtures, and sources of grader types that are not the engine's own.
+These are named files and folders, skills, fixtures, and sources of grader types that are not built in.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _SOURCES = {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".ps1"}
 
 
 class DecidingFiles:
-    """What the tasks of one run read; what many tasks name is looked for once.
+    """The files that the tasks of one run read; each name is looked up once.
 
-    ``is_there`` tells which places exist: a file that was deleted may still be named.
+    ``is_there`` returns whether a path exists: a file that was deleted may still be named.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class DecidingFiles:
         return places
 
     def places_of_suite(self) -> set[Path]:
-        """Return the files and folders that the suite names, beside its tasks, graders and metrics."""
+        """Return the files and folders that the suite names, besides its tasks, graders and metrics."""
         directory = self._suite.directory
         near = directory, directory / "fixtures"
         far = tuple(filter(self.within.holds, (Path.cwd(), *directory.parents)))
@@ -95,9 +95,9 @@ class DecidingFiles:
 def files_at(
     place: Path, suite_directory: Path, written: Collection[Path] = ()
 ) -> Iterator[tuple[Path, str]]:
-    """Yield a file (of a program: with the sources beside it) or all files of a folder, each with its name.
+    """Yield a file (of a program: with the sources next to it) or a folder's files, each with its name.
 
-    What lies in ``written`` is left out: folders that runs write to; so are links out of the place and of the
+    Files in ``written`` are left out: folders that runs write to. So are links out of the path and of the
     boundary of the suite. Raises ``OSError``.
     """
     within = suite_boundary(suite_directory)
@@ -125,7 +125,7 @@ def files_at(
 
 
 def is_read(file: Path, place: Path, suite_directory: Path, written: Collection[Path] = ()) -> bool:
-    """Tell whether ``files_at`` yields a file at a place, or did before it was deleted.
+    """Return whether ``files_at`` yields a file at a path, or did before it was deleted.
 
     ``file`` has no links in it.
     """
@@ -144,7 +144,7 @@ def is_read(file: Path, place: Path, suite_directory: Path, written: Collection[
 
 
 def _is_beside(file: Path, place: Path) -> bool:
-    """Whether a file is another one of the same kind in the same folder."""
+    """Return whether a file is another one of the same kind in the same folder."""
     return (
         file != place
         and file.parent == place.parent
@@ -154,7 +154,7 @@ def _is_beside(file: Path, place: Path) -> bool:
 
 
 def _has_siblings(place: Path) -> bool:
-    """Whether what lies beside a file belongs to it: modules of a program, schemas of a schema."""
+    """Return whether a file's neighbors belong to it: modules of a program, schemas of a schema."""
     if place.suffix in _SOURCES:
         return True
     try:
@@ -180,9 +180,9 @@ def _texts(value: object) -> Iterator[str]:
 def _referenced(
     text: str, near: Sequence[Path], far: Sequence[Path], is_there: Callable[[Path], bool]
 ) -> Iterator[Path]:
-    """Yield the files and folders that a text of the suite names, alone or as one word of a command.
+    """Yield the files and folders that a string of the suite names, alone or as one word of a command.
 
-    A plain word is looked for in the near places only: one that is no path is the rule.
+    A plain word is looked up in the near folders only: most words are not paths.
     """
     if not text or len(text) > _LONGEST_REFERENCE or "\n" in text or "\0" in text:
         return

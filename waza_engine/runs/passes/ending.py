@@ -1,4 +1,4 @@
-"""How a run comes out: its tasks, its figures, what it cost, and whether that is good."""
+"""Conclude a run: its tasks, metrics, cost and verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from waza_engine.vocabulary import told_apart
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What else is known when a run ends: why it broke, whether it was cancelled, what was spent."""
+    """Further facts about the end of a run: its error, whether it was cancelled, its cost."""
 
     message: str
     cancelled: bool
@@ -53,7 +53,7 @@ def run_outcome(
 
 
 def _status(outcome: RunOutcome, ending: Ending, message: str) -> RunStatus:
-    """Return how a run ended; one that came to its end as its tasks, metrics and baseline did."""
+    """Return the status of a run; a complete run has that of its tasks, metrics and baseline."""
     if ending.cancelled:
         return "canceled"
     if message:

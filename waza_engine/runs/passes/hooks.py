@@ -15,7 +15,7 @@ _QUOTED_CHARACTERS = 300
 
 
 class HookError(Exception):
-    """A hook failed that must not; the text names it and says how it failed."""
+    """A required hook failed; the message names it and says how it failed."""
 
 
 def run_hooks(
@@ -23,7 +23,7 @@ def run_hooks(
 ) -> list[str]:
     """Run the commands in order and return a warning for each that failed.
 
-    A relative ``working_directory`` is looked for beside the eval file, then in the working directory. Raises
+    A relative ``working_directory`` is looked up next to the eval file, then in the working directory. Raises
     ``HookError`` for the first failure of a hook with ``error_on_fail``, unless ``may_fail``.
     """
     warnings: list[str] = []

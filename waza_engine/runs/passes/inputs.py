@@ -1,4 +1,4 @@
-"""What decides a run, as it is when it begins: digests of its files, and texts to compare with later."""
+"""The inputs of a run at its start: digests of its files, and their texts to compare with later."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_BYTES = 64 * 2**20
 """Of all files together: what is more is not looked at."""
 LONGEST_TEXT = 256 * 2**10
 MOST_TEXT = 2 * 2**20
-"""Bytes of all texts that are kept of one run."""
+"""The most bytes of text that are stored for one run."""
 
 
 def kept_inputs(inputs: RunInputs) -> bytes:
@@ -32,9 +32,9 @@ def kept_inputs(inputs: RunInputs) -> bytes:
 
 
 def inputs_today(suite: Suite, tasks: Sequence[SelectedTask]) -> RunInputs:
-    """Return what decides these tasks as it is now.
+    """Return the current inputs of these tasks.
 
-    Files that cannot be read, and those behind the limits, are left out.
+    Files that cannot be read, and those beyond the limits, are left out.
     """
     return _Reader(suite).read(tasks, AgentSetup(suite, "", suite_skills(suite)))
 
@@ -51,9 +51,9 @@ class _Reader:
         self._text_left = MOST_TEXT
 
     def read(self, tasks: Sequence[SelectedTask], agent: AgentSetup) -> RunInputs:
-        """Return the files, and the texts of those that are text and not too long.
+        """Return the files, and the contents of those that are text and not too long.
 
-        A folder is told when each of its files is: one that comes later is new then.
+        A folder is listed by its files: one that is added later counts as new.
         """
         reads = DecidingFiles(self._suite, agent)
         listed: dict[Path, list[Path]] = {}

@@ -1,4 +1,4 @@
-"""The figures of a whole suite that ``metrics`` asks for."""
+"""The metrics of a whole suite that ``metrics`` requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from waza_engine.spec.suite_parts import Metric
 def suite_metrics(
     asked: Iterable[Metric], tasks: Sequence[TaskOutcome], triggers: TriggerMetrics | None
 ) -> list[MetricOutcome]:
-    """Return the metrics that are known and can be computed, under the names that the suite writes.
+    """Return the known metrics that can be computed, under the names that the suite writes.
 
     Of two metrics with one name the first counts.
     """

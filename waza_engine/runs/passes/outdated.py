@@ -1,8 +1,8 @@
-"""Which tasks are not what they were when their newest result was recorded: what a run of the affected runs.
+"""Find the tasks that have changed since their newest result, for a run of the affected tasks.
 
-The record of a run has the digests of the files that decided each of its tasks, and the texts of most. A task
-is outdated when a file that it reads was changed, added or deleted since, when what the suite says of it is
-not what it said then, when somebody else would answer now, and when there is no result of it with a record.
+The record of a run has the digests of the files that decided each of its tasks, and the contents of most. A
+task is outdated when a file that it reads was changed, added or deleted since, when the suite defines it
+differently, when the executor or model differs, and when it has no recorded result.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def outdated(
 
 
 def _answers_alike(origin: RunOrigin, suite: Suite) -> bool:
-    """Whether the executor and the model of then are those of now."""
+    """Return whether the executor and the model are the same as in the record."""
     config = suite.spec.config
     return origin.executor == config.executor and origin.model == config.model
 
 
 class _Since:
-    """What has changed since a recorded run."""
+    """The changes since a recorded run."""
 
     def __init__(self, origin: RunOrigin, suite: Suite, settings: RunSettings, build: Build) -> None:
         self._suite = suite
@@ -66,7 +66,7 @@ class _Since:
         """Return the ids of the tasks that are not what they were."""
         if not self._recorded.files:
             return {task.source.id for task in tasks}
-        # What the suite says is compared by its meaning, not by its digests.
+        # The suite is compared by its meaning, not by its digests.
         then = self._by_task(self._recorded, tasks)
         now = self._by_task(inputs_today(self._suite, tasks), tasks)
         before, today = self._said()
@@ -80,9 +80,9 @@ class _Since:
         return found
 
     def _same_files(self, then: Mapping[str, str], now: Mapping[str, str]) -> bool:
-        """Whether nothing was added, and all that decided the task is as it was.
+        """Return whether no file was added and all that decided the task are unchanged.
 
-        What is named by a path from the folder that a run started in is found from there alone.
+        A path relative to the folder that a run started in is resolved from there alone.
         """
         return not now.keys() - then.keys() and all(
             now.get(name) == digest or (name not in now and self._digest(name) == digest)
@@ -90,7 +90,7 @@ class _Since:
         )
 
     def _said(self) -> tuple[SuiteBefore | None, SuiteBefore | None]:
-        """Return what the suite said and says, in texts without credentials where they differ."""
+        """Return the suite's old and new definitions, from masked texts where they differ."""
         old: dict[Path, str] = {}
         new: dict[Path, str] = {}
         for file in self._recorded.files:

@@ -11,7 +11,7 @@ from waza_engine.spec.reading.task_globs import GlobError, matches
 
 
 class OwnFiles:
-    """The eval file, the trigger prompts, and the task files: those that are gone as well.
+    """The eval file, the trigger prompts, and the task files, including deleted ones.
 
     A skill may lie in the folder of its suite, so that all of these lie in the folder of the skill.
     """
@@ -24,7 +24,7 @@ class OwnFiles:
         self._patterns = [element for element in suite.spec.tasks if isinstance(element, str)]
 
     def __contains__(self, path: Path) -> bool:
-        """Tell whether a file is one of them."""
+        """Return whether a file is one of them."""
         real = Path(os.path.realpath(path))
         return real in self._known or any(self._picks_up(pattern, real) for pattern in self._patterns)
 

@@ -1,4 +1,4 @@
-"""What is found out before a run spends anything: which models judge, prices, what a baseline runs."""
+"""Facts determined before a run spends anything: judge models, prices, the tasks of a baseline."""
 
 from __future__ import annotations
 
@@ -62,6 +62,6 @@ def baseline_pass(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[Pass | N
 def _without_skills(task: SelectedTask, source: SuiteTask) -> SelectedTask:
     if task.trial is None or source.task is None:
         return task
-    # What an agent file allows means that agent, which is not there then.
+    # The tool grader of an agent file applies to that agent, which a baseline does not have.
     graders = tuple(built for built in task.trial.graders if built.name != AGENT_TOOLS)
     return SelectedTask(source, replace(task.trial, spec=source.task, graders=graders, tool_policy=""))

@@ -24,13 +24,13 @@ Build = Callable[[GraderEntry], Grader[Any]]
 
 @dataclass(frozen=True, slots=True)
 class SuiteBefore:
-    """What a suite said: of itself, and of its tasks by their file and id, as far as it decides verdicts."""
+    """The earlier definition of a suite and of its tasks by file and id, as far as it decides verdicts."""
 
     suite: Mapping[str, Any]
     tasks: Mapping[tuple[Path, str], object]
 
     def of(self, task: SelectedTask) -> object:
-        """Return what was said of a task, None when there was none."""
+        """Return the earlier definition of a task, None if it did not exist."""
         return self.tasks.get((task.source.path, task.source.id))
 
 

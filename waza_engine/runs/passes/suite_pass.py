@@ -34,7 +34,7 @@ from waza_engine.vocabulary import PaidAnswer
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass runs: the suite as it is then, the tasks of it, and its trigger prompts or not."""
+    """The suite, tasks and trigger prompts of one pass."""
 
     suite: Suite
     tasks: tuple[SelectedTask, ...]
@@ -44,9 +44,9 @@ class Pass:
 
 @dataclass(slots=True)
 class Findings:
-    """What has been found out so far; one thread adds to it. ``duration_ms`` is the pass's wall clock.
+    """The results so far; one thread adds to them. ``duration_ms`` is the pass's wall clock.
 
-    ``unjudged`` are the answers to trigger prompts that go on, by prompt; each is answered in its own thread.
+    ``unjudged`` are the answers to active trigger prompts, by prompt; each is answered in its own thread.
     """
 
     tasks: dict[int, TaskOutcome] = field(default_factory=dict[int, TaskOutcome])
@@ -64,10 +64,10 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """How the tasks of a pass are carried out and kept.
+    """How the tasks of a pass are executed and stored.
 
-    ``on_task`` is called as each is finished, ``on_trial`` with the id of one that goes on, as a trial is, or
-    has an answer (from any thread); ``on_trigger`` as each trigger prompt was tried.
+    ``on_task`` is called as each is finished, ``on_trial`` with the id of an active one for each trial that
+    is finished or has an answer (from any thread); ``on_trigger`` as each trigger prompt was tried.
     """
 
     backend: BackendFactory
@@ -78,7 +78,7 @@ class Handling:
 
 
 def run_pass(chosen: Pass, context: RunContext, handling: Handling, findings: Findings) -> None:
-    """Carry out a pass. What is found out stays in ``findings``, whatever is raised.
+    """Execute a pass. Its results stay in ``findings``, even if it raises.
 
     Raises ``HookError``, ``SuiteError``, ``SuiteFileError`` and ``CancelledRunError``.
     """
@@ -95,7 +95,7 @@ def run_pass(chosen: Pass, context: RunContext, handling: Handling, findings: Fi
 
 
 def outputs_of(findings: Findings) -> dict[str, list[str]]:
-    """Return what the agent answered, by task id, a text for each trial that has an answer."""
+    """Return the agent's answers by task id, one string per trial that has an answer."""
     return {
         task.id: [trial.output for trial in task.trials if trial.output]
         for task in findings.tasks.values()
@@ -128,7 +128,7 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
 def _try_triggers(
     context: RunContext, findings: Findings, on_trigger: Callable[[TriggerOutcome], None]
 ) -> None:
-    """Try the trigger prompts; when the limit cuts them, their figures would be of those that came first."""
+    """Try the trigger prompts; if the limit cuts them short, metrics of the first ones alone are dropped."""
     asked = context.settings.prompts
     tests = chosen_prompts(trigger_tests_of(context.suite), asked, context.suite)
     if tests is None or context.executor.refuses():

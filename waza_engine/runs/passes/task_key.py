@@ -1,6 +1,6 @@
-"""What a suite says that decides the answers and verdicts of a task; the files that it names are not in it.
+"""The parts of a suite that decide a task's answers and verdicts, without the files that it names.
 
-It is asked by the cache, beside who answers, and by a run of the tasks that a change affects.
+The cache uses it together with the executor, and so does a run of the tasks that a change affects.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from waza_engine.runs.loading.suite import Suite, SuiteTask
     from waza_engine.runs.trials.trial import TrialTask
 
-# What decides how a run is arranged, but no answer.
+# These settings arrange a run and decide no answer.
 _WITHOUT_EFFECT = {
     "parallel",
     "workers",

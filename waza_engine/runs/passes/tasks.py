@@ -1,6 +1,6 @@
-"""The tasks of a pass: begun in order, their trials handed out as there is room, each task ended once.
+"""The tasks of a pass: begun in order, their trials started as workers are free, each task ended once.
 
-One thread decides; what takes time goes on in others and reports back to it.
+One thread decides; slow work runs in others and reports back to it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Begun:
 
 
 class TaskRunner:
-    """Runs the tasks of a pass and tells what happens. ``run`` is called once, and everything else by it."""
+    """Runs the tasks of a pass and reports events. Call only ``run``, once; it does the rest."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class TaskRunner:
     ) -> None:
         """``on_trial`` is called with each finished trial after which its task goes on.
 
-        It is called from any thread with one that goes on as well, as it stands when it comes no further.
+        It is also called, from any thread, with an active trial as it would be if it were cut off now.
         """
         config = context.suite.spec.config
         self._tasks = tasks
@@ -91,11 +91,11 @@ class TaskRunner:
         self._reports: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
 
     def run(self) -> Iterator[tuple[int, TaskOutcome]]:
-        """Yield each task's position and outcome as it is finished; stops at once when the run is cancelled.
+        """Yield each task's position and outcome as it is finished; stop immediately when cancelled.
 
-        The trials of the task that comes first are handed out first; workers that are free then begin the
-        next one. With ``fail_fast`` no task begins after the first that does not pass; the rest is skipped.
-        Raises ``CancelledRunError``.
+        The trials of the first task are started first; workers that are free then begin the next one. With
+        ``fail_fast`` no task begins after the first that does not pass; the rest is skipped. Raises
+        ``CancelledRunError``.
         """
         for task in self._tasks:
             self._send("enqueued", task=task.source.id, message=task.source.name)
@@ -106,7 +106,7 @@ class TaskRunner:
                     self._hand_out()
                     if not self._finished:
                         self._next_report()
-                # Work goes on while the caller keeps what is finished.
+                # Work goes on while the caller stores what is finished.
                 self._hand_out()
                 yield self._finished.popleft()
         finally:
@@ -114,7 +114,7 @@ class TaskRunner:
             self._clean_up()
 
     def unfinished(self, finished: Collection[int]) -> Iterator[tuple[int, TaskOutcome]]:
-        """Yield what is known of the tasks that a run has not finished that was cancelled or had to end."""
+        """Yield partial outcomes of the tasks that a cancelled or ended run has not finished."""
         cancellation = self._context.cancellation
         why = cancellation.words if cancellation.requested else ENDED_BEFORE
         for position, selected in enumerate(self._tasks):
@@ -190,7 +190,7 @@ class TaskRunner:
         if self._cache is not None:
             begun.cache_key = self._cache.key(source, begun.task, context)
             if begun.cache_key is not None and (found := self._cache.get(begun.cache_key)) is not None:
-                # What the task is called may have changed; what it asks has not.
+                # The task's name may have changed; its prompt has not.
                 return replace(found, id=source.id, name=source.name, file=source.path.name)
         if why := context.executor.refuses():
             return unrun_task(begun.selected, f"{why}; no trial ran")
@@ -299,9 +299,9 @@ class TaskRunner:
         return conclude_task(outcome, self._context.suite.spec.config.executor)
 
     def _tell_task(self, outcome: TaskOutcome, concluded: TaskConclusion, untold: int) -> None:
-        """Tell what a task came to; ``untold`` of its trials were not told as ended, and will not run."""
+        """Report a task's outcome; ``untold`` of its trials were not reported as ended and will not run."""
         score = outcome.statistics.avg_weighted_score if outcome.statistics else None
-        # A hook that failed is written as upstream does, as a failure; nobody has looked at an answer.
+        # A failed hook is written as a failure, as upstream does; no answer was graded.
         broke = concluded.verdict == "errored"
         kind = _kind(outcome.status, pending=any(any(verdicts_of(trial)) for trial in outcome.trials))
         kind = "errored" if broke else "skipped" if concluded.has_no_grader else kind

@@ -1,1 +1,1 @@
-"""What is looked at before anything is paid."""
+"""Checks before anything is paid."""

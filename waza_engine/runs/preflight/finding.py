@@ -1,4 +1,4 @@
-"""What is found before a run, in upstream's words."""
+"""Findings before a run, in upstream's terms."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ State = Literal["verified", "unresolved", "unsupported", "invalid"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that stands in the way of a run, or may.
+    """One thing that prevents a run, or may.
 
-    ``invalid`` is what cannot work, ``unresolved`` what nobody can know yet, ``unsupported`` what this engine
-    cannot do. ``message`` says what is wrong, ``remediation`` what to do, a clause each. ``task`` is the id
-    of the task that it is about. ``told`` is true when nothing else of the run says it.
+    ``invalid`` cannot work, ``unresolved`` cannot be known yet, ``unsupported`` is beyond this engine.
+    ``message`` says what is wrong, ``remediation`` what to do, a clause each. ``task`` is the id of its task.
+    ``told`` is true when nothing else in the run reports it.
     """
 
     code: str
@@ -27,12 +27,12 @@ class Finding:
 
     @property
     def severity(self) -> Literal["info", "warning", "error"]:
-        """How grave it is: errors end a run that costs before it begins."""
+        """Return its severity: errors end a run that costs before it begins."""
         if self.state == "verified":
             return "info"
         return "error" if self.state == "invalid" else "warning"
 
     @property
     def sentence(self) -> str:
-        """What is wrong, where, and what to do."""
+        """Return what is wrong, where, and what to do."""
         return f"{self.source}: {self.message}; {self.remediation}"

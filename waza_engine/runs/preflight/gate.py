@@ -1,4 +1,4 @@
-"""What of the findings ends a run before it begins, and what is said once."""
+"""Decide which findings end a run before it begins, and which are reported once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from waza_engine.runs.trials.selection import SelectedTask
 
 _SHOWN = 5
 _MOST_ASKED = 500
-# Without an answer there is nothing to grade; these tell themselves, each at its task.
+# Without an answer there is nothing to grade; these findings are reported at their task.
 _OF_ONE_TASK = ("task.configuration", "grader.configuration")
 
 
@@ -31,8 +31,8 @@ def pass_preflight(
 ) -> list[str]:
     """Return the warnings of a run that may begin.
 
-    A run that costs nothing is not ended: what is wrong with a task stands at the task then. ``kept`` says
-    that the results are written to another place, too, ``triggers`` that trigger prompts are tried. Raises
+    A run that costs nothing is not ended: the task then reports its own problem. ``kept`` says that the
+    results are also written to another directory, ``triggers`` that trigger prompts are tried. Raises
     ``SuiteError`` for what would be paid in vain.
     """
     found = inspected(suite, tasks, judge="" if judges.has_model else judges.name, loads_skills=agent.costs)
@@ -46,7 +46,7 @@ def pass_preflight(
 
 
 def check_reachable(suite: Suite, *executors: Executor) -> None:
-    """Raise ``SuiteError`` when nobody answers where the answers come from, or the key is refused."""
+    """Raise ``SuiteError`` when an executor's service does not answer or rejects the key."""
     for executor in executors:
         if isinstance(executor, Reaching):
             try:

@@ -1,6 +1,6 @@
-"""Looking at a suite before it runs: files alone, nothing is started, written or asked over a network.
+"""Inspect a suite before it runs: only files are read, nothing is started, written or requested.
 
-What a hook of the run may still make is not known before: then it is a warning.
+A file that a hook of the run may still create is only a warning.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from waza_engine.runs.trials.selection import SelectedTask
 def inspected(
     suite: Suite, tasks: Sequence[SelectedTask], *, judge: str, loads_skills: bool
 ) -> list[Finding]:
-    """Return what stands in the way of these tasks.
+    """Return the problems that prevent these tasks.
 
-    ``judge`` is the name of the executor that is asked to judge when it has no model, else ``""``;
+    ``judge`` is the name of the executor that is asked to judge if it has no model, else ``""``;
     ``loads_skills`` says whether the agent uses skills at all.
     """
     found = [*_skills(suite, tasks, loads_skills=loads_skills)]
@@ -38,7 +38,7 @@ def inspected(
 def unseen_skills(
     suite: Suite, tasks: Sequence[SelectedTask], blindness: str, *, triggers: bool
 ) -> Iterator[Finding]:
-    """Yield what cannot be judged where nothing tells which skills the agent uses: ``blindness`` is why."""
+    """Yield graders that cannot grade if the agent's use of skills is unknown: ``blindness`` is why."""
     if not blindness:
         return
     graders = {
@@ -93,7 +93,7 @@ def _skills(suite: Suite, tasks: Sequence[SelectedTask], *, loads_skills: bool) 
 
 
 def _has(found: SkillSet, name: str) -> bool:
-    """Whether a skill of this name is there, also one whose folder is called so."""
+    """Return whether a skill has this name, or a folder with it."""
     wanted = name.casefold()
     return found.named(name) is not None or any(
         skill.path.parent.name.casefold() == wanted for skill in found.skills
@@ -113,7 +113,7 @@ def _of_task(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
     for code, complaint in fixture_problems(spec, task.source.path, suite.directory, listed):
         yield Finding(code, "invalid", source, complaint, "add the file or correct its path", task.source.id)
     for built in task.trial.all_graders:
-        # One of the suite is told once, at the eval file, however many tasks have it.
+        # A grader of the suite is reported once, at the eval file, however many tasks have it.
         of_suite = any(built.entry is entry for entry in suite.spec.graders)
         place, task_id = (str(suite.path), "") if of_suite else (source, task.source.id)
         if built.error:

@@ -30,7 +30,7 @@ KIND, VERSION = "waza.preflight", "1.0"
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What is known of a suite before it runs. ``complete`` is false when a part could not be looked at.
+    """Findings about a suite before it runs. ``complete`` is false when a part could not be inspected.
 
     ``tasks``, ``capabilities`` and ``dependencies`` are objects of upstream's document.
     """
@@ -44,7 +44,7 @@ class Preflight:
     findings: Sequence[Finding] = field(default_factory=tuple[Finding, ...])
 
     def fails(self, *, strict: bool) -> bool:
-        """Whether something cannot work, or with ``strict`` whether anything is not known to."""
+        """Return whether something cannot work, or with ``strict`` whether anything is not known to."""
         bad: set[State] = {"invalid", "unresolved", "unsupported"} if strict else {"invalid"}
         return any(finding.state in bad for finding in self.findings)
 

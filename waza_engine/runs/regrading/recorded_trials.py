@@ -1,4 +1,4 @@
-"""What graders see of a trial that was recorded: the task as it is written now, the answer of then."""
+"""A recorded trial as graders see it: the task as it is written now, with the recorded answer."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def task_context(
 def recorded_context(
     base: GradingContext, recording: Recording, trial: RecordedTrial, workspace: Path | None
 ) -> GradingContext:
-    """Return the same with what was recorded of a trial; ``workspace`` stands for that of the agent."""
+    """Return the context with a recorded trial's data; ``workspace`` replaces that of the agent."""
     found = trial.outcome
     return replace(
         base,
@@ -75,7 +75,7 @@ def recorded_context(
 
 
 def without_workspace(built: BuiltGrader) -> BuiltGrader:
-    """Return a grader that says what it lacks: a missing directory is no failure of the agent."""
+    """Return a grader that reports the missing directory: that is no failure of the agent."""
     if not needs_workspace(built):
         return built
     return replace(built, grader=None, error=NO_WORKSPACE)

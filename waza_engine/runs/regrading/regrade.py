@@ -1,11 +1,12 @@
-"""Grading a recorded run again with the suite as it is now: no agent, no cost, seconds instead of hours.
+"""Grade a recorded run again with the current suite: no agent, no cost, seconds instead of hours.
 
-Judges keep the verdicts that were recorded, unless an executor for them is named.
+Judges keep their recorded verdicts, unless an executor for them is named.
 
 Every trial of the record that has an answer gets the graders and the ``expected`` block of its task. A trial
-that broke keeps its error, and what a checkpoint said counts as it did: its state is not in the record.
+that broke keeps its error, and checkpoints keep their verdicts: their state is not in the record.
 
-Architecture invariant: no agent is started here, no judge unasked, and nothing is written beside the suite.
+Architecture invariant: no agent is started here, no judge without a request, and nothing is written next to
+the suite.
 """
 
 from __future__ import annotations
@@ -64,11 +65,11 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class RegradeRequest:
-    """What to grade again. ``tasks`` are globs on ids and names, ``graders`` exact names.
+    """A request to grade again. ``tasks`` are globs on ids and names, ``graders`` exact names.
 
-    Without a ``suite`` it is found from the record. ``workspace`` stands for the directory in which the agent
-    of every trial worked. With a ``judge_executor`` judges are asked again, which may cost. ``overlays`` are
-    texts of the suite that are open in an editor, by absolute path; they win over the disk.
+    Without a ``suite`` it is found from the record. ``workspace`` replaces the agent's directory in every
+    trial. With a ``judge_executor`` judges run again, which may cost. ``overlays`` are the suite's open
+    files in an editor, by absolute path; they win over the disk.
     """
 
     record: Path
@@ -115,10 +116,10 @@ class GradableTask:
 
 @dataclass(frozen=True, slots=True)
 class Regrading:
-    """A recorded run, the suite that grades it again, and what joins them.
+    """A recorded run, the suite that grades it again, and the pairs of their tasks.
 
-    ``warnings`` name what has no effect and what does not fit, ``pairs`` are the tasks of the record beside
-    those of the suite, whose texts are read through ``files``. ``grade`` yields the tasks in the order of the
+    ``warnings`` name what has no effect and what does not fit, ``pairs`` are the tasks of the record with
+    those of the suite, whose files are read through ``files``. ``grade`` yields the tasks in the order of the
     record.
     """
 
@@ -136,7 +137,7 @@ class Regrading:
 
     @property
     def task_count(self) -> int:
-        """How many tasks are graded again."""
+        """Return how many tasks are graded again."""
         return len(self.pairs)
 
     def grade(self, cancellation: Cancellation) -> Iterator[RegradedTask]:
@@ -229,11 +230,11 @@ class Regrading:
         return {name: with_review(verdict, trial) for name, verdict in found.items()}
 
     def _keeps(self, built: BuiltGrader) -> bool:
-        """Tell whether the recorded verdict stays: no judge is asked, or not in a session that is over."""
+        """Return whether the recorded verdict stays: no judge is asked, or its session is over."""
         return asks_judge(built) and (self._judges is None or continues_session(built))
 
     def _lacks_workspace(self, built: BuiltGrader, trial: RecordedTrial) -> bool:
-        """Tell whether the recorded verdict stays for want of the agent's files; not when it is asked for."""
+        """Return whether the recorded verdict stays because files are missing; not if it is requested."""
         return needs_workspace(built) and built.name not in self.request.graders and has_verdict(built, trial)
 
     def base_context(
@@ -278,7 +279,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
     if workspace is not None and not workspace.is_dir():
         raise SuiteError(f"The workspace {workspace} is not a directory.")
     recording = suites.recording(request.record)
-    # Schemas with files beside them are kept for as long as these are read through the same value.
+    # Schemas with files next to them are cached as long as these are read through the same value.
     files = DISK.overlaid(request.overlays)
     # A suite that leaves the choice to the command line says nothing of who answered.
     answered = recording.header.executor or "replay"
@@ -341,7 +342,7 @@ def _judge_executor(name: str | None, suite: Suite, meter: Meter) -> Executor | 
 def _joined(
     recording: Recording, selected: Sequence[SelectedTask]
 ) -> tuple[list[tuple[RecordedTask, SelectedTask]], list[str]]:
-    """Return the tasks of the record beside those of the suite, and what has no partner.
+    """Return the tasks of the record with those of the suite, and warnings about unmatched ones.
 
     Of several tasks with one id the first belongs to the first, the second to the second.
     """

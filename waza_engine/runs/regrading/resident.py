@@ -1,7 +1,7 @@
-"""Suites that stay in memory between requests: what is asked for again costs what has changed since.
+"""Suites that stay in memory between requests: a repeated request costs only what has changed since.
 
-A resident suite holds its files as they were loaded, the graders that were built of them, and warm workers.
-Nothing of it is taken on trust: each request looks at the stamp of each file, and at the open texts that it
+A resident suite holds its files as they were loaded, the graders that were built from them, and warm workers.
+Nothing is reused unchecked: each request compares the fingerprint of each file, and the open files that it
 brings. So the answer to a request is the same whether its suite is resident or not.
 """
 
@@ -70,10 +70,10 @@ class _KeptRecording:
 
 
 class ResidentSuites:
-    """The suites and records that were asked for last. Thread-safe; leaving ``with`` ends their workers.
+    """The suites and records that were requested last. Thread-safe; leaving ``with`` ends their workers.
 
-    ``create`` builds the graders of their entries. With ``settled`` a record that was written just now is
-    taken for what it is: results are replaced as a whole, never written on.
+    ``create`` builds the graders of their entries. With ``settled``, a record that was written just now is
+    trusted: results are replaced as a whole, never appended to.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class ResidentSuites:
         self.close()
 
     def suite(self, path: Path) -> ResidentSuite:
-        """Return the suite of an eval file; of many the one goes that was asked for longest ago."""
+        """Return the suite of an eval file; if there are too many, drop the least recently used one."""
         path, gone = path.absolute(), []
         with self._lock:
             found = self._suites.setdefault(path, ResidentSuite(self._create))
@@ -131,7 +131,7 @@ class ResidentSuites:
         return recording
 
     def name_of(self, eval_file: Path, files: SuiteFiles) -> str:
-        """Return what a suite is called, whoever answers in it. Raises ``SuiteFileError``."""
+        """Return the name of a suite, for any executor. Raises ``SuiteFileError``."""
 
         def name(files: SuiteFiles) -> str:
             return load_eval_file(eval_file, {"executor": "replay"}, lenient=True, files=files)[0].name

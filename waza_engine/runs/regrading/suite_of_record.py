@@ -18,7 +18,7 @@ _LEVELS = 6
 
 
 def suite_of_record(recording: Recording, suites: ResidentSuites, files: SuiteFiles) -> Path:
-    """Return the eval file that a record belongs to: beside its ``.waza``, or above it with its name.
+    """Return the eval file that a record belongs to: next to its ``.waza``, or above it with its name.
 
     Raises ``SuiteError`` when there is none.
     """
@@ -26,7 +26,8 @@ def suite_of_record(recording: Recording, suites: ResidentSuites, files: SuiteFi
     names = (recording.eval_file,) if recording.eval_file else EVAL_NAMES
     eval_name = recording.header.eval_name
     for folder in place.parents[:_LEVELS]:
-        # Where an engine put the record, its suite may have been renamed since; elsewhere the name must fit.
+        # In an engine's results directory the suite may have been renamed since; elsewhere the name must
+        # match.
         own = place.parent == results_directory(folder)
         for name in names:
             eval_file = folder / name

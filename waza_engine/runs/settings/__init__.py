@@ -1,1 +1,1 @@
-"""What a run was told: the table of settings, and the suite as they want it."""
+"""The settings of a run: their table, and the suite with them applied."""

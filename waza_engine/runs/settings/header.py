@@ -1,4 +1,4 @@
-"""What is known of a run before its first task: everything that decides its numbers, and no credentials."""
+"""The header of a run, known before its first task: everything that decides its numbers, no credentials."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def run_header(
 ) -> RunHeader:
     """Return the header of a run that starts now.
 
-    ``library`` is that of the executor, "" without one; ``affected`` tells of a run of the tasks that changes
-    affect which commit was compared with, how many tasks they are, and of how many. ``grader_names`` are
-    those of all graders of its tasks, of which some may have been chosen.
+    ``library`` is that of the executor, "" without one; ``affected`` holds, for a run of the affected tasks,
+    the base commit, their number, and the number of all tasks. ``grader_names`` are those of all graders of
+    its tasks, even if only some were chosen.
     """
     started = datetime.now(UTC)
     config = suite.spec.config

@@ -51,7 +51,7 @@ def with_options(suite: Suite, settings: RunSettings, project: ProjectConfig) ->
 
 
 def without_skills(suite: Suite) -> Suite:
-    """Return the suite for a baseline, or ``no_skills``: no skill of any kind, whoever names it.
+    """Return the suite for a baseline, or ``no_skills``: without skills from any source.
 
     Upstream leaves those of the working directory and of single tasks in.
     """
@@ -72,7 +72,7 @@ def without_skills(suite: Suite) -> Suite:
 
 
 def check_executor(name: str) -> None:
-    """Raise ``SuiteError`` for a name that no executor has: it was asked for, and no file is to blame."""
+    """Raise ``SuiteError`` for an unknown executor name; it was requested, and is in no file."""
     if name not in EXECUTORS:
         known = ", ".join(f"`{known}`" for known in EXECUTORS)
         raise SuiteError(f"`{name}` is not an executor; choose one of {known}.")
@@ -89,7 +89,7 @@ def _check(settings: RunSettings) -> None:
 
 
 def _check_value(row: Setting, value: Any) -> None:
-    """Raise ``SuiteError`` for a number out of bounds, and for a blank text: it would limit nothing."""
+    """Raise ``SuiteError`` for a number out of bounds, and for a blank string: it would limit nothing."""
     name = row.option or row.parameter or "fail_under"
     if row.kind in ("number", "amount") and value is not None:
         if isinstance(value, float) and not math.isfinite(value):
@@ -105,7 +105,7 @@ def _check_value(row: Setting, value: Any) -> None:
 
 
 def _parallel(settings: RunSettings, default: bool | None) -> bool | None:
-    """Return whether trials run at the same time: several workers are asked for in order to have that."""
+    """Return whether trials run in parallel; asking for several workers implies it."""
     if settings.parallel is not None:
         return settings.parallel
     return True if (settings.workers or 0) > 1 else default

@@ -1,4 +1,4 @@
-"""Where a run writes beside its result file, as its settings and ``.waza.yaml`` say."""
+"""Directories that a run writes to besides its result file, from its settings and ``.waza.yaml``."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def session_logs(settings: RunSettings, suite_directory: Path, project: ProjectC
 
 
 def second_results(suite_directory: Path, project: ProjectConfig) -> Path | None:
-    """Return where ``paths.results`` wants a copy of the results, None when it is the default.
+    """Return the directory that ``paths.results`` names for a copy of the results, None by default.
 
-    It starts beside ``.waza.yaml`` (upstream: in the working directory). Raises ``SuiteError`` for one that
+    It is relative to ``.waza.yaml`` (upstream: to the working directory). Raises ``SuiteError`` for one that
     leads out of the boundary of that file.
     """
     written = project.paths.results.strip()
@@ -35,7 +35,7 @@ def second_results(suite_directory: Path, project: ProjectConfig) -> Path | None
 
 
 def project_boundary(suite_directory: Path) -> Boundary:
-    """Return the boundary of what ``.waza.yaml`` names, or of the suite without that file."""
+    """Return the boundary of paths in ``.waza.yaml``, or of the suite without that file."""
     file = find_project_config(suite_directory)
     return suite_boundary(suite_directory if file is None else file.parent)
 
@@ -49,7 +49,7 @@ def inside(config: Path, written: str, key: str) -> Path:
 
 
 def written_folders(settings: RunSettings, suite_directory: Path, project: ProjectConfig) -> list[Path]:
-    """Return the folders that a run writes to beside its result file; some need not exist."""
+    """Return the folders that a run writes to besides its result file; some need not exist."""
     places = (
         session_logs(settings, suite_directory, project),
         second_results(suite_directory, project),

@@ -14,8 +14,11 @@ from typing import Annotated, Any, Literal, cast, get_type_hints
 from waza_engine.spec.limits import LONGEST_SECONDS, MOST_TRIALS, MOST_WORKERS
 
 SettingKind = Literal["texts", "text", "number", "amount", "choice", "flag", "path"]
-"""What a setting takes: a list of texts, a text, a whole number, a number, yes or no or as the suite says,
-yes or no, a path."""
+"""The type of a setting's value.
+
+In order: a list of strings, a string, a whole number, a number, yes or no or as in the suite, a switch, a
+path.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +26,9 @@ class Setting:
     """The row of a setting.
 
     ``option`` is its name on the command line, ``parameter`` that in JSON-RPC; "" where it cannot be given.
-    ``minimum`` and ``maximum`` hold for numbers. What is ``told`` decides the numbers of a run and stands in
-    its results as it was asked for; what a suite may say too is told there as it came out (``header.py``).
+    ``minimum`` and ``maximum`` hold for numbers. A ``told`` setting decides the numbers of a run, so its
+    results store it as requested; settings that a suite may have too are stored with their final value
+    (``header.py``).
     """
 
     kind: SettingKind
@@ -46,18 +50,18 @@ class Budget:
 
     @property
     def limited(self) -> bool:
-        """Whether there is a limit at all."""
+        """Return whether there is a limit at all."""
         return self.max_cost_usd is not None or self.max_tokens is not None
 
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What the caller of a run asks for; an option outranks what the suite says.
+    """The settings that the caller of a run requests; an option overrides the suite.
 
-    What is None is as the suite, or ``.waza.yaml``, says. ``tasks`` are globs on ids and names, ``tags`` on
-    tags, ``graders`` exact names, ``prompts`` texts of trigger prompts, or globs on them. ``timeout_seconds``
-    holds for every task. A ``session_directory`` wants a log. ``judge_executor`` asks the judges when it is
-    not to be the executor of the agent.
+    None keeps the value of the suite or ``.waza.yaml``. ``tasks`` are globs on ids and names, ``tags`` on
+    tags, ``graders`` exact names, ``prompts`` trigger prompts, or globs on them. ``timeout_seconds`` applies
+    to every task. With a ``session_directory`` a log is written. ``judge_executor`` runs the judges, instead
+    of the executor of the agent.
     """
 
     path: Path
@@ -214,7 +218,7 @@ class RunSettings:
             told=True,
         ),
     ] = None
-    # The command shares its option with `report`; a run that was no pass for it is none later either.
+    # The command shares its option with `report`: a run that failed it must not pass it later.
     fail_under: Annotated[
         float | None, Setting("amount", "Fail if the score is below this value, 0 to 1.", told=True)
     ] = None
@@ -319,16 +323,16 @@ class RunSettings:
 
     @property
     def limited(self) -> bool:
-        """Whether only a part of the suite is asked for, whatever has changed."""
+        """Return whether only a part of the suite is requested, regardless of changes."""
         return bool(self.tasks or self.graders or self.tags or self.prompts)
 
     @property
     def prompts_alone(self) -> bool:
-        """Whether trigger prompts are asked for, and no task."""
+        """Return whether trigger prompts are requested, and no task."""
         return bool(self.prompts) and not (self.tasks or self.graders or self.tags)
 
     def told(self) -> dict[str, Any]:
-        """Return what the results tell of the settings, by name; what was not asked for is false or None."""
+        """Return the settings as the results store them, by name; unset ones are false or None."""
         return {
             name: bool(value) if row.kind in ("choice", "flag") else _written(value)
             for name, row in setting_rows().items()

@@ -1,6 +1,6 @@
-"""Trying a trial again: at once when it failed, after a pause when its error may go away by itself.
+"""Retry a trial: immediately when it failed, after a pause when its error may be transient.
 
-Upstream never tries an error again; a rate limit is worth a second try.
+Upstream never retries an error; a rate limit is worth a second try.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class InterruptedTrialError(CancelledRunError):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What an attempt left behind, and when another one makes sense."""
+    """The outcome of an attempt, and when another one makes sense."""
 
     outcome: TrialOutcome
     again: Literal["never", "now", "later"] = "never"
@@ -51,7 +51,7 @@ class Attempt:
 def attempted(
     attempt: Callable[[Attempt | None], Attempt], most: int, cancellation: Cancellation
 ) -> TrialOutcome:
-    """Return what is left after at most ``most`` attempts; each is told what those before it left.
+    """Return the outcome after at most ``most`` attempts; each gets the one before it.
 
     Raises ``CancelledRunError``, in a pause too: with the attempts so far as an ``InterruptedTrialError``.
     """

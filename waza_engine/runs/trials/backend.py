@@ -22,11 +22,11 @@ MOST_WORKERS = 8
 
 
 class TrialBackend(Protocol):
-    """Carries out trials, somewhere."""
+    """Executes trials, somewhere."""
 
     @property
     def workers(self) -> int:
-        """How many trials it takes at a time, at least one."""
+        """Return how many trials it runs at a time, at least one."""
         ...
 
     def start(
@@ -36,13 +36,12 @@ class TrialBackend(Protocol):
         keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
-        """Begin a trial and return at once.
+        """Begin a trial and return immediately.
 
-        ``tell`` gets what is worth showing meanwhile, answers, tool calls and warnings, as far as it
-        can be told, and the phase that the trial enters. ``keep`` gets, from any thread, what would be left
-        of the trial if it came no further.
-        ``done`` is called once, from any thread: with the outcome, or what kept the trial from having one, a
-        ``CancelledRunError`` when the run is cancelled.
+        ``tell`` gets what is worth showing meanwhile, answers, tool calls and warnings, as far as known, and
+        the phase that the trial enters. ``keep`` gets, from any thread, the trial as it would be if it were
+        cut off now. ``done`` is called once, from any thread: with the outcome, or the error that prevented
+        it, a ``CancelledRunError`` when the run is cancelled.
         """
         ...
 
@@ -60,7 +59,7 @@ class ThreadBackend:
 
     @property
     def workers(self) -> int:
-        """As the suite wants it: one unless it is parallel."""
+        """Return the suite's number of workers: one unless it is parallel."""
         return worker_count(self._context.suite.spec.config)
 
     def start(

@@ -1,4 +1,4 @@
-"""What all that happens in a run shares, in place of options handed on from file to file."""
+"""The objects that everything in a run shares, instead of options passed from file to file."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from waza_engine.vocabulary import PaidAnswer
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The settings of a run, and what is alive in it.
+    """The settings of a run, and its live objects.
 
-    A pass has its own (``of_pass``): ``suite`` is as the settings want it, in a ``baseline`` without skills,
-    and ``agent`` what was set up for it. ``executor`` is the agent's, ``judges`` asks the judges; both count
-    what they use. ``baseline_outputs`` holds what the agent answered without skills: by task id, a text for
-    each trial. Programs of graders get ``program_timeout_seconds``, unless they say otherwise.
-    ``keep_answer`` gets each answer that is paid for as it arrives, from any thread.
+    A pass has its own (``of_pass``): ``suite`` has the settings applied, in a ``baseline`` without skills,
+    and ``agent`` is its setup. ``executor`` is the agent's, ``judges`` that of the judges; both count their
+    usage. ``baseline_outputs`` holds the agent's answers without skills: by task id, a string for each trial.
+    Programs of graders get ``program_timeout_seconds``, unless they have their own. ``keep_answer`` gets each
+    answer that is paid for as it arrives, from any thread.
     """
 
     settings: RunSettings
@@ -46,7 +46,7 @@ class RunContext:
 
     @property
     def model(self) -> str:
-        """The model that the agent is asked to use, "" for the executor's own."""
+        """Return the model that the agent is to use, "" for the executor's own."""
         return self.suite.spec.config.model
 
     @property

@@ -30,11 +30,10 @@ _GRACE_SECONDS = 5.0
 
 @dataclass(slots=True)
 class Conversation:
-    """What the turns so far left behind. ``output`` is that of the last turn; everything else adds up.
+    """The result of the turns so far. ``output`` is that of the last turn; everything else adds up.
 
-    ``prompts`` are those that were sent. It is ``stopped`` when the run reached its limit,
-    ``interrupted`` when it was cancelled after an answer; ``transient`` says that its error may go away by
-    itself.
+    ``prompts`` are those that were sent. It is ``stopped`` when the run reached its limit, ``interrupted``
+    when it was cancelled after an answer; ``transient`` says that its error may go away by itself.
     """
 
     prompts: list[str] = field(default_factory=list[str])
@@ -54,11 +53,11 @@ class Conversation:
 
     @property
     def left_nothing(self) -> bool:
-        """Whether the agent gave up before it said or did anything: there is nothing to judge then."""
+        """Return whether the agent gave up before any output or call: there is nothing to grade then."""
         return bool(self.error) and not (self.output.strip() or self.tool_calls or self.skill_invocations)
 
     def add(self, response: ExecutionResponse) -> None:
-        """Take in one more turn."""
+        """Add one more turn."""
         self.answered = True
         self.output = response.output
         self.session = response.session or self.session
@@ -70,7 +69,7 @@ class Conversation:
         self.transient = response.transient
 
     def add_arrived(self, answers: Sequence[PaidAnswer]) -> None:
-        """Take in what has arrived of a turn that has no end: it is paid for."""
+        """Add the answers that have arrived of an unfinished turn: they are paid for."""
         texts = [answer.text for answer in answers if answer.text]
         self.output = "\n".join(texts) or self.output
         self.events += [{"type": "assistant.message", "content": text} for text in texts]
@@ -78,14 +77,14 @@ class Conversation:
         self.usage = total((self.usage, *(answer.usage for answer in answers)))
 
     def fail(self, error: ExecutorError) -> None:
-        """Take in an error instead of an answer."""
+        """Store an error instead of an answer."""
         self.error = str(error)
         self.transient = error.transient
         self.stopped = isinstance(error, BudgetExceededError)
 
 
 class Partner(Protocol):
-    """Who writes to the agent after the first prompt."""
+    """The sender of all prompts after the first."""
 
     def reply(self, said: str) -> str | None:
         """Return the next prompt after the agent's answer, None when the conversation is over.
@@ -100,7 +99,7 @@ class Partner(Protocol):
 
 
 class PartnerError(Exception):
-    """There is no next prompt although there should be; the text is for the author of the suite."""
+    """There is no next prompt although there should be; the message is for the author of the suite."""
 
 
 class FollowUps:
@@ -112,11 +111,11 @@ class FollowUps:
 
     @property
     def waiting(self) -> int:
-        """How many prompts are still to come."""
+        """Return how many prompts are still to come."""
         return len(self._waiting)
 
     def reply(self, said: str) -> str | None:
-        """Return the next prompt, whatever was said."""
+        """Return the next prompt, regardless of the answer."""
         del said
         return self._waiting.popleft() if self._waiting else None
 
@@ -134,7 +133,7 @@ def converse(
     cancellation: Cancellation,
     on_answer: Callable[[Conversation], None] = lambda so_far: None,
 ) -> Conversation:
-    """Carry out all turns; an error ends the conversation and stands in its ``error``.
+    """Execute all turns; an error ends the conversation and is stored in its ``error``.
 
     ``on_answer`` is called after each turn, before anything is graded.
 
@@ -210,8 +209,8 @@ def execute(executor: Executor, request: ExecutionRequest, cancellation: Cancell
     """Return the answer to one prompt.
 
     Raises:
-        ExecutorError: when there is none, also when the executor takes too long or breaks.
-        CancelledRunError: when the run is cancelled, at once.
+        ExecutorError: when there is no answer, also when the executor takes too long or breaks.
+        CancelledRunError: immediately, when the run is cancelled.
 
     """
     seconds = request.timeout_seconds

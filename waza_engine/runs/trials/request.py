@@ -1,4 +1,4 @@
-"""A trial as it is handed out: plain data that can be written down and carried out elsewhere."""
+"""A trial as plain data, which can be serialized and executed elsewhere."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from waza_engine.runs.settings.table import RunSettings, settings_from
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
-    """Which trial to carry out, with nothing alive in it.
+    """The trial to execute, as plain data.
 
-    ``task`` is the id of the task and ``position`` its place among those that the settings choose, from 0:
-    ids may occur twice. ``trial`` counts from 1, and so does ``attempt``, the first that is to be made: those
-    before it are spent. A ``baseline`` has no skills; ``baseline_output`` is what the same trial answered
-    there, for graders that compare.
+    ``task`` is the id of the task and ``position`` its index among the chosen ones, from 0: ids may occur
+    twice. ``trial`` counts from 1, and so does ``attempt``, the first one to make: earlier ones are used up.
+    A ``baseline`` has no skills; ``baseline_output`` is the answer of the same trial there, for graders that
+    compare.
     """
 
     settings: RunSettings

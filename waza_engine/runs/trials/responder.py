@@ -35,7 +35,7 @@ class _Decision:
 class ModelResponder:
     """The other side of a conversation. Its session lasts for the whole conversation and has no skills.
 
-    ``outcome`` tells how it went so far.
+    ``outcome`` holds its result so far.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class ModelResponder:
                 broke = str(error)
         decision = ballot.decision()
         if decision is not None:
-            # What breaks after a clear decision does not take it back.
+            # An error after a clear decision does not revoke it.
             return decision
         raise PartnerError(
             f"the responder gave no answer: {broke}"
@@ -137,7 +137,7 @@ class ModelResponder:
 
 
 class _Ballot:
-    """Takes the one decision of a turn; a second one, or one without its text, spoils it."""
+    """Takes the one decision of a turn; a second one, or one without its text, invalidates it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

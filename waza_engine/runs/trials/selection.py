@@ -1,4 +1,4 @@
-"""Which tasks and graders a run takes, and its graders built: told before anything starts."""
+"""Select the tasks of a run and build their graders; report problems before anything starts."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class SelectedTask:
     source: SuiteTask
     trial: TrialTask | None
     grader_names: frozenset[str] = frozenset()
-    """Those of all of its graders, of which some may have been chosen."""
+    """The names of all of its graders, even if only some were chosen."""
 
 
 _List = tuple[Sequence[GraderEntry], tuple[BuiltGrader, ...], list[str]]
-"""Entries, held so that no other gets their identity; their graders, and what is said of them."""
+"""Entries, held so that no other gets their identity; their graders, and warnings about them."""
 
 
 def select(
@@ -81,7 +81,7 @@ def select(
         expected = _expected_names(source.task.expected)
         warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in (*found, *found_there))
         for built in (*graders, *(built for turn in checkpoints.values() for built in turn)):
-            # What stands in the eval file is said once, and there.
+            # Problems of the eval file are reported once, and there.
             place = suite.path if id(built.entry) in of_suite else source.path
             told = (*(built.grader.warnings if built.grader is not None else ()), *built.notices)
             warnings |= dict.fromkeys(f"{place}: grader `{built.name}`: {notice}" for notice in told)
@@ -134,7 +134,7 @@ def graders_of(tasks: Sequence[SelectedTask]) -> Iterator[BuiltGrader]:
 
 
 def compares(task: SelectedTask) -> bool:
-    """Whether a grader of the task compares the answer with that of the baseline."""
+    """Return whether a grader of the task compares the answer with that of the baseline."""
     return task.trial is not None and any(_compares(built) for built in task.trial.graders)
 
 
@@ -161,7 +161,7 @@ def _compares(built: BuiltGrader) -> bool:
 
 
 class _Notices:
-    """What would keep graders from grading. A grader of several tasks is asked once."""
+    """Notices about what would keep graders from grading. A grader of several tasks is checked once."""
 
     def __init__(self, suite_directory: Path, files: SuiteFiles) -> None:
         self._suite_directory = suite_directory
@@ -169,7 +169,7 @@ class _Notices:
         self._of_grader: dict[Grader[Any], tuple[str, ...]] = {}
 
     def of(self, built: BuiltGrader, wanted: Sequence[str]) -> tuple[str, ...]:
-        """Return a sentence for each thing that stands in the way of a grader that is asked."""
+        """Return a sentence for each problem that would keep a chosen grader from grading."""
         if built.grader is None or (wanted and built.name not in wanted):
             return ()
         return self._notices(built.grader)
@@ -188,9 +188,9 @@ class _Notices:
 def _at_checkpoints(
     task: TaskFile, build: Callable[[GraderEntry], Grader[Any]], notices: _Notices
 ) -> tuple[dict[int, tuple[BuiltGrader, ...]], list[str]]:
-    """Return the graders of each checkpoint by its turn, and warnings of names that occur twice in one.
+    """Return the graders of each checkpoint by turn, and warnings about duplicate names in one.
 
-    A checkpoint is graded whatever graders are asked for.
+    A checkpoint is graded whatever graders are requested.
     """
     graders: dict[int, tuple[BuiltGrader, ...]] = {}
     warnings: list[str] = []

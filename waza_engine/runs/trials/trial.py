@@ -50,16 +50,16 @@ from waza_engine.spec.task_file import TaskFile
 from waza_engine.vocabulary import PaidAnswer, ToolCall, checkpoint_grader
 
 Phase = Literal["asking", "grading"]
-"""What goes on in a trial: an attempt sends its prompt, or its answer is judged."""
+"""The phases of a trial: an attempt sends its prompt, or its answer is graded."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
     """A task, ready to run: its graders are built once, those of a checkpoint by its turn.
 
-    ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is carried out and
-    nothing more. ``tool_policy`` is upstream's word for what the tested agent file allows,
-    ``pass_rate`` the share of its trials that the task needs to pass.
+    ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is only executed.
+    ``tool_policy`` is upstream's word for what the tested agent file allows, ``pass_rate`` the share of its
+    trials that the task needs to pass.
     """
 
     path: Path
@@ -78,7 +78,7 @@ class TrialTask:
 
     @property
     def all_graders(self) -> tuple[BuiltGrader, ...]:
-        """The graders of the task and of its checkpoints, these by the names that they are told by."""
+        """Return the graders of the task and of its checkpoints, these under their reported names."""
         at_checkpoints = [
             replace(built, name=checkpoint_grader(built.name, turn))
             for turn, graders in (self.checkpoint_graders.items() if self.graded else ())
@@ -88,10 +88,10 @@ class TrialTask:
 
 
 class Tell(Protocol):
-    """Takes a text worth showing, or "" and the phase that a trial enters."""
+    """Takes a string worth showing, or "" and the phase that a trial enters."""
 
     def __call__(self, text: str, phase: Phase | None = None, /) -> None:
-        """Take it; called from any thread."""
+        """Report it; called from any thread."""
         ...
 
 
@@ -110,7 +110,7 @@ class _Trial:
         self.tell(call_words(call))
 
     def tally(self, executor: Executor, by: Answerer) -> Tally:
-        """Return the executor of those who are asked in a trial besides the agent."""
+        """Return a tally of an executor that is asked in a trial besides the agent."""
         return Tally(executor, self.paid(executor, by))
 
     def paid(self, executor: Executor, by: Answerer) -> Callable[[PaidAnswer], None]:
@@ -130,11 +130,11 @@ def run_trial(
     """Return the last attempt of a trial.
 
     ``tell`` gets answers, tool calls as they begin, and warnings, which begin with ``warning: ``. ``keep``
-    gets the trial before its answer is graded, as it is when nothing more comes of it.
+    gets the trial before its answer is graded, as it would be if it were cut off now.
 
-    A failed one is tried again, and one whose error may go away. What earlier attempts used stays counted. An
-    attempt that the run's limit or its end cut does not replace one that was finished. Raises
-    ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
+    A failed one is retried, and one whose error may be transient. The usage of earlier attempts stays
+    counted. An attempt that was cut off by the run's limit or end does not replace one that was finished.
+    Raises ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
     """
     trial = _Trial(task, request, context, tell, lambda cut: keep(_with_cost(cut, context)))
     spent = request.attempt - 1
@@ -256,7 +256,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         exchange = responder.broken_off(talk.error) if talk.error else responder.outcome
         if exchange.outcome == "cap_exhausted":
             trial.warn(f"the responder gave all its {exchange.followups_sent} answers")
-    # Before the graders, whose programs may write there as well.
+    # Before the graders, whose programs may write there too.
     outcome = replace(so_far(talk, exchange), files_changed=files_changed())
     if talk.interrupted:
         raise InterruptedTrialError(_cut(outcome))
@@ -288,7 +288,7 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
         for verdict in grade(task.graders, context, trial.context.cancellation):
             validations[verdict.name] = verdict
             if judging.usage != outcome.judge_usage:
-                # What a judge took is paid for, too.
+                # The usage of a judge is paid for, too.
                 outcome = _with_judges(outcome, judging)
                 _keep(outcome, trial)
     except CancelledRunError:
@@ -305,7 +305,7 @@ def _with_judges(outcome: TrialOutcome, judging: Tally) -> TrialOutcome:
 
 
 def _unjudged(asked: Tally, by: Answerer) -> Iterator[UnjudgedAnswer]:
-    """Yield what was answered to questions that came to nothing."""
+    """Yield the answers to questions without a verdict."""
     for answer in asked.arrived:
         if (unjudged := arrived(answer, ArrivedAnswer(by)).unjudged).text:
             yield unjudged
@@ -322,7 +322,7 @@ def _expected_calls(outcome: TrialOutcome, commands: CommandSession) -> dict[str
 
 
 def _keep(outcome: TrialOutcome, trial: _Trial) -> None:
-    """Keep an answer that is paid for, when the trial goes on: nobody else has it if the run is killed."""
+    """Store an answer that is paid for, if the trial goes on: it would be lost if the run is killed."""
     spec, inputs = trial.task.spec, trial.task.spec.inputs
     more = trial.task.graders or spec.checkpoints or inputs.follow_up_prompts or inputs.responder
     if more and (trial.context.executor.costs or trial.context.judges.costs):

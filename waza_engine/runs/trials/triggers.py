@@ -31,9 +31,9 @@ _SHOWN_CHARACTERS = 120
 
 @dataclass(frozen=True, slots=True)
 class TriggerRun:
-    """What all trigger prompts of a run share.
+    """The state that all trigger prompts of a run share.
 
-    ``begin`` is called with each before it is sent, and with whether it is to trigger; ``tell`` as it is
+    ``begin`` is called with each before it is sent, and with whether it should trigger; ``tell`` as it is
     done, with one line about it; ``paid`` with each answer to a prompt as it arrives. All from any thread.
     """
 
@@ -46,7 +46,7 @@ class TriggerRun:
 
 
 def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | None:
-    """Return the trigger prompts beside the eval file, None without a file. Raises ``SuiteFileError``."""
+    """Return the trigger prompts next to the eval file, None without a file. Raises ``SuiteFileError``."""
     return (
         load_trigger_tests(suite.directory / FILE_NAME, files=files)[0]
         if has_triggers(suite, files)
@@ -55,12 +55,12 @@ def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | N
 
 
 def has_triggers(suite: Suite, files: SuiteFiles = DISK) -> bool:
-    """Tell whether there is a file of trigger prompts beside the eval file."""
+    """Return whether there is a file of trigger prompts next to the eval file."""
     return files.is_named(suite.directory / FILE_NAME)
 
 
 def chosen_prompts(tests: TriggerTests | None, patterns: Sequence[str], suite: Suite) -> TriggerTests | None:
-    """Return the trigger prompts whose text is, or matches, one of the patterns; all without patterns.
+    """Return the trigger prompts that equal or match one of the patterns; all without patterns.
 
     Raises ``SuiteError`` when there is none such.
     """
@@ -71,7 +71,7 @@ def chosen_prompts(tests: TriggerTests | None, patterns: Sequence[str], suite: S
     lists = ("should_trigger_prompts", "should_not_trigger_prompts")
     known: dict[str, tuple[TriggerPrompt, ...]] = {name: getattr(tests, name) for name in lists}
     texts = {prompt.prompt for listed in known.values() for prompt in listed}
-    # A text may look like a pattern.
+    # A prompt may look like a pattern.
     wanted = {
         text
         for pattern in patterns
@@ -152,7 +152,7 @@ def _tried(
     response, error = _answer(prompt.prompt, skill, shared)
     invoked = any(invocation.is_of(skill) for invocation in response.skill_invocations)
     if response.skill_invocations:
-        # What broke afterwards does not change the answer.
+        # An error afterwards does not change the answer.
         error = ""
     outcome = TriggerOutcome(
         prompt=prompt.prompt,

@@ -1,1 +1,1 @@
-"""How the files of a suite become data: their text, what YAML and JSON say in it, which files there are."""
+"""Read the files of a suite: their text, the data in YAML and JSON, and which files exist."""

@@ -26,7 +26,7 @@ _MOST_SHOWN = 12
 
 
 class TableError(Exception):
-    """What is wrong with a table, in one sentence, and its line, from 1."""
+    """An error in a table, in one sentence, and its line, from 1."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class Table:
 
 
 def read_table(text: str) -> Table:
-    """Return the rows of a CSV text. Raises ``TableError`` where a row has no prompt."""
+    """Return the rows of CSV text. Raises ``TableError`` where a row has no prompt."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     delimiter = _delimiter(text)
     warnings: list[tuple[int, str]] = []
@@ -122,7 +122,7 @@ def _names(header: str, delimiter: str) -> list[str]:
 
 
 def _without_prompt(names: Sequence[str]) -> str:
-    """Say which columns there are instead, and which of them is the prompt, or what separates them."""
+    """Return which columns exist instead, and which of them is the prompt, or what separates them."""
     columns = ", ".join(f"`{shown(name)}`" for name in names[:_MOST_SHOWN])
     found = f"the dataset has no column `{PROMPT}`, only {columns}"
     if len(names) == 1:

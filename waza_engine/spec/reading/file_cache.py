@@ -1,7 +1,8 @@
-"""What was made of the files of a suite, kept for as long as their text is the same.
+"""A cache of values built from a suite's files, valid while their text is the same.
 
-A file that has not been touched is not even opened: its stamp (identity, size, times) says so. The times of a
-file system are coarse, so the stamp of a file that was changed just now says nothing: its text is compared.
+An untouched file is not even opened: its fingerprint (identity, size, times) is enough. The times of a file
+system are coarse, so the fingerprint of a file that was changed just now proves nothing: its text is
+compared.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _KEPT_ROUNDS = 16
 
 @frozen()
 class _Kept:
-    """``version`` is None when it cannot be trusted: the text has to be looked at."""
+    """``version`` is None when it cannot be trusted: then the text has to be compared."""
 
     version: Version | None
     text: str
@@ -53,9 +54,9 @@ class FileCache:
         key: Hashable,
         within: Boundary | None = None,
     ) -> ValueT:
-        """Return what ``load`` made of the text of a file, which is all that it may depend on beside ``key``.
+        """Return the value that ``load`` built from a file's text and ``key``, its only inputs.
 
-        ``load`` gets the files with this very text. What it raises is raised, and not kept. ``within`` is as
+        ``load`` gets the files with this very text. Its errors are raised, and not cached. ``within`` is as
         for ``SuiteFiles.text_of``.
         """
         place = (path, key, within)

@@ -1,4 +1,4 @@
-"""How the files of a suite are called.
+"""The names of a suite's files.
 
 Light on purpose: the language server loads it too.
 """

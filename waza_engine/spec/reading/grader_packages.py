@@ -1,10 +1,10 @@
-"""Graders of packages: ``ref`` names one, ``waza.lock`` beside the eval file pins its content.
+"""Graders of packages: ``ref`` names one, ``waza.lock`` next to the eval file pins its content.
 
 A package is a Git repository that upstream's ``waza get`` has put into a folder of the user, one folder a
 commit. It is read from there as it was locked, or not at all.
 
 Architecture invariant: nothing is ever downloaded, and nothing of a package is read before its digest is
-verified. The editor reads packages with it, too: YAML is read by whoever asks.
+verified. The editor reads packages with it, too: the caller parses the YAML.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _DIGEST = compiled_later(r"sha256:[0-9a-fA-F]{64}")
 _MAX_BYTES = 64 * 1024 * 1024
 
 Read = Callable[[Path], object]
-"""What the YAML of a file says, as plain data. Raises ``GraderPackageError``."""
+"""Parses a YAML file into plain data. Raises ``GraderPackageError``."""
 
 
 class GraderPackageError(Exception):
-    """A ``ref`` leads to no grader; the text is one sentence for the author of the suite."""
+    """A ``ref`` leads to no grader; the message is one sentence for the author of the suite."""
 
 
 @frozen()
@@ -45,9 +45,9 @@ class GraderReference:
 
 
 def packaged_entry(written: str, eval_path: Path, lock: object, read: Read) -> Mapping[str, Any]:
-    """Return the grader entry that a ``ref`` stands for, as it is written in its package, with a name.
+    """Return the grader entry that a ``ref`` names, as it is written in its package, with a name.
 
-    ``lock`` is what ``waza.lock`` says as plain data, None when there is none. Raises ``GraderPackageError``.
+    ``lock`` is the plain data of ``waza.lock``, None when there is none. Raises ``GraderPackageError``.
     """
     reference = parse_reference(written)
     commit, digest = _pins(reference, lock, eval_path)
@@ -55,7 +55,7 @@ def packaged_entry(written: str, eval_path: Path, lock: object, read: Read) -> M
 
 
 def refuse_javascript(kind: str, config: object) -> None:
-    """Raise ``GraderPackageError`` when a program is started for the assertions of a package.
+    """Raise ``GraderPackageError`` when a package's assertions need a program.
 
     Those in Python need none: they are interpreted.
     """

@@ -33,7 +33,7 @@ def read_json_file(path: Path, *, within: Boundary | None = None) -> YamlFile:
 
 
 def json_fault(error: json.JSONDecodeError, text: str) -> str:
-    """Return what keeps text from being JSON, in one sentence."""
+    """Return why text is not JSON, in one sentence."""
     if not text.strip():
         return "there is nothing in it; write a JSON object: `{ … }`"
     place = f"column {error.colno}"

@@ -1,4 +1,4 @@
-"""What files of agents hold, kept while they stay as they are: an edit of a grader reads none again."""
+"""A cache of agents' files, valid while they are unchanged: editing a grader reads none again."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MOST_KEPT = 20_000_000
 
 
 class KeptContents:
-    """Contents by the stamp of their file, which is looked at once until ``look_again``. Thread-safe.
+    """Contents by the fingerprint of their file, checked once until ``look_again``. Thread-safe.
 
-    ``size`` counts the bytes that are kept.
+    ``size`` counts the cached bytes.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class KeptContents:
         self._looked_ns = 0
 
     def look_again(self) -> None:
-        """Look at the stamps of files anew from now on: call it before each round of grading."""
+        """Check the fingerprints of files again from now on: call it before each round of grading."""
         self._stamps, self._looked_ns = {}, time.time_ns()
 
     def version(self, place: Path) -> Version | None:
@@ -41,7 +41,7 @@ class KeptContents:
         return stamps[place]
 
     def is_settled(self, version: Version | None) -> bool:
-        """Tell whether a later change of a file with this stamp is sure to give it another one."""
+        """Return whether a later change of a file is sure to change its fingerprint."""
         return version is None or version.is_settled(self._looked_ns)
 
     def read(self, place: Path, limit: int) -> bytes:
@@ -67,4 +67,4 @@ class KeptContents:
 
 
 current_contents: ContextVar[KeptContents | None] = ContextVar("current_contents", default=None)
-"""Those of a session that grades again and again; none where a trial is graded once."""
+"""The contents of a session that grades repeatedly; None where a trial is graded once."""

@@ -1,8 +1,8 @@
-"""How a YAML scalar gets its type: one resolver for the engine and the editor.
+"""Resolve the type of a YAML scalar: one resolver for the engine and the editor.
 
-YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are text. As in YAML
-1.1, ``010`` is eight (``089``, which no octal can be, is 89), and ``_`` in a number says nothing. A number
-that no JSON can hold (``1e999``, ``.inf``, ``.nan``) is text, so it is refused where a number is meant;
+YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are strings. As in YAML
+1.1, ``010`` is eight (``089``, which no octal can be, is 89), and ``_`` in a number is ignored. A number that
+no JSON can hold (``1e999``, ``.inf``, ``.nan``) is a string, so it is rejected where a number is expected;
 upstream does so with ``1e999``. Light on purpose: the language server loads it too.
 """
 
@@ -21,14 +21,14 @@ MERGE_KEY = "<<"
 """The key that takes the keys of other mappings."""
 
 MAX_ALIASED_NODES = 10_000
-"""How many values the aliases of a file may stand for, those behind other aliases included."""
+"""The most values that the aliases of a file may expand to, nested aliases included."""
 
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
 SWITCHES = _TRUE | _FALSE
 NUMERIC = frozenset("+-.0123456789")
-"""How plain text begins that may be read as a number."""
+"""The first characters of plain scalars that may be numbers."""
 _INTEGER = compiled_later(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _RADIX = compiled_later(r"([-+]?)0(?:[xX](?P<x>[0-9a-fA-F]+)|[bB](?P<b>[01]+)|[oO]?(?P<o>[0-7]+))\Z")
 _BASES = {"x": 16, "b": 2, "o": 8}
@@ -49,9 +49,9 @@ _ENDLESS = compiled_later(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> Json:
     """Return the value of a scalar: plain ones are typed, and so are those with a tag that names their type.
 
-    As upstream's parser has it, ``!!int "1"`` is one, ``!!float 1`` is 1.0, and ``!!str`` or a tag that
-    nobody knows, such as ``!x``, keeps anything as text. Where the text is not what its tag says
-    (``!!int one``), upstream refuses the file; here it is text, and refused where something else is meant.
+    As in upstream's parser, ``!!int "1"`` is one, ``!!float 1`` is 1.0, and ``!!str`` or an unknown tag, such
+    as ``!x``, keeps anything as a string. If the value does not fit its tag (``!!int one``), upstream rejects
+    the file; here it is a string, and rejected where another type is expected.
     """
     if tag is None or tag == "!":
         # Of the tag ``!`` alone upstream's parser takes no notice.
@@ -64,7 +64,7 @@ def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> 
 
 
 def is_not_finite(text: str) -> bool:
-    """Return whether plain text is a number in YAML that is not finite, or too large to be one."""
+    """Return whether a plain scalar is a number in YAML that is not finite, or too large to be one."""
     return bool(_ENDLESS.match(text)) or bool(_FLOAT.match(text) and math.isinf(float(text)))
 
 

@@ -1,4 +1,4 @@
-"""Which folders suites and skills are looked for in, when all below a folder are wanted.
+"""Folders that are searched for suites and skills below a folder.
 
 Light on purpose: the language server loads it too.
 """
@@ -22,7 +22,7 @@ AGENT_FOLDERS = (
 )
 """Hidden folders that agents and their package managers keep a project's skills in."""
 _IN_AGENT_FOLDERS = frozenset({"skills", "evals"})
-"""What is looked into there: beside them lie sessions, caches and whole copies of the project."""
+"""The searched subfolders: others are sessions, caches and whole copies of the project."""
 _WHOLE = ".github"
 """Suites lie anywhere in this one."""
 _FOREIGN_FOLDERS = frozenset({"node_modules", "vendor", "__pycache__"})
@@ -30,9 +30,9 @@ _MARK_OF_ENVIRONMENT = "pyvenv.cfg"
 
 
 def is_searched(name: str, inside: str | None) -> bool:
-    """Whether a folder of this name is looked into; ``inside`` is the name of the folder that holds it.
+    """Return whether a folder of this name is searched; ``inside`` is the name of its parent.
 
-    None says that it lies in the folder the search began with, which somebody asked for whatever its name.
+    None means that the parent is the start of the search, which was requested whatever its name.
     """
     if inside in AGENT_FOLDERS and inside != _WHOLE:
         return name in _IN_AGENT_FOLDERS
@@ -40,5 +40,5 @@ def is_searched(name: str, inside: str | None) -> bool:
 
 
 def is_environment(names: Collection[str]) -> bool:
-    """Whether a folder with these names in it is a virtual environment: what lies there is installed."""
+    """Return whether a folder with these entries is a virtual environment: its content is installed."""
     return _MARK_OF_ENVIRONMENT in names

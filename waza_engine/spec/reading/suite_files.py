@@ -1,8 +1,8 @@
-"""The files of a suite as they are read: text that is open in an editor wins over what the disk holds.
+"""The files of a suite: the content of an open editor wins over the disk.
 
-Whoever reads text of a suite (eval file, tasks, datasets, trigger tests, schemas, rubrics, snapshots) reads
-it through a ``SuiteFiles`` that it is handed. What an agent left, records and programs are no text of a
-suite: they are on the disk alone.
+Code that reads suite files (eval file, tasks, datasets, trigger tests, schemas, rubrics, snapshots) reads
+them through the ``SuiteFiles`` that it is given. Agents' files, records and programs are not suite files:
+they are read from the disk alone.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _NEVER = (-1, -1)
 
 @frozen()
 class Version:
-    """Equal for as long as a file is read as the same text: an open text, or the stamp of a file.
+    """Equal as long as a file is read as the same text: an open file's text, or a file's fingerprint.
 
-    ``changed_ns`` is when the file was changed last, as its file system tells, 0 for an open text.
+    ``changed_ns`` is when the file was changed last, according to its file system, 0 for an open file.
     """
 
     text: str | None
@@ -34,7 +34,7 @@ class Version:
     changed_ns: int = 0
 
     def is_settled(self, now_ns: int) -> bool:
-        """Whether a later change of the file is sure to have another stamp, if it looked so at that time.
+        """Return whether a later change is sure to change the fingerprint, if it was taken at that time.
 
         The times of some file systems are as coarse as two seconds, and those of others may be ahead.
         """
@@ -43,17 +43,17 @@ class Version:
 
 @frozen(eq=False)
 class SuiteFiles:
-    """The disk, with open texts laid over it (``overlaid``).
+    """The disk, with open files on top (``overlaid``).
 
-    A file is open whatever path leads to it. What cannot be read in a file cannot be read in an open text
-    either: one that is too long, holds a NUL character, or is no Unicode.
+    A file is open whatever path leads to it. Open files have the same limits as files on disk: one that is
+    too long, holds a NUL character, or is not Unicode cannot be read.
     """
 
     _texts: Mapping[str, str] = field(default_factory=dict[str, str])
     _identities: Mapping[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
 
     def overlaid(self, texts: Mapping[Path, str]) -> Self:
-        """Return these files with more open texts, by absolute path; what a path held before is forgotten."""
+        """Return these files with more open files, by absolute path, replacing earlier ones."""
         added = {_plain(path): text for path, text in texts.items()}
         identities = {
             identity: text for path, text in added.items() if (identity := _identity(path)) is not None
@@ -74,22 +74,22 @@ class SuiteFiles:
         return files.text_of(self.bytes_of(path, limit, within=within)).removeprefix("\ufeff")
 
     def is_named(self, path: Path) -> bool:
-        """Whether anything but a directory has this name."""
+        """Return whether anything but a directory has this name."""
         return self._open_text(path) is not None or files.is_named(path)
 
     def is_there(self, path: Path) -> bool:
-        """Whether something can be seen at a place, be it a directory."""
+        """Return whether something exists at a path, directories included."""
         try:
             return self._open_text(path) is not None or path.exists()
         except (OSError, ValueError):
             return False
 
     def has_entry(self, path: Path) -> bool:
-        """Whether a directory has this entry, be it a link that leads nowhere."""
+        """Return whether a directory has this entry, broken links included."""
         return os.path.lexists(path) or any(_is_at_or_below(open_path, path) for open_path in self._texts)
 
     def listing(self, directory: Path) -> Iterable[tuple[str, bool]] | None:
-        """Return the names in a directory with whether each is one; None when there is no such directory."""
+        """Return a directory's names, each with whether it is a directory; None if it does not exist."""
         found = _on_disk(directory)
         for name, is_directory in self._open_names(directory):
             found = {} if found is None else found
@@ -97,7 +97,7 @@ class SuiteFiles:
         return None if found is None else found.items()
 
     def version(self, path: Path) -> Version | None:
-        """Return what changes with the text of a file; None when there is none to be seen."""
+        """Return a version that changes with the text of a file; None when there is no file."""
         text = self._texts.get(_plain(path)) if self._texts else None
         if text is not None:
             return Version(text)

@@ -3,10 +3,10 @@
 ``*``, ``?`` and ``[…]`` stay within one directory level, so ``**`` is no more than ``*``; names that start
 with a dot match too; the paths of one pattern come sorted. A pattern is joined to the suite's directory, so
 even one that starts with a slash starts there. On Windows a backslash separates directories, elsewhere it
-takes the meaning off the next character.
+escapes the next character.
 
-Architecture invariant: light, for the run and the language server share it; the caller lists directories, so
-that the server can answer from its memory.
+Architecture invariant: light, because the run and the language server share it; the caller lists directories,
+so that the server can answer from memory.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Characters:
 
 
 class GlobError(ValueError):
-    """A pattern that cannot be read; the text says why."""
+    """A pattern that cannot be read; the message says why."""
 
 
 def expand(
@@ -53,14 +53,14 @@ def expand(
 ) -> tuple[Path, ...]:
     """Return the paths below a directory that match, in the order in which a run loads them.
 
-    Without ``listing`` the disk is read. ``has_entry`` is asked for a name without wildcards, the listing of
-    its directory else. Stops after ``limit`` paths. Raises ``GlobError``.
+    Without ``listing`` the disk is read. ``has_entry`` checks a name without wildcards, by default in the
+    listing of its directory. Stops after ``limit`` paths. Raises ``GlobError``.
     """
     segments = split_pattern(pattern)
     for segment in segments:
         segment_matcher(segment)
     if "\0" in pattern:
-        return ()  # No file can have such a name, and file systems are not to be asked for one.
+        return ()  # No file can have such a name, so do not query the file system for one.
     has_entry = has_entry or (os.path.lexists if listing is None else _listed_by(listing))
     places = [directory]
     for position, segment in enumerate(segments, 1):
@@ -105,7 +105,7 @@ def name_matches(pattern: str, name: str) -> bool:
 
 
 def split_pattern(pattern: str) -> list[str]:
-    """Return the directory levels; ``.`` is dropped and ``a/..`` is taken out, as on joining."""
+    """Return the directory levels; ``.`` and ``a/..`` are removed, as on joining."""
     segments: list[str] = []
     for segment in (pattern if _ESCAPES else pattern.replace("\\", "/")).split("/"):
         if segment in ("", "."):
@@ -134,7 +134,7 @@ def segment_matcher(segment: str) -> Callable[[str], bool]:
         return lambda name: name == segment
     runs = _runs(segment)
     if segment.count("*") == 1 and not _OTHER_SPECIAL.search(segment):
-        # As most are: `*.yaml`, for each file of a folder.
+        # This is the most common form: `*.yaml`, for each file of a folder.
         start, _, end = segment.partition("*")
         return lambda name: _is_between(start, end, name)
     return lambda name: _fits(runs, name)
@@ -156,7 +156,7 @@ def _step(
 
 
 def _listed_by(listing: Listing) -> Callable[[Path], bool]:
-    # The file system itself may not tell upper from lower case.
+    # The file system itself may ignore case.
     return lambda path: any(name == path.name for name, _ in listing(path.parent) or ())
 
 
@@ -169,7 +169,7 @@ def _on_disk(directory: Path) -> Iterable[tuple[str, bool]] | None:
 
 
 def _runs(segment: str) -> list[list[_Characters]]:
-    """Return what stands between the stars: runs of sets of characters."""
+    """Return the parts between the stars: runs of sets of characters."""
     runs: list[list[_Characters]] = [[]]
     position = 0
     while position < len(segment):
@@ -193,7 +193,7 @@ def _runs(segment: str) -> list[list[_Characters]]:
 
 
 def _fits(runs: list[list[_Characters]], name: str) -> bool:
-    """Tell whether the runs occur in the name in order, the first at its start and the last at its end.
+    """Return whether the runs occur in the name in order, the first at its start and the last at its end.
 
     Each run takes the first place it finds, which never costs another one its place.
     """

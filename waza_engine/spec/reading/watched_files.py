@@ -1,4 +1,4 @@
-"""The files of a suite, with a note of what was read: whoever read them is right while they are the same."""
+"""The files of a suite, recording what was read: results are valid while that is unchanged."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WatchedFiles(SuiteFiles):
         return {**gone, **self._digests} if gone else self._digests
 
     def are_as_read(self, now: SuiteFiles) -> bool:
-        """Tell whether everything that was looked at is read as the same now; unsure is no."""
+        """Return whether everything that was read is the same now; false if unsure."""
         if self._unsure:
             return False
         return all(now.version(path) == version for path, version in self._seen.items())
@@ -53,22 +53,22 @@ class WatchedFiles(SuiteFiles):
         return content
 
     def is_named(self, path: Path) -> bool:
-        """Whether anything but a directory has this name."""
+        """Return whether anything but a directory has this name."""
         self._look_at(path)
         return SuiteFiles.is_named(self, path)
 
     def is_there(self, path: Path) -> bool:
-        """Whether something can be seen at a place, be it a directory."""
+        """Return whether something exists at a path, directories included."""
         self._look_at(path)
         return SuiteFiles.is_there(self, path)
 
     def has_entry(self, path: Path) -> bool:
-        """Whether a directory has this entry, be it a link that leads nowhere."""
+        """Return whether a directory has this entry, broken links included."""
         self._look_at(path)
         return SuiteFiles.has_entry(self, path)
 
     def listing(self, directory: Path) -> Iterable[tuple[str, bool]] | None:
-        """Return the names in a directory with whether each is one; None when there is no such directory."""
+        """Return a directory's names, each with whether it is a directory; None if it does not exist."""
         self._unsure.add(directory)
         return SuiteFiles.listing(self, directory)
 

@@ -1,4 +1,4 @@
-"""The events of YAML text, as a run and the editor read them: by libyaml where it is built in. Light.
+"""The events of YAML text, as a run and the editor read them: by libyaml if it is built in. Light.
 
 Architecture invariant: no constructor of the library runs, so nothing in a file can build anything.
 """
@@ -35,7 +35,7 @@ class _Parser(Protocol):
 
 
 def events_of(text: str) -> Iterator[Event]:
-    """Yield the events of a text, one after the other. Raises ``yaml.YAMLError`` where it is broken."""
+    """Yield the events of YAML text in order. Raises ``yaml.YAMLError`` where it is broken."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

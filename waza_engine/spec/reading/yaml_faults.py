@@ -1,7 +1,7 @@
-"""What is wrong with YAML text, one sentence for each fault: a run and an editor say the same. Light.
+"""Errors in YAML text, one sentence for each: a run and an editor report the same. Light.
 
-Each begins small and has no full stop, for in a run it stands behind a file and a line; ``sentence`` lets it
-stand alone.
+Each begins in lower case and has no full stop, because a run prints it after a file and a line; ``sentence``
+makes it a sentence of its own.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _LONGEST_CODE = len(r"\U0010FFFF")
 
 
 def reserved_start(character: str) -> str:
-    """Say that a value starts with one of ``RESERVED``."""
+    """Return the message for a value that starts with one of ``RESERVED``."""
     return f"{RESERVED[character]}; put the value in quotes"
 
 
@@ -80,7 +80,7 @@ def joined_halves(escape: str) -> str | None:
 
 
 def wrong_escape(escape: str) -> str:
-    """Say that what ``escape_at`` returns means nothing in double quotes."""
+    """Return the message for an escape from ``escape_at`` that is invalid in double quotes."""
     character = joined_halves(escape)
     if character is not None:
         whole = f"\\U{ord(character):08X}"
@@ -94,20 +94,20 @@ def wrong_escape(escape: str) -> str:
 
 
 def unclosed_quote(quote: str) -> str:
-    """Say of the quote that opens a text that there is no other."""
+    """Return that the opening quote of a string is never closed."""
     return f"the quote opened here is never closed; end the text with `{quote}`"
 
 
 def duplicate_key(key: str) -> str:
-    """Say that a key stands in one mapping for the second time."""
+    """Return that a key occurs in one mapping for the second time."""
     return f"`{key}` is set twice in this mapping; keep one of the two"
 
 
 def unknown_anchor(name: str) -> str:
-    """Say of an alias that it refers to nothing."""
+    """Return the message for an alias without an anchor."""
     return f"no anchor `&{name}` stands before this alias; put the value in quotes if it is text"
 
 
 def sentence(fault: str) -> str:
-    """Return what is wrong as a sentence that stands alone."""
+    """Return an error as a sentence of its own."""
     return f"{fault[:1].upper()}{fault[1:]}."

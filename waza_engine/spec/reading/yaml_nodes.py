@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from waza_engine.spec.reading.yaml_events import Event
 
-# What libyaml and PyYAML say where nothing but the place matters, and what it means to the author.
+# Messages of libyaml and PyYAML whose position alone matters, and their meaning for the author.
 _MEANINGS = (
     ("tab character that violates", yaml_faults.TAB),
     ("entries are not allowed", yaml_faults.ITEM_NEEDS_LINE),
@@ -176,14 +176,14 @@ def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:
 
 
 def _unmerged_fault(text: str, fault: YamlFaultError) -> YamlFaultError | None:
-    """Return the fault of the first mark of a merge when it caused ``fault``, which stands no earlier."""
+    """Return the fault of the first merge marker when it caused ``fault``, which is no earlier."""
     mark = yaml_faults.MERGE_MARK.search(text)
     line = 0 if mark is None else text.count("\n", 0, mark.start()) + 1
     return YamlFaultError(line, yaml_faults.UNMERGED) if 0 < line <= fault.line else None
 
 
 def _meaning(said: str, text: str, at: int) -> str:
-    """Return what the words of the parser mean for the text at an offset."""
+    """Return the meaning of the parser's message for the text at an offset."""
     if any(part in said for part in _ESCAPES):
         backslash = text.rindex("\\", 0, at + 1)
         return yaml_faults.wrong_escape(yaml_faults.escape_at(text, backslash))

@@ -1,7 +1,7 @@
 """Read a suite file: YAML as upstream reads it, with the line of every value for clear messages.
 
-Only the first document counts; duplicate keys are refused; numbers keep the text they were written as, so
-that a field of text gets ``1.0`` and not ``1``.
+Only the first document counts; duplicate keys are rejected; numbers keep their source text, so that a string
+field gets ``1.0`` and not ``1``.
 
 Architecture invariant: no constructor of the YAML library runs. Values come from the event stream through the
 one scalar resolver that the editor uses too, so nothing in a file can build anything but plain data.
@@ -64,7 +64,7 @@ def parse_yaml(text: str, path: Path) -> YamlFile:
 def read_text(path: Path, *, within: Boundary | None = None, files: SuiteFiles = DISK) -> str:
     """Return the text of a suite file without its byte order mark. Raises ``SuiteFileError``.
 
-    With ``within`` a link that leads out of there is such an error, too. Open texts of ``files`` win.
+    With ``within`` a link that leads out of there is such an error, too. Open files of ``files`` win.
     """
     try:
         return files.text_of(path, MAX_BYTES, within=within)

@@ -11,7 +11,8 @@ from waza_engine.spec.reading.yaml_nodes import YamlFaultError
 if TYPE_CHECKING:
     from waza_engine.spec.reading.yaml_nodes import YamlNode
 
-# Below these keys stands JSON. Elsewhere a list never holds switches: `True` in one is a word to search for.
+# The values of these keys are JSON. Elsewhere a list never holds switches: `True` in one is a word to search
+# for.
 _JSON_KEYS = frozenset(
     {"schema", "input_schema", "match", "match_schema", "json_schema", "return", "equals", "mcp_servers"}
 )
@@ -19,7 +20,7 @@ _WORD_MAPS = frozenset({"environment", "inputs"})
 
 
 class WrittenInt(int):
-    """A whole number that remembers how it was written: ``str()`` gives the text of the file."""
+    """A whole number that keeps its source text: ``str()`` returns the text of the file."""
 
     written: str
 
@@ -31,7 +32,7 @@ class WrittenInt(int):
 
 
 class WrittenFloat(float):
-    """A number that remembers how it was written: ``str()`` gives the text of the file."""
+    """A number that keeps its source text: ``str()`` returns the text of the file."""
 
     written: str
 
@@ -43,14 +44,14 @@ class WrittenFloat(float):
 
 
 def value_of(node: YamlNode) -> Json:
-    """Return the data of a node. Raises ``YamlFaultError`` for a key given twice or a key that is no word."""
+    """Return the data of a node. Raises ``YamlFaultError`` for a duplicate key or one that is not a word."""
     return cast("Json", _Values().of(node, json=False, words=False))
 
 
 class _Values:
     """Values by node, so that a value reached through several aliases is built once.
 
-    ``json``: the node is JSON data. ``words``: scalars directly inside the node are text in every model.
+    ``json``: the node is JSON data. ``words``: scalars directly inside the node are strings in every model.
     """
 
     def __init__(self) -> None:
