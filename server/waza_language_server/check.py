@@ -54,9 +54,9 @@ class Finding:
 
 @frozen()
 class Report:
-    """What was found in one file. ``note`` says why it was not checked, ``unread`` that it should have been.
+    """The findings of one file. ``note`` says why it was not checked, ``unread`` that it should have been.
 
-    ``failures`` are mistakes of ours: because of them there may be more problems than ``findings``.
+    ``failures`` are errors of this program: because of them there may be more problems than ``findings``.
     """
 
     path: Path
@@ -190,7 +190,7 @@ def _finding(file: Path, lines: LineIndex, problem: Problem) -> Finding:
 def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
     """Return why a file was not checked; None for one that nobody named and that may be none of a suite.
 
-    What cannot be read of the tasks of a suite is told at its eval file.
+    Tasks of a suite that cannot be read are reported at its eval file.
     """
     text = project.text(file.absolute())
     if text.known:

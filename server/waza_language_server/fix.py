@@ -23,7 +23,7 @@ _MARK = "\ufeff"
 
 @frozen()
 class Fixed:
-    """What became of a file: how many problems were repaired, or why it was left as it is.
+    """The result for a file: how many problems were repaired, or why it was not changed.
 
     ``untried`` is how many fixes were not tried.
     """

@@ -63,8 +63,8 @@ class EngineProcess:
     ) -> None:
         """Start nothing yet.
 
-        ``on_event`` gets every ``run.event``, ``on_verdicts`` every ``live.verdicts``; ``on_exit`` is told
-        once why the child has ended.
+        ``on_event`` gets every ``run.event``, ``on_verdicts`` every ``live.verdicts``; ``on_exit`` is called
+        once with the reason why the child has ended.
         """
         self.interpreter = interpreter
         self.last_words: str | None = None
@@ -177,7 +177,7 @@ class EngineProcess:
 
     def _write(self, child: Popen[bytes]) -> None:
         assert child.stdin is not None
-        # A child that is gone closes the pipe; who waits for it tells of that.
+        # A child that is gone closes the pipe; the thread that waits for the child reports that.
         with contextlib.suppress(OSError), child.stdin as pipe:
             while (data := self._outgoing.get()) is not None:
                 rest = memoryview(data)

@@ -1,7 +1,7 @@
-"""A document as it stands at one version: the text and what is derived from it, each computed once.
+"""A snapshot of a document at one version: the text and values derived from it, each computed once.
 
-Architecture invariant: a snapshot is never changed. An edit makes a new one that shares what the edit left
-alone.
+Architecture invariant: a snapshot is never changed. An edit makes a new one that shares the unchanged
+parts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Document:
         return tree
 
     def says(self, word: str) -> bool:
-        """Whether the text has a word; of one that was not there before, only the edit is looked at."""
+        """Return whether the text has a word; if it was not there before, search only the edited part."""
         if self._text_before:
             start, _, end = difference(self._text_before.pop(), self.text)
             for known in tuple(self._not_said):
@@ -67,7 +67,7 @@ class Document:
         return word not in self._not_said
 
     def reads(self, offset: int) -> bool:
-        """Whether an offset lies in what is read: of a ``SKILL.md`` that is the front matter."""
+        """Return whether an offset is in the parsed part: for a ``SKILL.md`` that is the front matter."""
         return self.kind != "skill" or offset <= len(self.tree.text)
 
     def read_in_steps(self) -> Iterator[None]:

@@ -41,12 +41,12 @@ class FarSuites:
 
     @property
     def is_known(self) -> bool:
-        """Whether all suites of the workspace were looked at, and nothing was told to have changed since."""
+        """Return whether all suites of the workspace were read, and no change was reported since."""
         return self._known_since == self._doubts
 
     @property
     def moment(self) -> int:
-        """What ``all_noted`` wants to know of the moment before somebody began to look."""
+        """The moment to pass to ``all_noted``, taken before the search begins."""
         return self._doubts
 
     def doubt(self) -> None:
@@ -93,7 +93,7 @@ class FarNews:
         self._places = places
 
     def concern(self, path: Path) -> bool:
-        """Whether one of them may pick up a file."""
+        """Return whether one of them may pick up a file."""
         return bool(self._places) and not self._places.isdisjoint(_places_around(path))
 
 

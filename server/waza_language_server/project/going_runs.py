@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @frozen()
 class GoingRun:
-    """What runs, and since when; ``tasks`` and ``prompts`` are what a suite is limited to, None for all."""
+    """An active run and its start; ``tasks`` and ``prompts`` are the selection of a suite, None for all."""
 
     target: RunnableId
     began: datetime
@@ -28,7 +28,7 @@ class GoingRun:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is of a whole suite."""
+        """Return whether it runs an entire suite."""
         return self.target.kind == "suite" and self.tasks is None and self.prompts is None
 
     def has_task(self, task: str) -> bool:
@@ -79,12 +79,12 @@ class GoingRuns:
         self._going[key] = run
 
     def end(self, key: object) -> None:
-        """Forget a run: what it did not judge is told by its record."""
+        """Forget a run: its record says what it did not judge."""
         self._going.pop(key, None)
         self._under_way.pop(key, None)
 
     def note(self, key: object, event: Mapping[str, Any], now: datetime) -> bool:
-        """Take what a run tells of trials and prompts; return whether something else is under way now."""
+        """Process an event about a trial or prompt; return whether the set of running ones has changed."""
         place, kind = _place_of(event), event.get("kind")
         if key not in self._going or place is None or event.get("baseline") is True:
             return False

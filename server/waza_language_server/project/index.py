@@ -1,11 +1,11 @@
 """The project as the features see it: suites and tasks on disk, with the open documents laid over them.
 
 A ``Project`` is a view that does not change: opening, editing or closing a document makes a new one. All
-views share one memory of the disk, which believes nothing without looking at the time stamps, so a view is
+views share one cache of the disk, which checks the time stamps before each use, so a view is
 cheap to make and never out of date.
 
-Architecture invariant: whether a file exists is asked of the disk, what it says is asked of the open
-document first. Nothing here raises, and what cannot be found out is ``unknown``, never empty.
+Architecture invariant: the disk decides whether a file exists, and an open document takes precedence for its
+content. Nothing here raises, and what cannot be determined is ``unknown``, never empty.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MAX_NEIGHBOURS = 200
 MAX_TASKS_READ = 50
 """Task files of a suite that are read to offer again what they name."""
 _OTHER_EVAL_NAME = compiled_later(r"(?i)(?!trigger_tests\.)(?=.*\.ya?ml\Z).*eval.*")
-"""What an eval file may be called besides: its content has to say then that it is one."""
+"""Other names of an eval file: its content has to show then that it is one."""
 _ID_LINE = compiled_later(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
 
@@ -76,7 +76,7 @@ class _Recorded:
 
 
 class Project:
-    """What is known around the open documents. ``roots`` are the folders that the editor has open."""
+    """The project around the open documents. ``roots`` are the folders that the editor has open."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Project:
 
     @property
     def scores(self) -> Scores:
-        """What was recorded of the suites."""
+        """Return the recorded results of the suites."""
         return self._recorded.scores
 
     def run_with(self, settings: Callable[[Path], Mapping[str, Any]]) -> None:
@@ -110,7 +110,7 @@ class Project:
 
     @property
     def asked_for_scores(self) -> bool:
-        """Whether anybody has asked for that, or has taken something in there."""
+        """Return whether ``scores`` was used."""
         return "scores" in self._recorded.__dict__
 
     def with_document(self, document: Document) -> Project:
@@ -129,7 +129,7 @@ class Project:
     def with_roots(self, roots: Iterable[Path]) -> Project:
         """Return the view with other folders open."""
         folders = tuple(roots)
-        # What may be looked at depends on them.
+        # The folders that may be read depend on them.
         same = folders == self.roots
         disk, far = (self.disk, self.far) if same else (None, None)
         return Project(folders, self.documents, disk, self._recorded, far)
@@ -137,7 +137,7 @@ class Project:
     # What a file is.
 
     def claim(self, path: Path, text: str | None = None) -> DocumentKind | None:
-        """Return what kind of suite file this is, None when it is none of ours.
+        """Return what kind of suite file this is, None if it does not belong to a suite.
 
         ``text`` is its content when it is known better than the disk does.
         """
@@ -252,7 +252,7 @@ class Project:
         """Yield the task files of a suite with this ``id``, and None after each that was looked at."""
         paths: Iterable[Path] = self.task_paths(suite).value
         if self.disk.is_still:
-            # Whoever looks at every task of a suite must not look at every other one for each of them.
+            # Callers loop over all tasks of a suite: avoid a quadratic number of reads.
             by_id = yield from self._by_written_id(suite)
             paths = (*by_id.get(task_id, ()), *by_id.get(None, ()))
         for path in paths:
@@ -307,7 +307,7 @@ class Project:
             return self._suites_of(path, None)
 
     def knows_suites_of(self, path: Path) -> bool:
-        """Whether ``suites_of`` leaves none out: what none of them has may be in one that was not asked."""
+        """Return whether ``suites_of`` is complete: otherwise an omitted suite may have what the others lack."""
         return next(islice(self.far.of(path), MOST_OF_FILE, None), None) is None
 
     def _suites_of(self, path: Path, most_far: int | None) -> tuple[Suite, ...]:
@@ -387,7 +387,7 @@ class Project:
 
 
 def _written_id(text: Fact[str]) -> str | None:
-    """Return the ``id`` when one plain word stands there for sure, None when only a parse can tell."""
+    """Return the ``id`` if it is certainly one plain word, None if only a parse can tell."""
     found = _ID_LINE.findall(text.value)
     return found[0] or None if len(found) == 1 else None
 

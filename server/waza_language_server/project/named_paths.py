@@ -1,7 +1,7 @@
 """The files that a suite names by their paths, and the paths that it must name when files are moved.
 
-A relative path starts at a folder that its key decides; the candidates are tried in order, and what exists
-tells which is meant. Steps may be parted by backslashes, as a run takes them on every system.
+The base folder of a relative path depends on its key; the candidates are tried in order, and the first that
+exists is used. Backslashes may separate the parts, since a run accepts them on every system.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _levels(mention: Mention) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _has_backslashes(mention: Mention) -> bool:
-    """Whether backslashes part the steps of a path; in a glob they take the meaning off a character."""
+    """Return whether a path is separated by backslashes; in a glob they escape a character."""
     return mention.schema_kind != "task.glob" and "\\" in mention.name and "/" not in mention.name
 
 

@@ -1,4 +1,4 @@
-"""What a document may refer to by name: the graders, files, models, tools and skills around it."""
+"""Reference candidates of a document: the graders, files, models, tools and skills around it."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ Scope = tuple[str, int | None, int | None]
 
 @frozen()
 class Symbol:
-    """What a name stands for; ``document`` and ``mention`` are where somebody points at it."""
+    """The thing that a name refers to; ``document`` and ``mention`` are where the cursor is."""
 
     kind: SymbolKind
     name: str
@@ -61,7 +61,7 @@ class _Named:
 
     @property
     def place(self) -> tuple[str, Span]:
-        """What tells its place from all others."""
+        """The identity of its place."""
         return self.reference.place.uri, self.reference.mention.whole
 
 

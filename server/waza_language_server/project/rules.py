@@ -1,4 +1,4 @@
-"""The rule of a grader that stands at a place of a document: what live verdicts are about."""
+"""The rule of a grader at a place of a document: the unit of live verdicts."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class VerdictPlaces:
         found = self._own_grader(path, task, name) or self._own_grader(self._suite, None, name)
         if found is not None:
             return found, self._place(*found)
-        # What `expected` says is graded under names of its own.
+        # The lists of `expected` are graded under names of their own.
         expected = node.get("expected") if node is not None else None
         if expected is not None and name.startswith("_"):
             key = expected.get(name.removeprefix("_"))
@@ -147,12 +147,12 @@ class VerdictPlaces:
     def _own_grader(self, path: Path, task: str | None, name: str) -> tuple[Path, Node] | None:
         known = self._graders.get(path)
         if known is None:
-            # A run tells of thousands of verdicts.
+            # Cached, since a run reports thousands of verdicts.
             known = self._graders[path] = {}
             for entry in SuiteFile(self._project.tree(path)).graders():
                 inside = entry.task.id if entry.task is not None else None
                 known.setdefault((inside, entry.recorded_as), entry.node)
-        # A task file is a task as a whole: its graders stand in no other one.
+        # A task file is one task: its graders are not in an inline task.
         node = known.get((task if path == self._suite else None, name))
         return None if node is None else (path, node)
 

@@ -1,4 +1,4 @@
-"""What every rule and feature knows beside the document it looks at."""
+"""The context that every rule and feature gets in addition to the document."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Workspace:
     project: Project
     catalog: Catalog
     known: KnownMentions = field(default_factory=KnownMentions, compare=False, repr=False)
-    """What the closed files mention, as far as they were read."""
+    """The mentions of closed files, as far as they were read."""
 
     severities: Mapping[str, str] = field(default_factory=dict[str, str])
-    """How grave the client wants codes to be taken: ``off`` or a severity."""
+    """The client's severity overrides by code: ``off`` or a severity."""
 
     def with_document(self, document: Document) -> Workspace:
         """Return the same in which this document is open as it is."""

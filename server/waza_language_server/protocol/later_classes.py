@@ -18,7 +18,7 @@ from typing import Any
 
 _TYPES = "lsprotocol.types"
 _MADE = "__attrs_attrs__"
-"""What ``attrs`` asks a class for to learn whether it has made it, and with which fields."""
+"""The attribute by which ``attrs`` recognizes its own classes; it holds their fields."""
 _making = RLock()
 
 

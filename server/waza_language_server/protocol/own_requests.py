@@ -62,7 +62,7 @@ class StaleResultsParams:
     """``id`` is that of a suite.
 
     ``since`` (ISO 8601) and ``results`` (paths) say what the client shows of it: from when on, and of which
-    records. Without ``since`` nothing is said of runs that it has not shown.
+    records. Without ``since``, runs that the client has not shown are not reported.
     """
 
     id: str

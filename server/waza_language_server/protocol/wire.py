@@ -100,11 +100,11 @@ class Inbox:
         return message
 
     def empty(self) -> bool:
-        """Whether nothing has arrived that was not taken yet."""
+        """Return whether the queue is empty."""
         return self._queue.empty()
 
     def is_cancelled(self, identifier: Identifier) -> bool:
-        """Whether the sender has cancelled this request already; the cancellation may still be waiting."""
+        """Return whether the sender has cancelled this request already; the cancellation may still be waiting."""
         return identifier in self._cancelled
 
     def forget_cancellation(self, identifier: Identifier) -> None:
@@ -119,7 +119,7 @@ class Inbox:
         except Exception as error:  # noqa: BLE001 - whatever it is, the end must be told
             failure = error
         self._on_end(1)
-        # Not before the end is certain, since a log that nobody reads may block; not after the loop is told,
+        # Log after the end is certain, since a log that nobody reads may block, but before the loop is notified,
         # since this thread ends with it.
         if failure is not None:
             log.warning("The connection to the client ended: %s", failure)

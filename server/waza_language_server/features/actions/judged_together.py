@@ -1,4 +1,4 @@
-"""Whether a change of several files brings a problem: all of them are judged before it and after it."""
+"""True if a change of several files brings a problem: all of them are judged before it and after it."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _nodes(evaluation: Document, tasks: Sequence[_Task]) -> Iterator[Node | None
 
 
 def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntry) -> Steps[bool]:
-    """Whether no path of a grader starts at the folder of its task, where the suite would not look."""
+    """Return whether no path of a grader starts at the folder of its task, where the suite would not look."""
     file = SuiteSource.of(document)
     suites = {suite.path for suite in workspace.project.suites_of(file.path)} if file.path else set[object]()
     paths = PathsIn(workspace.project, file)
@@ -243,7 +243,7 @@ def _alike(task: _Task, grader: GraderEntry, held: Taken) -> Taken | None:
 
 
 def _names(task: _Task, name: str) -> bool:
-    """Whether a task says by name that it expects a grader."""
+    """Return whether a task says by name that it expects a grader."""
     named = task.node.get("expected", "graders")
     return named is not None and any(word(item) == name for item in named.target.items)
 
@@ -284,7 +284,7 @@ def _tried(
 
 
 def _differs_by(before: Document, after: Document, grader: Json, lists: Mapping[int | None, int]) -> bool:
-    """Whether lists of graders have the grader more, or less, than before, and all else is the same."""
+    """Return whether lists of graders have the grader more, or less, than before, and all else is the same."""
     one, other = _said(before), _said(after)
     if one is None or other is None or one[0] != other[0] or one[1].keys() != other[1].keys():
         return False

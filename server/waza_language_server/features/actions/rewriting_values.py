@@ -62,7 +62,7 @@ def _split(document: Document, node: Node) -> Iterator[CodeAction]:
 
 
 def _are_right(language: Language, values: tuple[str, ...]) -> bool:
-    """Whether nothing is wrong with a value, nor with its parts, which stand behind each other."""
+    """Return whether nothing is wrong with a value, nor with its parts, which stand behind each other."""
     whole, *parts = values
     names: frozenset[str] = frozenset(KNOWN_NAMES)
     if language.check(whole, Surroundings(names=names)).findings:

@@ -77,7 +77,7 @@ def _held_on_line(
 
 
 def _may_become(document: Document, workspace: Workspace, typed_at: int, word: str) -> bool:
-    """Whether something begins with a word that can be written here."""
+    """Return whether something begins with a word that can be written here."""
     return any(item.label.startswith(word) for item in complete(document, workspace, typed_at).items)
 
 

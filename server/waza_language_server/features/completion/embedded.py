@@ -83,7 +83,7 @@ def _item(place: Place, scalar: ScalarMap | None, word: Word, position: int) -> 
 
 
 def _is_begun(scalar: ScalarMap) -> bool:
-    """Whether a name is written as it is: into something, or below the sign of a block."""
+    """Return whether a name is written as it is: into something, or below the sign of a block."""
     return bool(scalar.value) or scalar.node.style in {"literal", "folded"}
 
 

@@ -61,7 +61,7 @@ class Completion:
     filter_text: str | None = None
     deprecated: bool = False
     goes_on: bool = False
-    """Whether what is filled in first can be chosen from a list as well."""
+    """True if what is filled in first can be chosen from a list as well."""
     command: tuple[str, dict[str, str]] | None = None
     """A command of the server that is carried out when the item was taken, with its argument."""
 
@@ -105,7 +105,7 @@ class Place:
 
     @property
     def asks_again(self) -> bool:
-        """Whether something was wanted that is not known yet, so that the next list may be longer."""
+        """Return whether something was wanted that is not known yet, so that the next list may be longer."""
         return "models_listed" in self.__dict__ and self.models_listed is None
 
     @property
@@ -121,14 +121,14 @@ class Place:
 
     @property
     def has_properties(self) -> bool:
-        """Whether an anchor or a tag stands in front of what is written, on its line."""
+        """Return whether an anchor or a tag stands in front of what is written, on its line."""
         start = self.cursor.replace.start - bool(self.quote)
         before = self.text[line_start_of(self.text, start) : start].split()
         return bool(before) and before[-1][0] in "&!"
 
     @property
     def outside_text(self) -> bool:
-        """Whether the cursor stands right beside something written, which a value would break."""
+        """Return whether the cursor stands right beside something written, which a value would break."""
         cursor = self.cursor
         node = cursor.node
         if node is not None and node.style in {"literal", "folded"}:
@@ -165,13 +165,13 @@ class Place:
 
     @property
     def follows_colon(self) -> bool:
-        """Whether a colon stands behind what is replaced: then only the key itself is written."""
+        """Return whether a colon stands behind what is replaced: then only the key itself is written."""
         rest = self.text[self.cursor.replace.end :].removeprefix(self.quote).lstrip(" \t")
         return rest.startswith(":")
 
     @property
     def keys_are_quoted(self) -> bool:
-        """Whether keys stand in double quotes here, as in JSON; of empty braces those around them tell."""
+        """Return whether keys stand in double quotes here, as in JSON; of empty braces those around them tell."""
         node = self.cursor.node if self.cursor.in_flow else None
         while node is not None:
             first = node.nth_child(0) if node.kind == "mapping" else None

@@ -56,7 +56,7 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
 
 
 def _goes_on(shape: Shape) -> bool:
-    """Whether the first thing to fill in below a key has a list of what it may be."""
+    """Return whether the first thing to fill in below a key has a list of what it may be."""
     kinds = {each.kind for each in (shape, shape.branch("sequence").items) if each is not None}
     kinds |= {branch.kind for branch in shape.branches}
     items = shape.branch("sequence").items

@@ -83,7 +83,7 @@ def _matches(folder: Path, pattern: str, path: Path) -> bool:
 
 
 def _stays_below(folder: Path, pattern: str, old: Path, new: Path, moves: Mapping[Path, Path]) -> bool:
-    """Whether a glob that picks a task up begins in a folder that the task stays in."""
+    """Return whether a glob that picks a task up begins in a folder that the task stays in."""
     pattern = pattern.removeprefix("include:").strip()
     if not _matches(folder, pattern, old):
         return False

@@ -113,7 +113,7 @@ def _offered_in_steps(document: Document, workspace: Workspace) -> Steps[Sequenc
 
 
 def begins_within(span: Span, part: Span | None) -> bool:
-    """Whether a span begins in a part of the text, its end included; None is the whole text."""
+    """Return whether a span begins in a part of the text, its end included; None is the whole text."""
     return part is None or part.start <= span.start <= part.end
 
 

@@ -45,7 +45,7 @@ class TreeItem:
 
     @property
     def has_children(self) -> bool:
-        """Whether there may be items below it."""
+        """Return whether there may be items below it."""
         return self.kind in ("suite", "task")
 
 

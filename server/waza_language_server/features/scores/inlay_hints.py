@@ -66,7 +66,7 @@ class InlayHint:
 
     @property
     def stale(self) -> bool:
-        """Whether it may no longer hold."""
+        """Return whether it may no longer hold."""
         return self.is_old or STALE in self.label
 
 

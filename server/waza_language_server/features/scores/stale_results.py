@@ -75,7 +75,7 @@ class Shown:
     results: frozenset[Path]
 
     def lacks(self, origin: RunOrigin | None, moment: datetime) -> bool:
-        """Whether a verdict of this moment is of a run that came later and was not shown."""
+        """Return whether a verdict of this moment is of a run that came later and was not shown."""
         return origin is not None and moment > self.since and _record(origin.results) not in self.results
 
 

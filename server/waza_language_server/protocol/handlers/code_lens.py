@@ -96,7 +96,7 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[
 
 
 def lenses_around(ls: WazaServer, document: Document, span: Span) -> Steps[Sequence[CodeLens]]:
-    """Return the lenses of what a selection stands in, for clients that show none."""
+    """Return the lenses of the items around a selection, for clients that show no lenses."""
     if not ls.options.lens.enabled:
         return ()
     running = {run.target for run in ls.active_runs}

@@ -56,7 +56,7 @@ def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
     ls.__dict__.pop("run_settings", None)
     ls.forget_estimates()
     ask_for_lenses(ls)
-    # Whether somebody else would answer now.
+    # Another executor or model may answer now, so verdicts can be stale.
     ask_for_hints(ls)
     ask_for_marks(ls)
 

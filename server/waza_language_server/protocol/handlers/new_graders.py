@@ -1,4 +1,4 @@
-"""A new grader from a text of a recorded trial: offered with what it comes to, or made by a command."""
+"""A new grader from a string of a recorded trial: offered with its verdicts, or created by a command."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What waits for a person: ``waza/reviews`` lists it, ``waza.review`` records what the person says.
+"""Pending reviews: ``waza/reviews`` lists them, ``waza.review`` records a person's verdict.
 
 Nothing is run: an answer that is recorded gets its verdict, which counts from then on (``reviews.jsonl``
-beside the eval file, see the engine's ``commands/reviewing.py``).
+next to the eval file, see the engine's ``commands/reviewing.py``).
 """
 
 from __future__ import annotations

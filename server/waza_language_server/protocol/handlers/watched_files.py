@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
-# Of what is deleted with its folder some clients tell the folder alone.
+# When a folder is deleted, some clients report the folder but not the files in it.
 _FOLDERS = ("**/.waza", "**/.waza/results")
 _WATCHED = (
     "**/*.{yaml,yml}",
@@ -125,9 +125,9 @@ def refresh_problems(ls: WazaServer) -> None:
 
 
 def look_at_files_again(ls: WazaServer, changed: Iterable[Path] | None = None) -> None:
-    """Take a new view of the disk, and let the client ask again for what depends on it.
+    """Take a new view of the disk, and send refresh requests for everything that depends on it.
 
-    ``changed`` are all files that have changed, None when nobody knows.
+    ``changed`` are all files that have changed, None if unknown.
     """
     ls.session.files_changed(changed=changed)
     if ls.judges_live:

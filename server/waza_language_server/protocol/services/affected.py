@@ -1,8 +1,7 @@
-"""Which tasks have changed since their newest results, told by the engine while nobody waits for it.
+"""The tasks that have changed since their newest results, requested from the engine in the background.
 
-The engine compares what is on the disk with the records. It is asked when a file that decided a run is not
-what it was, a task has no result, or another executor or model would answer: a suite in which nothing has
-changed starts no engine.
+The engine compares the disk with the records. It is asked when an input file of a run has changed, a task
+has no result, or another executor or model would answer: a suite without changes starts no engine.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class AffectedSuite:
 
 
 class AffectedTasks:
-    """What has changed in suites, as runs with the client's own settings would find it."""
+    """The changes in suites, as runs with the client's own settings would find them."""
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
@@ -59,7 +58,7 @@ class AffectedTasks:
 
     @property
     def in_use(self) -> bool:
-        """Whether somebody has looked."""
+        """Return whether somebody has looked."""
         return bool(self._answers)
 
     async def of_suite(self, suite: Path, options: Mapping[str, Any] | None = None) -> AffectedSuite:

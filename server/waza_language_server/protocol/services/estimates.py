@@ -1,7 +1,7 @@
-"""What runs will cost and take, told by the engine while nobody waits for it.
+"""Estimates of the cost and duration of runs, requested from the engine in the background.
 
-Until a newer answer comes the last one stands. Nothing is asked of a suite of which no run by an agent is
-recorded.
+The last answer is used until a newer one arrives. No estimate is requested for a suite without a recorded
+run by an agent.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What is done while nobody asks for anything, so that what is asked next is known already.
+"""Idle work: answers to the next requests are computed while no request is pending.
 
-A slice of it is done only when no message has come and nothing else was done meanwhile, and for a moment
-before: messages come in bunches. So it makes room for every message, every answer and every diagnostic. Where
-no such moment comes, the next gap between two messages is taken.
-Nothing depends on it; what it has not reached is found out when somebody asks.
+A slice runs only when no message has come and nothing else was done meanwhile, and for a moment before:
+messages come in bunches. So every message, answer and diagnostic goes first. If no such moment comes, the
+next gap between two messages is used.
+Nothing depends on it; what it has not reached is computed on demand.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ SLICE_SECONDS = 0.005
 NEIGHBOURS_AFTER_SECONDS = 0.25
 Value = TypeVar("Value")
 Answer = Value | None | Coroutine[Any, Any, Value | None]
-"""What answers a request: at once, or when it is awaited."""
+"""The answer to a request: the value itself, or a coroutine that returns it."""
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Diagnostics:
         self._on_slice = on_slice
         self._known: dict[str, tuple[Document, Workspace, tuple[Problem, ...]]] = {}
         self._published: dict[str, tuple[Document, tuple[Problem, ...]]] = {}
-        """What the client shows."""
+        """The problems that the client shows."""
         self._work: dict[str, asyncio.Task[None]] = {}
         self._neighbours: asyncio.TimerHandle | None = None
 
@@ -90,8 +90,8 @@ class Diagnostics:
     ) -> Answer[Value]:
         """Answer a request about the text that a document has now; None when it is not ours.
 
-        With ``of_skill`` that answers for a ``SKILL.md``. What takes no longer than a slice is answered at
-        once, the rest between the messages; it raises ``OutdatedError`` when a newer text comes meanwhile.
+        ``of_skill`` answers for a ``SKILL.md``. An answer that takes no longer than a slice is returned
+        immediately, others between the messages; they raise ``OutdatedError`` if a newer text comes meanwhile.
         """
         skill = None if of_skill is None else self._session.skill(uri)
         if skill is None or of_skill is None:
@@ -212,7 +212,7 @@ class Diagnostics:
             work.cancel()
         self._clear(uri)
         if self._publish is not None:
-            # They may refer to what stood there unsaved.
+            # They may refer to the unsaved text of this document.
             self._others_later(uri)
 
     def _refresh_others(self, edited: str | None) -> None:
@@ -265,7 +265,7 @@ class Diagnostics:
     def _sent(self, uri: str, document: Document, problems: tuple[Problem, ...]) -> Steps[None]:
         assert self._publish is not None
         yield from self._publish(uri, document, problems)
-        # Whatever has become of the document meanwhile: the client shows them until it is told otherwise.
+        # Note them even if the document has changed or closed: the client shows them until the next report.
         self._published[uri] = (document, problems)
 
     def _clear(self, uri: str) -> None:

@@ -23,7 +23,7 @@ SHOWN_RUNS = 12
 
 
 class ToldHistories:
-    """What was asked of which suite. What is shown is in the memory of results (``project/scores.py``)."""
+    """The requested histories of suites. The features read them from ``project/scores.py``."""
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
