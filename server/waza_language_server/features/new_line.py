@@ -27,7 +27,7 @@ _VALUE = compiled_later(
         [ \t]*(?:(?<=[ \t])\#.*)?""",
     re.VERBOSE,
 )
-"""What stands behind a key on its line; quotes and brackets that are open go on below."""
+"""The rest of a key's line; open quotes and brackets continue below."""
 
 _PROPERTIES = compiled_later(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
 """An anchor and a tag: what they belong to follows."""
@@ -88,7 +88,7 @@ def _column(document: Document, workspace: Workspace, above: Span) -> int | None
 
 
 def _column_of_value(document: Document, workspace: Workspace, cursor: Cursor) -> int | None:
-    """Return where a value begins on the line below its key; None when nobody knows what it is."""
+    """Return where a value begins on the line below its key; None if its type is unknown."""
     tree = document.tree
     holder = shape_at(document.kind, cursor.container_path, tree.root, workspace.catalog)
     shape = shape_below(holder, cursor.key or "") if holder is not None else None

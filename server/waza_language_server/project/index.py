@@ -307,7 +307,7 @@ class Project:
             return self._suites_of(path, None)
 
     def knows_suites_of(self, path: Path) -> bool:
-        """Return whether ``suites_of`` is complete: otherwise an omitted suite may have what the others lack."""
+        """Return whether ``suites_of`` is complete: an omitted suite may have what the others lack."""
         return next(islice(self.far.of(path), MOST_OF_FILE, None), None) is None
 
     def _suites_of(self, path: Path, most_far: int | None) -> tuple[Suite, ...]:

@@ -102,7 +102,7 @@ class Judging:
         return self._parts.keys() - {""}
 
     def rewritten_task(self, task: TaskResult, place: str) -> str:
-        """Return the reason why the text behind the verdict of a task has changed since, "" if it has not.
+        """Return how the text behind the verdict of a task has changed since, "" if it has not.
 
         ``place`` is where the document has it: by its id, ``""`` for the file of a task.
         """
@@ -158,7 +158,7 @@ class Judging:
         return A_JUDGE_REWRITTEN if decides else ""
 
     def rewritten_suite(self, run: RunResult) -> str:
-        """Return the reason why the text behind the verdict of a suite has changed since, "" if it has not."""
+        """Return how the text behind the verdict of a suite has changed since, "" if it has not."""
         recorded, then, again = self._scores.recorded, self._at(run.timestamp), self.suite_again
         if then is None:
             return REWRITTEN.format("file")
@@ -176,7 +176,7 @@ class Judging:
         return self.added_task(run)
 
     def rewritten_metric(self, run: RunResult, name: str) -> str:
-        """Return the reason why a metric has changed since a run, "" if it has not."""
+        """Return that a metric has changed since a run, "" if it has not."""
         then = self._at(run.timestamp)
         if then is None:
             return REWRITTEN.format("file")
@@ -184,7 +184,7 @@ class Judging:
         return "" if is_same else REWRITTEN.format("metric")
 
     def added_task(self, run: RunResult) -> str:
-        """Return the reason why its last entire run lacks a task file that the suite has now, "" if it does not.
+        """Return that the last entire run of the suite lacks one of its task files, "" if it does not.
 
         A task that was run since (it is in ``run.tasks``) does not count.
         """

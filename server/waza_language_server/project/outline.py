@@ -244,7 +244,7 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
 def _patterns(root: Node) -> Steps[tuple[str, ...]]:
     for key in ("tasks", "task_patterns"):
         if (tasks := root.get(key)) is not None:
-            # The same check as in ``pattern_nodes``, which would go through thousands of items without a pause.
+            # The same check as in ``pattern_nodes``, which would not pause within thousands of items.
             yield from items_where(tasks.target, _is_pattern)
     found: list[str] = []
     for number, node in enumerate(pattern_nodes(root), 1):

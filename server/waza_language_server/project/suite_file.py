@@ -33,8 +33,8 @@ GraderPlace = Literal["graders", "expected", "checkpoint"]
 class TaskEntry:
     """A task that is written inline in an eval file.
 
-    ``id`` is that of its results, also when none is written. ``node`` is the mapping that defines it, ``item``
-    the item in the list: the same node, or an alias of it.
+    ``id`` is that of its results, also when none is written. ``node`` is the mapping that defines it,
+    ``item`` the item in the list: the same node, or an alias of it.
     """
 
     id: str

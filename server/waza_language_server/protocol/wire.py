@@ -104,7 +104,7 @@ class Inbox:
         return self._queue.empty()
 
     def is_cancelled(self, identifier: Identifier) -> bool:
-        """Return whether the sender has cancelled this request already; the cancellation may still be waiting."""
+        """Return whether the sender has cancelled this request; the cancellation may still be queued."""
         return identifier in self._cancelled
 
     def forget_cancellation(self, identifier: Identifier) -> None:
@@ -119,8 +119,8 @@ class Inbox:
         except Exception as error:  # noqa: BLE001 - whatever it is, the end must be told
             failure = error
         self._on_end(1)
-        # Log after the end is certain, since a log that nobody reads may block, but before the loop is notified,
-        # since this thread ends with it.
+        # Log after the end is certain, since a log that nobody reads may block, but before the loop is
+        # notified, since this thread ends with it.
         if failure is not None:
             log.warning("The connection to the client ended: %s", failure)
         self._post(None)

@@ -106,5 +106,5 @@ def _moved_left(text: str, span: Span, task: TaskEntry) -> str:
 
 
 def _with_comments(text: str, lines: Taken) -> str:
-    """Return the text of a task with the comments above it, which stand at the left margin."""
+    """Return the text of a task with the comments above it, which are at the left margin."""
     return line_break(text).join([*takewhile(lambda row: row.startswith("#"), lines.rows), text])

@@ -1,8 +1,8 @@
 """A grader moves from its suite into the tasks, or from a task into the suite, with its comments.
 
-A task has a file of its own or stands inline in the eval file. What the suite itself lists grades every task.
-So a move is the same suite where all tasks have the grader before and after it; where they have not, the
-title says for which tasks something changes.
+A task has a file of its own or is inline in the eval file. The graders of the suite grade every task. So a
+move changes nothing if all tasks have the grader before and after it; otherwise the title says for which
+tasks something changes.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _nodes(evaluation: Document, tasks: Sequence[_Task]) -> Iterator[Node | None
 
 
 def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntry) -> Steps[bool]:
-    """Return whether no path of a grader starts at the folder of its task, where the suite would not look."""
+    """Return whether no path of a grader is relative to the folder of its task, unknown to the suite."""
     file = SuiteSource.of(document)
     suites = {suite.path for suite in workspace.project.suites_of(file.path)} if file.path else set[object]()
     paths = PathsIn(workspace.project, file)
@@ -284,7 +284,7 @@ def _tried(
 
 
 def _differs_by(before: Document, after: Document, grader: Json, lists: Mapping[int | None, int]) -> bool:
-    """Return whether lists of graders have the grader more, or less, than before, and all else is the same."""
+    """Return whether only the given lists of graders have gained or lost the grader."""
     one, other = _said(before), _said(after)
     if one is None or other is None or one[0] != other[0] or one[1].keys() != other[1].keys():
         return False

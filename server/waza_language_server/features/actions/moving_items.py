@@ -25,10 +25,10 @@ class Taken:
 
 
 def taken(document: Document, item: Node) -> Taken | None:
-    """Return an item of the list at a key, None where it does not stand on lines of its own.
+    """Return an item of the list at a key, None if it is not on lines of its own.
 
-    The last item of a list takes the key along where that ends the file, or the item that has the key, and
-    leaves ``[]`` elsewhere: that is where ``added`` puts it.
+    The last item of a list takes the key along if that ends the file or the item around the key, and leaves
+    ``[]`` otherwise: ``added`` inserts the key or fills the list accordingly.
     """
     holder, lines, text = item.parent, document.lines, document.text
     if holder is None or holder.style != "block" or not len(item.span):
@@ -128,7 +128,7 @@ def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> 
 
 
 def dash_of(document: Document, item: Node) -> int | None:
-    """Return where the dash of an item stands on the first line of the item, None where it stands above."""
+    """Return where the dash of an item is on the first line of the item, None if it is above."""
     lines = document.lines
     line = lines.line_span(lines.line_of(item.span.start))
     dash = document.text.rfind("-", line.start, item.span.start)
@@ -136,7 +136,7 @@ def dash_of(document: Document, item: Node) -> int | None:
 
 
 def last_row(document: Document, item: Node, column: int) -> int:
-    """Return the last line of an item whose dash stands in a column, with the comments behind it."""
+    """Return the last line of an item whose dash is in a column, with the comments after it."""
     lines = document.lines
     last = row = lines.line_of(max(item.span.end - 1, item.span.start))
     while row + 1 < lines.line_count:

@@ -145,7 +145,7 @@ def _edits(document: Document, holder: Node, entry: Mapping[str, Any]) -> Steps[
 
 
 def _has_one_more(before: Node, after: Node | None, entry: Mapping[str, Any]) -> bool:
-    """Return whether a mapping has this grader at the end of its list, and all else is the same."""
+    """Return whether this grader at the end of its list is the only difference of a mapping."""
     one, other = before.to_python(), after.to_python() if after is not None else None
     if not isinstance(one, dict) or not isinstance(other, dict):
         return False

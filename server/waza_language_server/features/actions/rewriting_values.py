@@ -62,7 +62,7 @@ def _split(document: Document, node: Node) -> Iterator[CodeAction]:
 
 
 def _are_right(language: Language, values: tuple[str, ...]) -> bool:
-    """Return whether nothing is wrong with a value, nor with its parts, which stand behind each other."""
+    """Return whether a value and its consecutive parts have no problems."""
     whole, *parts = values
     names: frozenset[str] = frozenset(KNOWN_NAMES)
     if language.check(whole, Surroundings(names=names)).findings:

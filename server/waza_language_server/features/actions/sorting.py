@@ -1,7 +1,7 @@
 """Keys of a grader in the order of its documentation, inline tasks in the order of their ids.
 
-What moves is whole lines, each key or task with the comments right above it and those deeper below it. Blank
-lines stay between them.
+Entire lines move, each key or task with the comments right above it and those deeper below it. Blank lines
+stay between them.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _sorted(
     ordered = sorted(blocks, key=lambda block: block.rank)
     prefix = ""
     if holder.kind == "mapping":
-        # The dash of the grader stands in front of its first key.
+        # The dash of the grader is before its first key.
         line = document.lines.line_span(document.lines.line_of(starts[0]))
         prefix = document.text[line.start : starts[0]]
         if ordered[0].lead or blocks[0].lead:

@@ -1,4 +1,4 @@
-"""Anchors that stand above the cursor: what an alias (``*name``) can stand for there."""
+"""Completion of aliases (``*name``): the anchors above the cursor."""
 
 from __future__ import annotations
 

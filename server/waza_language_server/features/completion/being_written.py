@@ -1,7 +1,7 @@
-"""What is just being written is not wrong yet: a key without its colon, a fresh dash, half a word.
+"""Unfinished input is not wrong yet: a key without its colon, a fresh dash, half a word.
 
-Architecture invariant: only the text and the place of the last edit decide, no clock. Whoever shows problems
-asks with a place only while the text is not saved, so nothing stays hidden for good.
+Architecture invariant: only the text and the place of the last edit decide, no clock. Callers pass a place
+only while the text is not saved, so no problem stays hidden for good.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _held_on_line(
 
 
 def _may_become(document: Document, workspace: Workspace, typed_at: int, word: str) -> bool:
-    """Return whether something begins with a word that can be written here."""
+    """Return whether a completion at this place begins with a word."""
     return any(item.label.startswith(word) for item in complete(document, workspace, typed_at).items)
 
 

@@ -41,15 +41,15 @@ __all__ = ["Completion", "Completions", "complete", "complete_in_steps"]
 
 MAX_ITEMS = 200
 _MARK = compiled_later(r"[*&!\[{|>%@`]")
-"""What begins something else than a word that could be completed."""
+"""The characters that begin something else than a word that could be completed."""
 _COMMENT = compiled_later(r"[ \t]+#[^\r\n]*")
 _LINE_MARK = compiled_later(r"(?:-{2,}|\.{2,})")
-"""What parts documents, or is about to."""
+"""A document separator, or the beginning of one."""
 
 
 @frozen()
 class Completions:
-    """What can be written, best first. ``incomplete`` asks for the list again when more is typed."""
+    """The items, best first. ``incomplete`` makes the client request the list again after more typing."""
 
     items: tuple[Completion, ...] = ()
     incomplete: bool = False

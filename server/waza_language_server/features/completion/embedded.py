@@ -1,4 +1,4 @@
-"""What can be written inside a string that is in a language of its own."""
+"""Completion inside a string that is in a language of its own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def embedded_items(place: Place, language: Language, kind: str | None) -> Iterat
 
 
 def _scalar(place: Place) -> ScalarMap | None:
-    """Return the value that the cursor stands in, None when there is none yet or it cannot be read."""
+    """Return the value around the cursor, None if there is none yet or it cannot be read."""
     node = place.cursor.node
     if node is None or node.kind != "scalar":
         return None
@@ -40,7 +40,7 @@ def _scalar(place: Place) -> ScalarMap | None:
 
 
 def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
-    """Return a value and the cursor in it, which may stand on a blank line below a block."""
+    """Return a value and the cursor in it, which may be on a blank line below a block."""
     if offset <= scalar.node.span.end:
         return scalar.value, scalar.to_value(offset)
     value = scalar.value.rstrip("\n") + "\n"
@@ -83,7 +83,7 @@ def _item(place: Place, scalar: ScalarMap | None, word: Word, position: int) -> 
 
 
 def _is_begun(scalar: ScalarMap) -> bool:
-    """Return whether a name is written as it is: into something, or below the sign of a block."""
+    """Return whether names need no quotes: inside a non-empty value, or in a block scalar."""
     return bool(scalar.value) or scalar.node.style in {"literal", "folded"}
 
 

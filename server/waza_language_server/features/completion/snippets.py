@@ -191,7 +191,7 @@ def _item(shape: Shape, layout: Layout) -> str:
 
 
 def _main_branch(shape: Shape) -> Shape:
-    """Return the alternative to write anew: the first one that is not deprecated."""
+    """Return the alternative to write in new files: the first one that is not deprecated."""
     if not shape.branches:
         return shape
     best = next((branch for branch in shape.branches if not branch.deprecated), shape.branches[0])

@@ -28,7 +28,7 @@ MAX_FILES = 500
 SKILL_PATH = "skill_path"
 """The key whose value is the path of a skill."""
 _KEYS_OF_FOLDERS = frozenset({"context_dir", "skill_directories", "skills", "evals", "fixtures"})
-"""Keys whose values are folders, so that files are none."""
+"""Keys whose values are folders, so that files are not offered."""
 _TOOL_WORD = compiled_later(r"[\w-]+")
 """A tool whose name is a pattern for itself."""
 

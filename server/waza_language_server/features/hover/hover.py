@@ -1,9 +1,9 @@
-"""Hover: what a key, a grader type or a name means, its default, what it allows, and an example.
+"""Hover: what a key, a grader type or a name means, its default, its allowed values, and an example.
 
-On a grader's name the last score is told as well, on a glob of tasks the files that it picks up, on an alias
-what it stands for. Links lead to the generated documentation.
+A grader's name also shows the last score, a glob of tasks the files that it picks up, an alias its value.
+Links lead to the generated documentation.
 
-Architecture invariant: only the item under the cursor is read, and results where a score is told.
+Architecture invariant: only the item under the cursor is read, and results only to show a score.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
         return None
     written = entry.value.kind
     shape = known.shape.branch(written) if written in {"mapping", "sequence", "scalar"} else known.shape
-    # The description may stand beside the alternatives rather than in them.
+    # The description may be next to the alternatives rather than in them.
     shape = shape if shape.description else known.shape
     why = next((one.why for one in around.recommended if one.key == entry.key.value), "")
     text = key_documentation(

@@ -1,4 +1,4 @@
-"""What an author may write at a place, in words: a signature line, the description, the limits.
+"""Descriptions of the values that are allowed at a place: a signature line, the description, the limits.
 
 Shared by hover and completion, so that both say the same.
 """

@@ -48,11 +48,11 @@ RUN_AFFECTED = "waza.runAffected"
 _Waiting = frozenset[tuple[str | None, str | None]]
 _MOST_SUITES = 20
 _known_waiting: dict[Path, tuple[RunResult, _Waiting]] = {}
-"""What waits in the results of a suite that were asked for last."""
+"""The pending items in the last requested results of each suite."""
 
 
 def nothing_expected(_suite: Path, _recorded: RunResult | None) -> SuiteEstimates | None:
-    """Say that nothing is known of what a run will cost."""
+    """Return None: the cost of a run is unknown."""
 
 
 def nothing_affected(_suite: Path, _recorded: RunResult | None) -> tuple[int, int] | None:
@@ -125,7 +125,7 @@ def lenses_around_in_steps(
     expected: Expected,
     affected: Affected,
 ) -> Steps[tuple[CodeLens, ...]]:
-    """Return the lenses of what a selection stands in, the innermost first, with titles that say of what."""
+    """Return the lenses of the items around a selection, innermost first, with the items in their titles."""
     found = yield from _offered_in_steps(document, workspace)
     around = [each for each in found if each.whole.start <= span.start and span.end <= each.whole.end]
     around.sort(key=lambda runnable: runnable.whole.end - runnable.whole.start)
@@ -235,7 +235,7 @@ def _waiting_of(suite: Path, recorded: RunResult | None) -> _Waiting:
 def _waiting(recorded: RunResult) -> _Waiting:
     """Return the tasks and graders whose newest verdict a person has not given yet.
 
-    None stands for all: that something waits is told of the suite, a task and a grader of all tasks, too.
+    None stands for all: a pending verdict also marks the suite, its task, and the grader of all tasks.
     """
     return frozenset(
         each

@@ -1,6 +1,6 @@
-"""What can be run from a file: the suite, a task, one grader, one trigger prompt.
+"""The runnables of a file: the suite, a task, one grader, one trigger prompt.
 
-A task that is switched off is not among it, nor are its graders: a run leaves them out.
+A disabled task and its graders are not included: a run leaves them out.
 
 Read from syntax alone, so the list is the same before, during and after a run and while the file does not
 parse.

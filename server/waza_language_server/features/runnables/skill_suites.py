@@ -1,6 +1,6 @@
-"""What a ``SKILL.md`` shows of the suites that test its skill: what runs them, and how they came out.
+"""The suites that test a skill, shown in its ``SKILL.md``: lenses to run them, and their verdicts.
 
-Without a suite one can be made, as from an empty eval file.
+Without a suite, a lens offers to create one, as in an empty eval file.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     statuses = (one.result.status for one in outcomes)
     label = LIVE + advisory_label(share_label(sign, passed, trials), statuses)
     if any(one.live is not None and one.live.bed is not None for one in outcomes):
-        # What stands in the record is of other trials.
+        # The recorded scores are of other trials.
         return label
     recorded = [one.live.recorded for one in outcomes if one.live is not None]
     graded = [one.score for one in recorded if one is not None and one.status in ("graded", "advisory")]

@@ -1,6 +1,6 @@
-"""What a ``SKILL.md`` promises, each piece with the number of tests that name it.
+"""The requirements in a ``SKILL.md``, each with the number of tests that name it.
 
-A piece is a phrase of ``USE FOR:`` or ``DO NOT USE FOR:``, or a parameter, with the id that
+A requirement is a phrase of ``USE FOR:`` or ``DO NOT USE FOR:``, or a parameter, with the id that
 ``waza spec verify`` gives it. A test is a task of a suite of the skill, or a trigger prompt.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PARAMETERS = ("parameters", "params", "inputs")
 _MOST_NAMED = 5
 _MOST_SUITES = 20
-"""Of a skill with more nothing is said: a count of some of them would be wrong."""
+"""A skill with more has no hints: a count of some of them would be wrong."""
 _BY_WORDS = (
     "By words alone, as `waza spec verify` compares them: whether it is tested well only graders tell."
 )
@@ -61,7 +61,7 @@ def requirement_hints_in_steps(
     all_known = True
     read: set[Path] = set()
     for suite in suites:
-        # What a table of rows asks for is not read here, nor what a broken file may still say.
+        # Rows of a table are not read here, and a broken file may have more tasks.
         all_known = all_known and suite.outline.complete and suite.outline.tasks_from is None
         all_known = all_known and not project.task_paths(suite).unknown
         tests += yield from _tests_of(suite, project, read)

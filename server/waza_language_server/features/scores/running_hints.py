@@ -1,4 +1,4 @@
-"""What goes on while a suite runs, beside its lines: the tasks and the trigger prompts that are tried now."""
+"""Progress of an active run, next to the lines of its suite: the tasks and trigger prompts in progress."""
 
 from __future__ import annotations
 

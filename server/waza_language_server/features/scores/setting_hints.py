@@ -1,6 +1,6 @@
-"""What a value comes to beside the suite's: a task's limit in place of another, a weight as a share.
+"""Effective values in combination with the suite's: a task's limit that overrides another, a weight as a share.
 
-Architecture invariant: of the files around it the outlines are asked, which are read already.
+Architecture invariant: of other files, only the outlines are used, which are read already.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LIMITS: tuple[Limit, ...] = ("timeout_seconds", "first_event_timeout_seconds")
 MOST_GRADERS = 100
 """Of more graders one has a share that tells nobody anything."""
 MOST_TASKS = 200
-"""Task files of a suite that are asked for graders of their own."""
+"""Task files of a suite that are searched for graders of their own."""
 
 
 @frozen()
@@ -73,7 +73,7 @@ def setting_hints_in_steps(
 Weighted = tuple[str, float | None]
 """The name of a grader and what it counts, which may be unknown."""
 Weights = tuple[float, ...] | None
-"""What the graders of a trial count, in order of size; None when not all of it is known."""
+"""The weights of the graders of a trial, in order of size; None if some are unknown."""
 
 
 def _weights_of_suite(suite: Outline) -> list[Weighted]:
@@ -127,7 +127,7 @@ def _not_listed(task: str, run: RunResult | None, written: Node | None = None) -
 def _shares_in_task(
     entries: Iterator[GraderEntry], suites: Sequence[Outline], more: Sequence[Weighted]
 ) -> Iterator[SettingHint]:
-    # What is said at a checkpoint is no part of the trial's score.
+    # Graders of a checkpoint are not part of the trial's score.
     own = [each for each in islice(entries, MOST_GRADERS + 1) if each.place != "checkpoint"]
     if any(each.place == "expected" for each in own):
         return

@@ -1,4 +1,4 @@
-"""The words that all verdicts are told in: reasons, ages, and who answered."""
+"""Common wording of all verdicts: reasons, ages, and the agent that answered."""
 
 from __future__ import annotations
 

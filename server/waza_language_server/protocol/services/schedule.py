@@ -91,7 +91,7 @@ class Diagnostics:
         """Answer a request about the text that a document has now; None when it is not ours.
 
         ``of_skill`` answers for a ``SKILL.md``. An answer that takes no longer than a slice is returned
-        immediately, others between the messages; they raise ``OutdatedError`` if a newer text comes meanwhile.
+        immediately, others between the messages; they raise ``OutdatedError`` if a newer text comes.
         """
         skill = None if of_skill is None else self._session.skill(uri)
         if skill is None or of_skill is None:

@@ -341,7 +341,7 @@ class Session:
         return claim(UNTITLED, opened.text) if opened.language == "yaml" else None
 
     def _may_become_suite(self, path: Path, opened: _Opened) -> bool:
-        """Return whether a file has the name and beginning of an eval file, and there is a skill to evaluate."""
+        """Return whether a file is named and begins like an eval file, and there is a skill to evaluate."""
         if path.name not in self.project.eval_names(path):
             return False
         if not begins_eval(opened.text, begun=opened.began_empty):
