@@ -1,8 +1,8 @@
 """The engine as a child process: started on the first run, spoken to in JSON-RPC, gone when the server goes.
 
 The child is ``python -m waza_engine serve`` in the interpreter chosen for the folder, in a process group of
-its own. One JSON object a line goes each way; ``pylsp_jsonrpc`` dispatches them. What the child writes to its
-standard error goes to the log, and its last lines explain a crash.
+its own. One JSON object a line goes each way; ``pylsp_jsonrpc`` dispatches them. The standard error of the
+child goes to the log, and its last lines explain a crash.
 
 Architecture invariant: nothing of a suite runs in the server process, and no engine outlives the server: it
 is killed with everything it started, and it ends by itself when its standard input closes.

@@ -274,7 +274,7 @@ class Disk:
     def _recalled(
         self, memory: dict[Key, Remembered[Value]], key: Key, _path: Path, _folder: Path
     ) -> Remembered[Value] | None:
-        """Return the cached value of a path if its boundary allows it."""
+        """Return the cached value of a path."""
         return memory.get(key)
 
     def _led_outside(self, path: Path, folder: Path) -> str:

@@ -134,7 +134,7 @@ class Project:
         disk, far = (self.disk, self.far) if same else (None, None)
         return Project(folders, self.documents, disk, self._recorded, far)
 
-    # What a file is.
+    # The kind of a file.
 
     def claim(self, path: Path, text: str | None = None) -> DocumentKind | None:
         """Return what kind of suite file this is, None if it does not belong to a suite.

@@ -59,7 +59,7 @@ def judging_in_steps(document: Document, scores: DocumentScores, run: RunResult)
 
 
 def in_parts(newest: RunResult) -> bool:
-    """Tell whether a part of a suite has come to its end since the last run of all of it."""
+    """Return whether a part of a suite has finished a run since the last run of all of it."""
     whole, later = newest.whole, newest.later
     if whole is None or newest.timestamp <= whole.timestamp or (later and later.started > newest.timestamp):
         return False

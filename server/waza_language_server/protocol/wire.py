@@ -116,7 +116,7 @@ class Inbox:
         try:
             while (body := self._frames.next()) is not None:
                 self._take(read_message(body), len(body))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the end must be told
+        except Exception as error:  # noqa: BLE001 - whatever it is, report the end
             failure = error
         self._on_end(1)
         # Log after the end is certain, since a log that nobody reads may block, but before the loop is

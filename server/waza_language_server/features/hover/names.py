@@ -1,4 +1,4 @@
-"""Hover of a value that names something: a skill, a file, a task. What it is, in a few lines.
+"""Hover of a value that names something: a short description of a skill, a file, a task.
 
 Architecture invariant: only files near the document are read, and nothing outside of the workspace.
 """

@@ -84,7 +84,7 @@ def _told(document: Document, files: list[Span], folder: str) -> Steps[list[tupl
 
 
 def _before_inputs(task: Node) -> Entry | None:
-    """Return the entry before the inputs, so that the inputs and fixtures of a task are next to each other."""
+    """Return the entry before the inputs: a task's fixtures and inputs belong next to each other."""
     before: Entry | None = None
     for entry in task.each_entry():
         if entry.key.value == "inputs":

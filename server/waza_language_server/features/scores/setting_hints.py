@@ -1,4 +1,4 @@
-"""Effective values in combination with the suite's: a task's limit that overrides another, a weight as a share.
+"""Effective values: a task's limit that overrides that of the suite, a weight as a share of all weights.
 
 Architecture invariant: of other files, only the outlines are used, which are read already.
 """

@@ -46,7 +46,7 @@ EXPLAIN_WITHIN_SECONDS = 8.0
 FIXES_WITHIN_SECONDS = 30.0
 """The other quick fixes wait for these; a menu that has to do without them says so."""
 _OFFERING = ("live.fixes", "live.graders")
-"""Requests whose answers are offered: if one fails, the user is told instead of shown a shorter list."""
+"""Requests whose answers are offered: if one fails, the user gets a message instead of a shorter list."""
 
 log = logging.getLogger(__name__)
 
