@@ -187,7 +187,7 @@ class EngineProcess:
     def _wait(self, child: Popen[bytes], output: threading.Thread, errors: threading.Thread) -> None:
         child.wait()
         self._outgoing.put(None)
-        # A process that the engine left behind may hold a pipe open, so their ends are not waited for long.
+        # A process that the engine left running may hold a pipe open, so do not wait long for its end.
         output.join(timeout=1)
         errors.join(timeout=0.2)
         self._in_loop(self._finish)
@@ -210,7 +210,7 @@ class EngineProcess:
             log.exception("A message of the engine could not be handled: %.200r", message)
 
     def _in_loop(self, call: Callable[..., None], *arguments: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # The loop has ended: nobody waits for this any more.
+        with contextlib.suppress(RuntimeError):  # The loop has ended: nothing waits for this any more.
             self._loop.call_soon_threadsafe(call, *arguments)
 
     def _send(self, message: Params) -> None:
@@ -230,7 +230,7 @@ class EngineProcess:
 
 
 def _say_nothing(_message: Params) -> None:
-    """Stand for the way to an engine that is gone."""
+    """Replace the connection to an engine that is gone."""
 
 
 def _thread(work: Callable[..., None], *arguments: Any) -> threading.Thread:

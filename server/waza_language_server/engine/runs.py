@@ -110,7 +110,7 @@ class Run:
 
 
 class Runs:
-    """All runs of one server, and their engine; what runs beside another run has an engine of its own."""
+    """All runs of one server, and their engine; concurrent runs have engines of their own."""
 
     def __init__(
         self,
@@ -122,9 +122,9 @@ class Runs:
         most_at_once: int = MOST_AT_ONCE,
         may_start: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``on_change`` is called when a run starts and when it has ended, ``on_event`` with all it tells.
+        """``on_change`` is called when a run starts and when it has ended, ``on_event`` with each event.
 
-        ``may_start`` is asked before each start of an engine, whatever it is for.
+        ``may_start`` is called before each start of an engine, whatever it is for.
         """
         self._may_start = may_start
         self._interpreter = interpreter
@@ -313,7 +313,7 @@ class Runs:
                 listener(progress)
 
     async def _engine_for(self, run: Run) -> EngineProcess:
-        """Return the engine of a run that begins: the one there is, or one of its own beside another run."""
+        """Return the engine of a new run: the first one, or one of its own if another run is active."""
         engine = await self._running_engine()
         if any(other.engine is engine for other in self.active):
             engine = self._started()
@@ -321,7 +321,7 @@ class Runs:
         return engine
 
     def _stop_unless_needed(self, engine: EngineProcess | None) -> None:
-        """End an engine that was started for a run beside others; the first one stays for the next run."""
+        """End an engine that was started for a concurrent run; the first one stays for the next run."""
         if engine is None or engine is self._engine or engine not in self._engines:
             return
         stopping = asyncio.create_task(engine.stop(STOP_GRACE_SECONDS))

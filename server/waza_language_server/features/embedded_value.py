@@ -1,4 +1,4 @@
-"""A value in a language of its own: which language, what it can refer to, and where its characters stand."""
+"""A value in a language of its own: its language, its context, and the positions of its characters."""
 
 from __future__ import annotations
 

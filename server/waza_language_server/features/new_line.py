@@ -1,7 +1,7 @@
-"""Where a new line begins: a key below the key before it, and not below the dash in front of that.
+"""Indentation of a new line: a key below the key before it, and not below the dash before that.
 
-Architecture invariant: only the line above is read, and how the first blocks of the file are indented, so an
-answer comes before the next key is pressed.
+Architecture invariant: only the line above and the indentation of the first blocks of the file are read, so
+that an answer comes before the next key is pressed.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _PROPERTIES = compiled_later(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
 """An anchor and a tag: what they belong to follows."""
 
 _BLOCK = compiled_later(r"[ \t]*+(?:[&!]\S*[ \t]+)*[|>][-+]?(?P<deep>[1-9])?[-+]?[ \t]*(?:(?<=[ \t])#.*)?")
-"""The header of a text on the lines below; it may say how deep they stand."""
+"""The header of a block scalar; it may have an indentation indicator."""
 
 
 def indent_new_line(document: Document, workspace: Workspace, offset: int) -> Edit | None:
-    """Return the edit that indents the empty line of an offset; None where the editor's own choice stays.
+    """Return the edit that indents the empty line of an offset; None if the editor's own choice stays.
 
-    Behind ``key: value`` it begins below the key; behind ``key:``, ``key: |`` and ``- |`` where the value
+    After ``key: value`` it begins below the key; after ``key:``, ``key: |`` and ``- |`` where the value
     belongs.
     """
     if not document.reads(offset):

@@ -67,7 +67,7 @@ def _below(node: Node, key: str) -> Steps[tuple[OutlineSymbol, ...]]:
     detailed = len(node.green.children) <= MOST_IN_DETAIL
     for number, item in enumerate(node.each_item(), 1):
         if not detailed and key not in _ITEMS and item.green.kind == "scalar":
-            # Nobody finds one of thousands of words by going through them.
+            # An outline with thousands of items is of no use.
             if not number % _PASSED_OVER_AT_ONCE:
                 yield
             continue

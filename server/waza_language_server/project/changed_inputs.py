@@ -38,14 +38,14 @@ MAX_COMPARED_LINES = 2_000
 _FILES_PER_PAUSE = 20
 _ID_LINE = compiled_later(r"^id[ \t]*:(.*)$", re.MULTILINE)
 EVERY = ""
-"""Stands for all tasks: no task has it as its id."""
+"""Placeholder for all tasks: no task has this id."""
 
 
 @frozen()
 class ChangedInput:
-    """A file that is not as it was at a run. ``recorded`` is its path in the record of ``results``.
+    """A file that has changed since a run. ``recorded`` is its path in the record of ``results``.
 
-    A file that is ``new`` lies in a folder of which all files decide, and was not there.
+    A ``new`` file did not exist then, and is in a folder whose files are all inputs.
 
     ``added`` and ``removed`` count lines; both are None when the text of then is not known. ``tasks`` are
     those that it decides, all of them when empty.
@@ -108,7 +108,7 @@ class InputTexts:
     ) -> Steps[Mapping[Path, InputFile]]:
         """Return the files of tasks that had another name at a run, by their ``paths`` today.
 
-        ``task_in`` tells the id of the task in a file.
+        ``task_in`` returns the id of the task in a file.
         """
         recorded = self.recorded(origin).files[:MAX_FILES]
         known: dict[Path, InputFile] = {}

@@ -84,7 +84,7 @@ def claim(
     in_suite: bool = False,
     beside_eval: bool = False,
 ) -> DocumentKind | None:
-    """Return what kind of suite file this is, None when it is none of ours.
+    """Return what kind of suite file this is, None if it does not belong to a suite.
 
     ``siblings`` are the names in the file's own folder. ``eval_names`` are further names of eval files
     (``files.evalFile`` of ``.waza.yaml``). ``in_suite`` says that the globs of a known eval pick the file up;
@@ -134,7 +134,7 @@ class _Content:
     """The keys of a text, read without parsing it."""
 
     def __init__(self, text: str) -> None:
-        # A lone carriage return breaks lines, too, as it does for whoever reads the file then.
+        # A lone carriage return breaks lines, too, as in the YAML parser.
         text = text[:_LOOK_AT].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         self._text = text
         self.list = bool(_LIST.match(text))

@@ -121,7 +121,7 @@ class Disk:
         return self._moment is not None
 
     def once(self, question: Hashable, answer: Callable[[], Value]) -> Value:
-        """Return ``answer()``, from memory when the same was asked since the disk is held still."""
+        """Return ``answer()``, cached while the disk is held still."""
         moment = self._moment
         if moment is None:
             return answer()
@@ -137,7 +137,7 @@ class Disk:
         return stamp_of(path)
 
     def identity(self, folder: Path) -> tuple[int, int] | None:
-        """Return what tells a folder from all others, under whatever name; None when there is none."""
+        """Return the identity of a folder, the same for all of its names; None if it does not exist."""
         return identity_of(self.stamp(folder))
 
     def has_program(self, name: str) -> bool:
@@ -228,7 +228,7 @@ class Disk:
         self._trees[path] = Remembered(stamp, tree, settled)
 
     def parsed_in_steps(self, text: str) -> Steps[Tree]:
-        """Return the tree of the text of a file; the last one is remembered, for whoever asks next."""
+        """Return the tree of the text of a file; the last one is cached."""
         if self._last_tree is None or self._last_tree.text != text:
             tree = yield from parse_in_steps(text)
             if len(text) > LARGEST_REMEMBERED:

@@ -71,7 +71,7 @@ class Document:
         return self.kind != "skill" or offset <= len(self.tree.text)
 
     def read_in_steps(self) -> Iterator[None]:
-        """Read the tree with pauses; when somebody asks for it meanwhile there is nothing left to do."""
+        """Parse the tree with pauses; a call of ``tree`` meanwhile finishes the work."""
         reading = self._read()
         while "tree" not in self.__dict__:
             try:
@@ -102,7 +102,7 @@ class Document:
         self._reading.clear()
 
     def replaced(self, text: str, version: int) -> Document:
-        """Return the snapshot after an edit. Nothing is parsed before somebody asks for the tree."""
+        """Return the snapshot after an edit. Nothing is parsed before the tree is requested."""
         known = self.__dict__.get("tree")
         previous = [known] if isinstance(known, Tree) else list(self._previous)
         lines = self.__dict__.get("lines")

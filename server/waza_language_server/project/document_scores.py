@@ -1,8 +1,8 @@
-"""The last scores of the graders in a document, and whether they still tell about what is written there.
+"""The last scores of the graders in a document, and whether they are still valid for its text.
 
-A score is stale when the grader or the task was changed since it was recorded. When the file's time stamp
-shows that it was not touched since, what the grader said at that moment is remembered; from then on a
-change is known exactly, and taking it back makes the score fresh again.
+A score is stale if the grader or the task was changed since it was recorded. If the file's time stamp
+shows that it was not touched since, the grader's text of that moment is cached; from then on a change is
+known exactly, and undoing it makes the score fresh again.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ class DocumentScores:
         return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
 
     def strength_of(self, grader: GraderEntry) -> Strength | None:
-        """Return how strong a grader entry was found to be, None when nobody asked or it was edited since."""
+        """Return the mutation score of a grader entry, None if not measured or if it was edited since."""
         place = self._task or (grader.task.id if grader.task is not None else "")
         suites = [suite.path for suite, _ in self._runs]
         return self._scores.strengths.of(suites, place, grader.recorded_as, grader.node.to_python())

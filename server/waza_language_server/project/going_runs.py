@@ -136,11 +136,11 @@ class GoingRuns:
         return any(run.is_whole for run in self._since(suite, moment))
 
     def await_task(self, suite: Path, task: str, moment: datetime) -> bool:
-        """Tell the same of a task: a run of one grader says nothing of it as a whole."""
+        """Return the same for a task: a run of one grader does not count as a run of the task."""
         return any(run.target.kind != "grader" and run.has_task(task) for run in self._since(suite, moment))
 
     def await_grader(self, suite: Path, task: str, grader: str, moment: datetime) -> bool:
-        """Tell the same of a grader of a task; one of the suite that runs alone runs in all of them."""
+        """Return the same for a grader of a task; a grader of the suite that runs alone runs in all tasks."""
         for run in self._since(suite, moment):
             if run.target.kind != "grader":
                 if run.has_task(task):
@@ -150,7 +150,7 @@ class GoingRuns:
         return False
 
     def await_prompt(self, suite: Path, prompt: str, moment: datetime, *, should_trigger: bool) -> bool:
-        """Tell the same of a trigger prompt."""
+        """Return the same for a trigger prompt."""
         since = self._since(suite, moment)
         return any(run.has_prompt(prompt, should_trigger=should_trigger) for run in since)
 

@@ -63,7 +63,7 @@ def _no_settings(_suite: Path) -> Mapping[str, Any]:
 
 
 class _Recorded:
-    """The memory of results that all views share; what reads them is loaded when somebody asks."""
+    """The cache of results that all views share; the modules that read results are imported at first use."""
 
     def __init__(self) -> None:
         self.settings: Callable[[Path], Mapping[str, Any]] = _no_settings
@@ -98,11 +98,11 @@ class Project:
         return self._recorded.scores
 
     def run_with(self, settings: Callable[[Path], Mapping[str, Any]]) -> None:
-        """Let ``settings`` tell what a run of an eval file is to be like, whatever is written there."""
+        """Let ``settings`` override the run options of an eval file."""
         self._recorded.settings = settings
 
     def agent_today(self, suite: Suite) -> tuple[str, str]:
-        """Return the executor and the model that a run of a suite has now, "" for what nobody says."""
+        """Return the executor and the model that a run of a suite would use now, "" if unspecified."""
         chosen, written = self._recorded.settings(suite.path), suite.outline
         return str(chosen.get("executor") or written.executor or ""), str(
             chosen.get("model") or written.model or ""
@@ -210,7 +210,7 @@ class Project:
         return self.disk.derived(path, "outline", lambda text: finished(self._read_outline(text)))
 
     def read_in_steps(self, path: Path) -> Steps[None]:
-        """Read the eval files around a file, those that are not open, before they are asked about."""
+        """Read the closed eval files around a file, before they are needed."""
         for folder in folders_above(path):
             yield from self.read_folder_in_steps(folder)
             if folder in self.roots:
@@ -272,7 +272,7 @@ class Project:
         return known
 
     def _written_id(self, path: Path) -> str | None:
-        """Return the ``id`` of a task file as far as one look tells it, None when only parsing does."""
+        """Return the ``id`` of a task file if a quick search finds it, None if only parsing can."""
         return None if path in self.documents else self.disk.derived(path, "id", _written_id)
 
     def tasks_of(self, suite: Suite) -> Fact[tuple[Task, ...]]:
@@ -294,7 +294,7 @@ class Project:
         return Fact(state, tuple(dict.fromkeys(ids)), tasks.why)
 
     def suites_of(self, path: Path) -> tuple[Suite, ...]:
-        """Return the suites that a file belongs to, nearest first: those that pick it up, or else beside it.
+        """Return the suites that a file belongs to, nearest first: those that pick it up, or else next to it.
 
         For an eval file that is the suite itself, for a trigger file the suites of its folder.
         """

@@ -68,7 +68,7 @@ def in_parts(newest: RunResult) -> bool:
 
 
 class Judging:
-    """A document and its eval file as they are written today, beside what they said when they were judged."""
+    """A document and its eval file as they are written today, compared with their state when judged."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Judging:
         return self._rewritten_around(task, today) if again is None else self._rejudged(task, before, today)
 
     def rewritten_part(self, task: TaskResult) -> str:
-        """Return the same of any task of an eval file, the file of which may be another one."""
+        """Return the same for any task of an eval file, which may be in another file."""
         if task.id in self._own:
             return self.rewritten_task(task, task.id)
         recorded, today, again = self._scores.recorded, self._parts.get(task.id, {}), self.again(task)

@@ -179,7 +179,7 @@ def _of_file(text: str, node: Node, shape: Shape) -> Mention | None:
 def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention | None]:
     """Yield the mentions of a grader, task or skill of one name, and None wherever a pause is welcome.
 
-    Where the name can only stand as it is read, what stands elsewhere is not looked at.
+    If the name can only be written literally, only the places where it occurs are searched.
     """
     places = _occurrences(tree.text, name) if not tree.anchored else None
     if tree.root is None or places is None or file.kind == "skill":
@@ -224,7 +224,7 @@ def _at(tree: Tree, node: Node, kind: SymbolKind, shape: Shape | None) -> Mentio
 
 
 def _named(kind: SymbolKind, text: str, node: Node, shape: Shape | None, task: int | None) -> Mention:
-    """Return the mention of what is no grader's own name; checks of requirements tell whose they mean."""
+    """Return a mention other than a grader's own name; checks of requirements say whose grader they name."""
     found = _mention(kind, text, node, defines=kind == "task", shape=shape, task=task)
     check = node.parent
     if kind != "grader" or node.step != "grader" or check is None or check.kind != "mapping":
@@ -250,7 +250,7 @@ def _checkpoint(check: Node) -> int | None:
 
 
 def anchors(tree: Tree) -> Iterator[Mention | None]:
-    """Yield the anchors of a document and the aliases that stand for them."""
+    """Yield the anchors of a document and their aliases."""
     nodes = tree.root.walk() if tree.root is not None else ()
     for node in nodes:
         yield None

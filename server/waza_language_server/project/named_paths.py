@@ -153,7 +153,7 @@ class PathsIn:
             yield root, None
 
     def _bases_of_programs(self, path: Path) -> Iterator[tuple[Path, Path | None]]:
-        """Yield where programs start: where runs do, else beside the eval file or in a folder above it."""
+        """Yield where programs start: in the working directory, else at the eval file or above it."""
         roots = roots_around(self._project, path)
         for root in roots:
             yield root, None
@@ -176,7 +176,7 @@ def moved_path(path: Path, moves: Mapping[Path, Path]) -> Path:
 
 
 def _rewritten(literal: str, before: NamedPath, moves: Mapping[Path, Path]) -> str | None:
-    """Return the path of what has moved, with slashes; None where it stays as it is, or none leads there."""
+    """Return the new path of a moved file, with slashes; None if it is unchanged, or no path leads there."""
     after = before.moved(moves)
     if before.is_absolute:
         return after.written if after.target != before.target else None

@@ -57,7 +57,7 @@ def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterato
 
 
 def place_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FilePlace:
-    """Return where a mention stands."""
+    """Return the location of a mention."""
     return FilePlace(file.uri, _text(workspace, file), mention.span)
 
 

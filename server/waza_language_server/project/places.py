@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Kind = Literal["file", "folder"]
 
 FIXTURES = "fixtures"
-"""The folder beside an eval file where the files of its tasks are, unless a task says ``context_dir``."""
+"""The folder next to an eval file with the files of its tasks, unless a task sets ``context_dir``."""
 
 
 def bases_of_run(project: Project, suite_folder: Path) -> tuple[Path, ...]:

@@ -23,7 +23,7 @@ class Links:
         self.known: dict[str, str] | None = None
 
     def resolved(self, path: str) -> str:
-        """Return a path with all links followed; of what is held still each folder is looked at once."""
+        """Return a path with all links followed; while the disk is held still, each folder is read once."""
         if self.known is None:
             return os.path.realpath(path)
         known = self.known.get(path)

@@ -81,7 +81,7 @@ class RecordedRuns:
         return {} if found is None else self._rewritten.get((found[0].path, found[1].results), {})
 
     def other_agent(self, moment: datetime) -> str:
-        """Return who answered at a run, in Markdown, when somebody else would answer today; else ""."""
+        """Return the agent of a run, in Markdown, if another agent would answer today; else ""."""
         found = self._origins.get(moment)
         if found is None:
             return ""

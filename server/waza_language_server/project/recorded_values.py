@@ -98,7 +98,7 @@ def by_place(values: Values) -> ByPlace:
 
 
 def written_in(grader: GraderEntry) -> Json:
-    """Return what a grader entry says, the same as long as it is not edited; nobody may change it."""
+    """Return the value of a grader entry, cached as long as it is not edited; do not mutate it."""
     green = grader.node.green
     if green in _written:
         return _written[green]

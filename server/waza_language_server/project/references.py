@@ -121,9 +121,9 @@ def definitions(workspace: Workspace, symbol: Symbol) -> Steps[tuple[FilePlace, 
 
 
 def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> Steps[bool]:
-    """Return whether a name stands for another thing already where the symbol, or a part of it, is known.
+    """Return whether a name is taken in the scope of the symbol, or in a part of it.
 
-    That is also where it overrides, or is overridden.
+    The scope includes the places where it overrides, or is overridden.
     """
     other = replace(symbol, name=name)
     match symbol.kind:

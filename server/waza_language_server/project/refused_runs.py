@@ -55,7 +55,7 @@ class RefusedRuns:
         self._known.pop(suite, None)
 
     def over(self, suite: Path, found: RunResult | None) -> RunResult | None:
-        """Return what is known of a suite, and of what was refused since that it was."""
+        """Return the results of a suite, with the runs that were rejected since marked as such."""
         refused = self._refused.get(suite)
         if not refused:
             return found
@@ -82,7 +82,7 @@ def _has_run_since(found: RunResult, refused: RefusedRun) -> bool:
             for prompt in found.prompts
             if (prompt.prompt, prompt.should_trigger) == asked
         )
-    # Behind a run of the whole suite a task that has not run is gone.
+    # A task without a result in the run of the entire suite no longer exists.
     if found.whole is not None and found.whole.timestamp > at:
         return True
     tasks = [target.task] if target.task is not None else refused.tasks

@@ -129,7 +129,7 @@ class Regradings:
         self._over: dict[str, tuple[RunResult, int, RunResult]] = {}
         """The last inputs and results of ``over``: it is called at each keystroke."""
         self._behind: dict[str, float] = {}
-        """Since when the live verdicts of suites are behind their texts."""
+        """Since when the live verdicts of suites have lagged behind their texts."""
         self._count = 0
         self.version = 0
         """Another number whenever something else may be said."""
@@ -169,9 +169,9 @@ class Regradings:
     def note_asked(
         self, suite: Path, task: str, regraded: RegradedTask, entries: Values, at: datetime, *, whole: bool
     ) -> None:
-        """Remember by which graders a task was judged again because somebody has asked for it.
+        """Remember the graders by which a task was judged again on request.
 
-        ``whole`` says that it was judged by all that ``entries`` have of it.
+        ``whole`` says that all graders of the task in ``entries`` have judged it.
         """
         self.version += 1
         known = self._asked.pop((str(suite), task), None)
@@ -191,7 +191,7 @@ class Regradings:
             del self._asked[next(iter(self._asked))]
 
     def note_suite(self, suite: Path, regraded: RegradedSuite) -> None:
-        """Remember what the last run of a whole suite came to when all of it was graded again."""
+        """Remember the new verdict of the last run of an entire suite that was graded again."""
         self.version += 1
         self._suites[str(suite)] = regraded
 
@@ -219,7 +219,7 @@ class Regradings:
         return None if _was_reviewed(task, known.at) else known
 
     def of_suite(self, suite: Path, found: RunResult) -> RegradedSuite | None:
-        """Return what the last run of a whole suite came to when it was graded again, None for no such."""
+        """Return the new verdict of the last run of an entire suite, None if it was not graded again."""
         known, run = self._suites.get(str(suite)), found.whole
         if known is None or run is None or known.timestamp != run.timestamp:
             return None
@@ -235,7 +235,7 @@ class Regradings:
         return known if known is not None and known.timestamp == task.timestamp else None
 
     def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
-        """Return what a grader says now of what was last recorded of a task; None when it was not asked."""
+        """Return the new result of a grader on the last record of a task; None if it did not grade again."""
         known = self._tasks.get((str(suite), task.id)) if self._tasks else None
         if known is None:
             return None
@@ -312,6 +312,6 @@ def _is_live_of(known: Regraded, entry: Json) -> bool:
 
 
 def entry_of(entries: Values, task: str, name: str, grader_type: str) -> Json:
-    """Return what is written of a grader of a task, or of what a task expects."""
+    """Return the entry of a grader of a task, or of an expectation of a task."""
     name = "//expected" if grader_type == "expected" else name
     return entries.get((task, name), entries.get(("", name)))

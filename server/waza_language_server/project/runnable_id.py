@@ -1,4 +1,4 @@
-"""The name of what can be run: the same on its lens, in its run, and where its results are looked up."""
+"""The id of a runnable: the same in its lens, in its run, and in the lookup of its results."""
 
 from __future__ import annotations
 

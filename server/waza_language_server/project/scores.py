@@ -59,7 +59,7 @@ class Scores:
             # A concurrent caller continues the same generator.
             touched, reading = self._readings.get(suite) or (0.0, _found_in_steps(suite))
             if time.monotonic() - touched > RECHECK_SECONDS:
-                # Nobody went on with it, and files may have changed since.
+                # The generator was abandoned, and files may have changed since.
                 reading = _found_in_steps(suite)
             self._readings[suite] = time.monotonic(), reading
             try:
@@ -89,9 +89,9 @@ class Scores:
         self._readings.clear()
 
     def values_then(self, path: Path, moment: datetime, recorded: str | None = None) -> Values | None:
-        """Return what the file said at a moment; None when it was written later and nobody looked before.
+        """Return the values of the file at a moment; None if it was written later and not read before.
 
-        ``recorded`` is its text in the record of the run, if that was kept.
+        ``recorded`` is its text in the record of the run, if that was stored.
         """
         known = self._graded.get((path, moment))
         if known is None and recorded is not None:

@@ -52,12 +52,12 @@ def why_stale(
     elsewhere: bool = False,
     since: str = "",
 ) -> str:
-    """Return the first reason why a result may no longer hold, in Markdown; "" when it does.
+    """Return the first reason why a result may be stale, in Markdown; "" if it is fresh.
 
-    ``written`` is what of the suite says something else today, ``changes`` are files that do; ``agent`` is
-    who answered instead of today's executor or model; ``awaited`` tells that a run goes on which has not
-    judged it yet, ``elsewhere`` that another program runs it, and ``since`` is what later runs that have
-    ended leave of it.
+    ``written`` is the part of the suite that has changed since, ``changes`` are the changed files; ``agent``
+    is the agent that answered, if today's executor or model differs; ``awaited`` says that an active run has
+    not judged it yet, ``elsewhere`` that another program runs it, and ``since`` is the reason that later
+    finished runs give.
     """
     files = ", ".join(code(change.words) for change in changes[:_MOST_LISTED])
     of_files = f"{files} since the run" if files else ""

@@ -40,7 +40,7 @@ def was_there(path: Path, moment: datetime) -> bool:
 
 
 def identity_of(stamp: Stamp | str | None) -> tuple[int, int] | None:
-    """Return what tells a folder from all others, under whatever name; None when there is none."""
+    """Return the identity of a folder, the same for all of its names; None if it does not exist."""
     return stamp[2:4] if isinstance(stamp, tuple) else None
 
 

@@ -67,7 +67,7 @@ class GraderEntry:
 
     @property
     def recorded_as(self) -> str:
-        """The name by which records tell it from all others, "" when it has none."""
+        """Its unique name in records, "" if it has none."""
         if self.place != "checkpoint" or not self.name:
             return self.name
         # Few suites have checkpoints.
@@ -107,7 +107,7 @@ class SuiteFile:
     def graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
         """Yield the graders of the file, then those of its inline tasks; with a span those that touch it."""
         yield from self.own_graders(span)
-        # Behind an alias a grader may stand outside of its task.
+        # A grader behind an alias may be defined outside of its task.
         for task in self.tasks(span if span is not None and not self._tree.anchored else None):
             yield from self.graders_of(task, span)
 
@@ -117,7 +117,7 @@ class SuiteFile:
             yield from self._graders_in(self._root, None, span)
 
     def own_lists(self) -> Iterator[tuple[GraderPlace, Node]]:
-        """Yield the lists in which graders of the file itself stand, and which they are."""
+        """Yield the lists of the file's own graders, with their kinds."""
         for place, graders in self._lists(self._root) if self._root is not None else ():
             yield place, self._followed(graders)
 
@@ -177,7 +177,7 @@ class SuiteFile:
 
     @cached_property
     def _patterns(self) -> tuple[tuple[int, int], ...]:
-        """The items of ``tasks`` that stand for several globs: where, and for how many."""
+        """The items of ``tasks`` that contain several globs: their places, and the numbers of globs."""
         tasks = value_at(self._root, "tasks")
         found = ((item.step, item.get("task_files")) for item in (self._items(tasks) if tasks else ()))
         return tuple(
@@ -227,7 +227,7 @@ def shown_at(rule: Node) -> Node:
 
 def _in_config(entry: Node, path: tuple[str | int, ...]) -> Node | None:
     node = entry.get("config", *path)
-    # Older files write the options of a grader beside its type.
+    # Older files write the options of a grader next to its type.
     return node if node is not None or not path else entry.get(*path)
 
 
@@ -253,7 +253,7 @@ def word(node: Node | None) -> str | None:
 
 
 _names: WeakKeyDictionary[Green, tuple[str, str]] = WeakKeyDictionary()
-"""Names and types of the grader entries that an edit has left alone."""
+"""Names and types of the grader entries that an edit has not changed."""
 _ids: WeakKeyDictionary[Green, str | None] = WeakKeyDictionary()
 """The same for the ids of inline tasks."""
 

@@ -83,7 +83,7 @@ def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path,
         return None if known is None else disk.names(known).value
 
     def has_entry(path: Path) -> bool:
-        # The file system itself may not tell upper from lower case.
+        # The file system may be case-insensitive.
         known = listed(path.parent)
         return known is not None and any(name == path.name for name, _ in disk.alike(known, path.name))
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Workspace:
     """The files around a document, and what may be written in them.
 
-    Architecture invariant: who opens the files makes it (a session, a terminal command) and hands it to
-    everybody. Nobody else chooses a catalog: beside the grader types of a plug-in that would be a wrong one.
+    Architecture invariant: the owner of the files (a session, a terminal command) creates it and passes it
+    on. No other code chooses a catalog: it would lack the grader types of plug-ins.
     """
 
     project: Project

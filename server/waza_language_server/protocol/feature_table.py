@@ -1,7 +1,7 @@
-"""Every message that is handled, and by what: a new feature is a handler and a row here.
+"""Every message and its handler: a new feature is a handler and a row here.
 
 Architecture invariant: a handler is imported when its first message comes. Nothing but ``pygls`` is needed to
-answer the introduction.
+answer ``initialize``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The modules that are loaded while nobody waits, before somebody does: one list for all who load them.
+"""The modules that are loaded ahead in idle time: one list for everything that loads them.
 
 The rules, which are loaded between these, list themselves (``analysis/loading.py``).
 """

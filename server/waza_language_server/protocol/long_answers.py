@@ -1,6 +1,6 @@
-"""Long answers as JSON text, written in pieces: a key does not wait for thousands of lenses or numbers.
+"""Long answers are serialized in pieces: a keystroke does not wait for thousands of lenses or numbers.
 
-Architecture invariant: what comes out is what ``json.dumps`` makes of the value at once.
+Architecture invariant: the result equals that of ``json.dumps`` for the entire value.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ CONTENT_MODIFIED = -32801
 
 
 class OutdatedError(Exception):
-    """A newer text came before a request about the one before was answered."""
+    """A newer text arrived before a request about the previous one was answered."""
 
 
 @frozen()
@@ -37,7 +37,7 @@ class WrittenAnswer:
 
 @frozen()
 class Malformed:
-    """Something that is no message: the error that answers it, and the id of what it was meant to be."""
+    """A malformed message: the error that answers it, and the id of the intended message."""
 
     code: int
     reason: str

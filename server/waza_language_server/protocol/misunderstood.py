@@ -28,9 +28,9 @@ from waza_language_server.protocol.messages import Message
 log = logging.getLogger(__name__)
 
 _ANYWHERE = {"initialize"}
-"""Messages of which everything may be left out that the protocol does not demand."""
+"""Messages whose optional parts may all be dropped."""
 _BELOW = {"context"}
-"""The parameters of other messages of which something may be left out, or they themselves."""
+"""Parameters of other messages that may be dropped, entirely or in part."""
 _BELOW_OF = {"workspace/didChangeWatchedFiles": {"changes"}}
 _NARROWS = "only"
 """The key that limits a request to some kinds; a client that sends it must not get the others."""

@@ -134,7 +134,7 @@ MODELS = "waza/models"
 
 @frozen()
 class ModelsParams:
-    """``id`` is that of a suite, or of what is in one."""
+    """``id`` is that of a suite, or of an item in one."""
 
     id: str
 
@@ -150,7 +150,7 @@ class ReviewsParams:
 
 
 RUN_EVENT = "waza/runEvent"
-"""A notification to clients that want them: what a run tells, as it tells it."""
+"""A notification to clients that want them: an event of a run, unchanged."""
 
 OWN_REQUESTS: Mapping[str, type[Any]] = {
     RUNNABLES: RunnablesParams,

@@ -55,7 +55,7 @@ class Protocol(LanguageServerProtocol):
         return method in self._features.builtin_features or method in self._features.features
 
     def keep_options(self, method: str) -> None:
-        """Tell a client that a message is handled, and nothing more; before the introduction is answered."""
+        """Announce that a message is handled, without options; call it before ``initialize`` is answered."""
         self._features.feature_options.pop(method, None)
 
     def answer(self, identifier: Identifier | None, code: int, reason: str) -> None:
@@ -65,7 +65,7 @@ class Protocol(LanguageServerProtocol):
         self._send_data({"jsonrpc": "2.0", "id": identifier, "error": error})
 
     def handle_instead(self, method: str, handler: Callable[[Any], Any]) -> None:
-        """Let a handler take the place of what ``pygls`` does itself with a message."""
+        """Replace the built-in handler that ``pygls`` has for a message."""
         self._features.add_builtin_feature(method, handler)
 
     def structure_message(self, data: Message) -> Any:
@@ -115,7 +115,7 @@ class Protocol(LanguageServerProtocol):
         return json.loads(json.dumps(value, default=self._serialize_message))
 
     def from_json(self, value: Any, wanted: Any) -> Any:
-        """Return a value of a type of the protocol that came over the wire."""
+        """Return a received value as an object of a protocol type."""
         return cast("Any", self._converter).structure(value, wanted)
 
     def take_response(self, message: Message) -> bool:

@@ -242,7 +242,7 @@ class WazaServer(LanguageServer):
         return RunSettings(self.options, settled_options)
 
     def forget_estimates(self) -> None:
-        """Drop the estimates and the changed tasks: something they depend on has changed."""
+        """Request estimates and changed tasks again at their next use: their inputs have changed."""
         if "estimates" in self.__dict__:
             self.estimates.forget()
         if "affected" in self.__dict__:
@@ -274,13 +274,13 @@ class WazaServer(LanguageServer):
         return self.runs.active if "runs" in self.__dict__ else ()
 
     def tell(self, kind: types.MessageType, text: str) -> None:
-        """Show the user a message; what comes from files makes no link in it."""
+        """Show the user a message; text from files cannot create links in it."""
         from waza_language_server.text.labels import message
 
         self.window_show_message(types.ShowMessageParams(type=kind, message=message(text)))
 
     async def ask(self, kind: types.MessageType, text: str, titles: Iterable[str]) -> str | None:
-        """Ask the user, and return the title that is chosen; None when there is none, or nobody to ask."""
+        """Ask the user, and return the chosen title; None if there is none, or the client cannot ask."""
         from waza_language_server.text.labels import message
 
         if not self.abilities.asks_the_user:
@@ -370,4 +370,4 @@ def create_server() -> WazaServer:
 
 
 def _by_request(_ls: WazaServer, *_: object) -> None:
-    """Stand for a command where ``pygls`` wants one."""
+    """Placeholder function for a command, which ``pygls`` requires."""

@@ -147,7 +147,7 @@ class Inbox:
 
 
 class Frames:
-    """Cuts what comes through a connection into messages."""
+    """Splits the data of a connection into messages."""
 
     def __init__(self, receive: Callable[[int], bytes]) -> None:
         self._receive = receive

@@ -89,7 +89,7 @@ def _new_path(suite: Suite, task: str) -> str:
 
 
 def _lines_of(document: Document, task: TaskEntry) -> Span:
-    """Return the task with the comment behind its last line and those below it, deeper than its dash."""
+    """Return the task with the comment after its last line and those below it, deeper than its dash."""
     lines, start = document.lines, task.item.span.start
     dash = dash_of(document, task.item)
     column = lines.position(start if dash is None else dash, "utf-32")[1] - (dash is None)

@@ -41,7 +41,7 @@ MOST_CHOICES = 5
 """Tasks that are offered one by one."""
 _KEY = "graders"
 _HEAD = ("type", "name")
-"""Where in a grader a move is offered: not behind each of its options."""
+"""The keys of a grader at which a move is offered: not at each of its options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,9 @@ class _Change:
 def moved_grader(document: Document, workspace: Workspace, selected: Span) -> Steps[tuple[CodeAction, ...]]:
     """Return the moves of the grader at whose type or name a selection starts; none without such a grader.
 
-    Nothing is offered where the files would have another problem, where a task belongs to another suite,
-    too, or where somebody refers to the grader by the place where it stands. It comes last in its new
-    list: nothing tells where it once stood, and no score depends on the order.
+    Nothing is offered if the files would get a new problem, if a task belongs to another suite, too, or if
+    the grader is referred to by its place. It comes last in its new list: its earlier position is unknown,
+    and no score depends on the order.
     """
     grader = _grader_at(document, selected)
     if grader is None or document.kind not in {"eval", "task"}:
@@ -169,7 +169,7 @@ def _suite_of(document: Document, workspace: Workspace) -> Steps[_Suite | None]:
         *(_Task(each.id, evaluation, each.node, each) for each in SuiteFile(evaluation.tree).tasks()),
     ]
     if any(node is None or node.get("requirements") is not None for node in _nodes(evaluation, tasks)):
-        # A requirement tells where the grader stands that checks it.
+        # A requirement names the place of the grader that checks it.
         return None
     return _Suite(evaluation, tuple(tasks)) if 0 < len(tasks) <= MOST_TASKS else None
 

@@ -59,7 +59,7 @@ def taken(document: Document, item: Node) -> Taken | None:
     end = lines.line_span(stop).start if stop < lines.line_count else len(text)
     lines_of_item = Span(lines.line_span(first).start, end)
     if first and end == len(text) and not text.endswith(("\n", "\r")):
-        # The line break in front goes, for there is none behind.
+        # Remove the line break before it, since there is none after it.
         lines_of_item = Span(lines.line_span(first - 1).end, end)
     edit = Edit(lines_of_item, "") if len(holder.items) > 1 else _emptied(document, holder, lines_of_item)
     return Taken(rows, edit) if edit is not None else None
@@ -69,10 +69,10 @@ _NOTHING = ("[]", "", "null", "~")
 
 
 def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Edit | None:
-    """Return the edit that puts an item behind the last one of the list at a key.
+    """Return the edit that puts an item after the last one of the list at a key.
 
     ``root`` is the mapping that has the key: that of the file, or an item of a list. Without the key it is
-    written at its end. None where the list is written in another way.
+    written at its end. None if the list is written in another way.
     """
     text, lines = document.text, document.lines
     if root.kind != "mapping" or root.style != "block":
@@ -149,9 +149,9 @@ def last_row(document: Document, item: Node, column: int) -> int:
 
 
 def _gap(document: Document, items: Sequence[Node], column: int) -> int:
-    """Return how many blank lines part the last two items of a list.
+    """Return the number of blank lines between the last two items of a list.
 
-    Behind the only item, if it is a block, there are as many as in front of the key of the list.
+    After the only item, if it is a block, there are as many as before the key of the list.
     """
     lines = document.lines
     item, holder = items[-1], items[-1].parent

@@ -1,7 +1,7 @@
-"""Graders made of what is selected in a recorded trial, as changes of the task or of the suite.
+"""Graders created from the selection in a recorded trial, as edits of the task or of the suite.
 
-The engine has tried them on the recorded trials; here they get a name that nothing in the suite has, and a
-place at the end of the list of graders, in the style of its author.
+The engine has validated them on the recorded trials; here they get a unique name in the suite, and a place at
+the end of the list of graders, in the style of its author.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NewGrader:
 
     @property
     def title(self) -> str:
-        """All of that; what is written comes last, for editors cut a long title off."""
+        """The full title; the new text comes last, since editors cut a long title off."""
         return f"New grader {self.where} ({self.passes}): {self.words}"
 
 

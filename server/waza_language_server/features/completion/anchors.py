@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def anchor_items(place: Place) -> Iterator[Completion]:
-    """Yield the aliases of what ended before the cursor; below a merge key of mappings alone."""
+    """Yield the aliases of nodes that end before the cursor; below a merge key only those of mappings."""
     root = place.document.tree.root
     if root is None:
         return

@@ -34,9 +34,9 @@ def without_unfinished(
     *,
     begun: bool = False,
 ) -> tuple[Problem, ...]:
-    """Return the problems without those of what is being written at an offset, where the last edit ended.
+    """Return the problems without those of unfinished input at an offset, where the last edit ended.
 
-    Of a file that was ``begun`` empty and never saved, all keys that it does not have yet are to come.
+    In a file that was ``begun`` empty and never saved, missing keys are not reported yet.
     """
     if begun and document.tree.root is not None:
         start = document.tree.root.span.start

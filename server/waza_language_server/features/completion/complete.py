@@ -58,7 +58,7 @@ class Completions:
 def complete(
     document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
 ) -> Completions:
-    """Return what can be written at an offset of a document; ``prices`` tells the models there are."""
+    """Return the completions at an offset of a document; ``prices`` lists the known models."""
     return finished(complete_in_steps(document, workspace, offset, prices))
 
 
@@ -181,7 +181,7 @@ def _entry_shape(place: Place) -> Shape:
 
 
 def _before_comment(place: Place, item: Completion) -> Completion:
-    """Return an item of several lines with the comment of its line, which stays behind the first of them."""
+    """Return an item of several lines with the comment of its line, which stays on the first line."""
     comment = _COMMENT.match(place.text, item.edit.span.end)
     if comment is None or "\n" not in item.edit.text:
         return item

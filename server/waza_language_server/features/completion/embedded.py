@@ -48,7 +48,7 @@ def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
 
 
 def _unread(place: Place) -> tuple[str, int]:
-    """Return what is written in front of the cursor where nothing can be read, as behind an open quote."""
+    """Return the text before the cursor if the value cannot be read, as after an open quote."""
     written = place.text[place.cursor.replace.start : place.offset]
     before = written.replace('\\"', '"') if place.quote == '"' else written.replace("''", "'")
     return before, len(before)
@@ -61,7 +61,7 @@ def _path(place: Place, word: Word, position: int) -> Completion:
 
 
 def _item(place: Place, scalar: ScalarMap | None, word: Word, position: int) -> Completion:
-    """Return a name that takes the place of what is typed of one; of a call the name, where it is called."""
+    """Return a name that replaces the typed prefix; only the name of a call if it is called already."""
     span, called = _replaced(place, scalar, word)
     text = word.text.partition("(")[0] if called else word.text
     if place.quote == "'" or (scalar is not None and scalar.node.style == "single"):
@@ -88,7 +88,7 @@ def _is_begun(scalar: ScalarMap) -> bool:
 
 
 def _replaced(place: Place, scalar: ScalarMap | None, word: Word) -> tuple[Span, bool]:
-    """Return where on the cursor's line the name stands that is being written, and whether it is called."""
+    """Return the span of the unfinished name on the cursor's line, and whether it is called."""
     text, start, end = place.text, place.offset - word.typed, place.offset
     called = False
     if scalar is None:

@@ -221,14 +221,14 @@ class Place:
         return Edit(span, text)
 
     def written(self, value: str) -> str:
-        """Return a text as it is written where no quote stands yet: as in JSON where keys are."""
+        """Return a string as it is written outside of quotes: in JSON style if the keys are."""
         if self.keys_are_quoted:
             return json.dumps(value, ensure_ascii=False)
         return plain_or_quoted(value, flow=self.cursor.in_flow)
 
     @property
     def _closing(self) -> str:
-        """The quote that a text between brackets still lacks behind it, and its comma."""
+        """The closing quote that a string in brackets still lacks, and its comma."""
         end = self.cursor.replace.end
         is_open = self.cursor.in_flow and self.text[end : end + 1] != self.quote
         return self.quote + self.comma if is_open else ""
@@ -260,6 +260,6 @@ class Place:
         return text.replace("\n", self.layout.line_break + indent)
 
     def lead(self, span: Span) -> str:
-        """Return the blank that a dash, a colon or a comma between entries still needs behind it."""
+        """Return the space that a dash, a colon or a comma between entries still lacks."""
         before = self.text[span.start - 1 : span.start] if span.start else ""
         return " " if before in ({":", "-", ","} if self.cursor.in_flow else {":", "-"}) else ""

@@ -56,7 +56,7 @@ class Layout:
 
 
 def value_snippet(shape: Shape, layout: Layout) -> str:
-    """Return what to write behind the colon of a key."""
+    """Return the text to write after the colon of a key."""
     if shape.enum and shape.kind != "grader.type":
         return f" {_choice([value_text(value) for value in shape.enum if value not in {None, ''}])}"
     branch = _main_branch(shape)

@@ -94,9 +94,9 @@ def _fixtures(place: Place) -> Iterator[Completion]:
 
 
 def _suite_files(place: Place) -> Iterator[Completion]:
-    """Yield files and folders on the way that is being typed, beside the document or below an open folder.
+    """Yield files and folders on the path that is being typed, next to the document or in an open folder.
 
-    Where a folder is meant there are no files.
+    For a key whose value is a folder there are no files.
     """
     path = path_of(place.document.uri)
     if path is None:
@@ -215,4 +215,4 @@ _PROVIDERS: dict[str, Provider] = {
     "skill.name": _skills,
 }
 PROVIDED_KINDS = frozenset(_PROVIDERS)
-"""Kinds of values that are offered from what stands around the file."""
+"""Kinds of values that are collected from the files around the document."""

@@ -92,7 +92,7 @@ def hover_in_steps(
 ) -> Steps[Hover | None]:
     """Do the same with pauses while results are read, which takes ``patience`` seconds at most.
 
-    ``prices`` is asked what a model costs.
+    ``prices`` returns the price of a model.
     """
     told = yield from _told(document, workspace, offset, documentation, now, patience, prices)
     anchored = anchored_value(document, offset)
@@ -256,7 +256,7 @@ def _of_grader(
 
 
 def _strength_of_list(document: Document, project: Project, entry: Entry) -> str:
-    """Return how strong a list of ``expected`` was found to be, "" for other keys and when nobody asked."""
+    """Return the mutation score of a list of ``expected``, "" for other keys and if not measured."""
     path = path_of(document.uri)
     if path is None or entry.key.value not in EXPECTED_LISTS or not project.asked_for_scores:
         return ""
@@ -310,7 +310,7 @@ def _example(name: str, shape: Shape) -> str:
 
 
 def _yaml(value: Any, depth: int) -> str:
-    """Return a plain value as YAML behind a colon."""
+    """Return a plain value as YAML after a colon."""
     pad = "  " * depth
     if isinstance(value, dict) and value:
         return "".join(f"\n{pad}{key}:{_yaml(each, depth + 1)}" for key, each in _pairs(value))

@@ -29,7 +29,7 @@ class ModelPrices(Protocol):
 
 
 class NoPrices:
-    """Nobody who knows."""
+    """A price source without prices."""
 
     def listed(self) -> tuple[ModelPrice, ...]:
         """Return no model."""

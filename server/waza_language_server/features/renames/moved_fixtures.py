@@ -1,7 +1,7 @@
-"""The folder of fixtures gets another name or place: the tasks whose files lie in it say so.
+"""The folder of fixtures is renamed or moved: write the new path into the tasks whose files are in it.
 
-Where a task has no ``context_dir`` its files are in ``fixtures`` beside the eval file. No path names that
-folder, so none can follow it.
+If a task has no ``context_dir``, its files are in ``fixtures`` next to the eval file. No path names that
+folder, so there is none to update.
 """
 
 from __future__ import annotations

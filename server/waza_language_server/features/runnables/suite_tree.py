@@ -33,8 +33,8 @@ ItemKind = Literal["suite", "task", "grader", "prompt"]
 class TreeItem:
     """One line of the tree.
 
-    ``runs`` is the id of what runs with it: its own where it is a runnable, None in a task that is off, and
-    of a suite of which every task is.
+    ``runs`` is the id of the runnable of the item: its own if it is a runnable, None in a disabled task and
+    for a suite with all tasks disabled.
     """
 
     id: str

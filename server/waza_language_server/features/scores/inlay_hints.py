@@ -50,10 +50,10 @@ HINT_KINDS: frozenset[str] = frozenset(get_args(HintKind))
 
 @frozen()
 class InlayHint:
-    """A few characters shown behind ``offset``; ``tooltip`` is Markdown.
+    """A few characters shown after ``offset``; ``tooltip`` is Markdown.
 
-    ``changes`` are the files that are not as they were when it was recorded, ``trials`` those that it was
-    judged live on, so that they can be opened. ``is_old`` of a check says that its grader's score is stale.
+    ``changes`` are the files that have changed since it was recorded, ``trials`` those of its live verdict,
+    so that they can be opened. ``is_old`` of a check says that its grader's score is stale.
     """
 
     offset: int
@@ -104,7 +104,7 @@ def inlay_hints_in_steps(
 def hints_beside_graders(
     document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
 ) -> Steps[list[InlayHint]]:
-    """Return what suites, tasks, expectations, metrics and prompts came to, with pauses."""
+    """Return the verdicts of suites, tasks, expectations, metrics and prompts, with pauses."""
     verdicts = yield from verdicts_in_steps(document, scores, span, now)
     histories = yield from histories_in_steps(document, scores, span, now)
     return [*_hints_of_verdicts(document, verdicts), *_hints_of_verdicts(document, histories)]
@@ -114,7 +114,7 @@ def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story
     """Yield the score of a grader, with its story in Markdown, and whether each of its rules held."""
     name, entry = grader.node.get("name"), grader.node
     if name is None or grader.item.kind == "alias":
-        # The name stands elsewhere; its line may be that of another grader.
+        # The name is defined elsewhere; its line may be that of another grader.
         yield _hint_of(score, _end_of_line(document, grader.item), story)
         return
     yield _hint_of(score, _end_of_line(document, name), story)

@@ -43,7 +43,7 @@ _Marks = tuple[Mark, ...]
 class _Kept:
     """The marks of the lists of graders of a file, and what they depend on.
 
-    ``last`` are the lists of which they were asked last: what is known of a list lives no longer than it.
+    ``last`` are the lists of the last call: cached marks live no longer than their list.
     """
 
     def __init__(self, context: object) -> None:

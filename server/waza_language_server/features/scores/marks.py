@@ -61,7 +61,7 @@ def marks_of(hints: Iterable[InlayHint], lines: LineIndex) -> tuple[Mark, ...]:
 
 
 def mark_of(hint: InlayHint, lines: LineIndex) -> Mark | None:
-    """Return the mark that says the same as a hint, None for one that tells no verdict."""
+    """Return the mark for a hint, None for a hint without a verdict."""
     state = _STATES.get(hint.label.removeprefix(LIVE).removeprefix(REGRADED)[:1])
     return None if state is None else Mark(lines.line_of(hint.offset), state, hint.stale, hint.kind in _TESTS)
 

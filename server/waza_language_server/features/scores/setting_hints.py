@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 Limit = Literal["timeout_seconds", "first_event_timeout_seconds"]
 _LIMITS: tuple[Limit, ...] = ("timeout_seconds", "first_event_timeout_seconds")
 MOST_GRADERS = 100
-"""Of more graders one has a share that tells nobody anything."""
+"""With more graders, the share of one is too small to be useful."""
 MOST_TASKS = 200
 """Task files of a suite that are searched for graders of their own."""
 
 
 @frozen()
 class SettingHint:
-    """A few characters behind ``node``; ``tooltip`` is Markdown."""
+    """A few characters after ``node``; ``tooltip`` is Markdown."""
 
     node: Node
     label: str
@@ -77,7 +77,7 @@ Weights = tuple[float, ...] | None
 
 
 def _weights_of_suite(suite: Outline) -> list[Weighted]:
-    # Those of inline tasks come behind them.
+    # Those of inline tasks follow them.
     own = takewhile(lambda grader: grader.task is None, suite.graders)
     few = islice(own, MOST_GRADERS + 1)
     return [(each.name, each.weight) for each in few if each.has_results or not each.name]
@@ -94,7 +94,7 @@ def _together(of_suite: Sequence[Weighted], of_task: Sequence[Weighted]) -> Weig
 def _of_tasks(
     document: Document, project: Project, own: Outline, run: RunResult | None
 ) -> list[tuple[frozenset[str], Weights]]:
-    """Return what the graders of each task count together, beside the names of those that it has itself."""
+    """Return the weights of all graders of each task, with the names of its own graders."""
     inline: dict[str, list[Weighted]] = {task: [] for task in own.inline_tasks}
     for grader in own.graders:
         if grader.task is not None and grader.has_results:
@@ -113,7 +113,7 @@ def _of_tasks(
 
 
 def _not_listed(task: str, run: RunResult | None, written: Node | None = None) -> list[Weighted]:
-    """Return what judges a task beside the graders in lists: what it expects, and what its agent adds."""
+    """Return the graders of a task that are in no list: those of expectations, and those of its agent."""
     known = run.tasks.get(task) if run is not None else None
     found = {name: one.weight for name, one in known.graders.items() if name.startswith("_")} if known else {}
     expected = written.get("expected") if written is not None else None

@@ -168,7 +168,7 @@ def _evidence_in_steps(
 
 
 class _Evidence:
-    """A suite as it is written today, beside what it said when it was judged."""
+    """A suite as it is written today, compared with its state when it was judged."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A verdict beside the line that it is about."""
+"""Verdicts next to the lines that they are about."""
 
 from __future__ import annotations
 

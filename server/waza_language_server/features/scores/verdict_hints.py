@@ -262,7 +262,7 @@ class _View:
         return why_stale(written=self._judging.added_task(run), awaited=awaited, elsewhere=elsewhere), ()
 
     def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return the same of a task, of which something may be ``written`` otherwise."""
+        """Return the same for a task, part of which may have changed (``written``)."""
         changes = self._scores.recorded.changes(task.timestamp, (task.id,))
         stale = why_stale(
             written=written,
@@ -286,7 +286,7 @@ class _View:
         return stale, changes
 
     def _told_since(self, run: RunResult) -> str:
-        """Return what came behind a run of the whole suite, "" when nothing did."""
+        """Return a note about later runs after a run of the entire suite, "" if there are none."""
         newest, later = self._run, self._run.later
         if later is not None and later.started > max(run.timestamp, newest.timestamp):
             return said_by(later)
@@ -323,7 +323,7 @@ class _View:
                 yield Verdict(word, told, f"**{code(metric.name)}** {value}\n\n{origin}", because)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
-        """Yield the verdict of a task, and those of what its answer is expected to say."""
+        """Yield the verdict of a task, and those of its expectations."""
         task = self._run.tasks.get(task_id)
         running = tuple(running_task(node, self._scores, task_id, self._now))
         if running and (task is None or not task.status):
@@ -361,7 +361,7 @@ class _View:
                 yield f"\n{task_label(task)} {age(task.timestamp, self._now)} in {code(suite_words(suite))}."
 
     def worst_of(self, ids: Iterable[str]) -> str:
-        """Return what the worst of some tasks came to; one that was not run is worse than one that passed."""
+        """Return the worst verdict of some tasks; one that was not run is worse than one that passed."""
         labels: list[str] = []
         for task in map(self._run.tasks.get, ids):
             if task is None or not task.status:

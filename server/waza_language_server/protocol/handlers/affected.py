@@ -24,7 +24,7 @@ _UNTRUSTED = "Suites execute code, so nothing of an untrusted workspace is looke
 
 
 async def affected(ls: WazaServer, params: AffectedParams) -> dict[str, Any]:
-    """Return the ids of what has changed in a suite as ``items``, tasks ``of`` so many."""
+    """Return the ids of the changed items of a suite as ``items``, and its number of tasks as ``of``."""
     try:
         target = RunnableId.parse(params.id)
     except ValueError:

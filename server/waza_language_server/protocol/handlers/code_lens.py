@@ -41,7 +41,7 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
 
 
 def in_range(ls: WazaServer, params: LensesInRangeParams) -> Answer[list[types.CodeLens]]:
-    """Return the lenses of what begins in a range of a suite file; of a skill file all there are."""
+    """Return the lenses of items that begin in a range of a suite file, or all lenses of a skill file."""
     return _lenses(ls, params.text_document.uri, params.range)
 
 

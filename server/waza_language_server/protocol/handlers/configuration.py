@@ -1,6 +1,6 @@
-"""The client's settings change: another interpreter runs the suites, problems are taken otherwise.
+"""Changes of the client's settings: the interpreter that runs the suites, severities, and others.
 
-Architecture invariant: trust is not a setting. It comes with the introduction alone, since settings may come
+Architecture invariant: trust is not a setting. It is only read from ``initialize``, since settings may come
 from the very workspace that is not trusted.
 """
 

@@ -62,7 +62,7 @@ def written(
 
 
 def as_list(items: Iterable[str]) -> str:
-    """Return a list of what is JSON already."""
+    """Return a JSON list of items that are serialized already."""
     return f"[{','.join(items)}]"
 
 

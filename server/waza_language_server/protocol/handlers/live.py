@@ -68,8 +68,8 @@ class _Session:
     """A result file that the engine holds, and what it was sent. ``name`` is "" until it is open.
 
     ``number`` is that of the newest update, ``answered`` of the newest that was judged.
-    ``entries`` are the grader entries as they were written at the updates that are not answered yet. Of
-    ``files`` the verdicts were made, beside tasks and eval file.
+    ``entries`` are the grader entries as they were written at the updates that are not answered yet.
+    ``files`` are the other files than tasks and eval file that the verdicts depend on.
     """
 
     tasks: Mapping[str, TaskResult]
@@ -221,7 +221,7 @@ class LiveSessions:
                     await self._send(key, session, anyway=anyway)
 
     def _wanted(self) -> Steps[dict[Key, Mapping[str, TaskResult]]]:
-        """Return the result files that hold what was answered last, with their tasks, of what is open."""
+        """Return the result files with the newest answers among the open ones, with their tasks."""
         project = self._server.session.project
         found: dict[Key, Mapping[str, TaskResult]] = {}
         for document in self._server.session.documents:
@@ -345,7 +345,7 @@ class LiveSessions:
             log.info("A live session could not be closed: %s", error)
 
     def _tell(self) -> None:
-        """Let the client ask for its hints again, once for all that comes in one turn of the loop."""
+        """Send a refresh request for hints, one for all answers in one turn of the loop."""
         if self._refresh is None:
             self._refresh = asyncio.get_running_loop().call_later(0, self._refresh_now)
 

@@ -1,6 +1,6 @@
-"""The files that live verdicts were made of, beside those of suites: schemas and snapshots, of any name.
+"""Files other than suite files that live verdicts depend on: schemas and snapshots, of any name.
 
-The client is asked to report changes of just these, so that a verdict does not outlive its file.
+The client watches just these, so that a verdict does not outlive its file.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
             regraded.note_suite(target.suite, regraded_suite(answer, whole, found, entries, now))
         graded += len(found)
         asked = {task: regraded.asked(target.suite, tasks[task]) for task in found}
-        # Others may have judged before, of which the engine knows nothing.
+        # Other graders may have judged before, which the engine does not know.
         concluded = {task for task, one in asked.items() if one is not None and one.concluded is found[task]}
         for event in _events(answer, tasks, concluded):
             tell_event(ls, target, {**event, "regraded": True})

@@ -47,7 +47,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
 
 
 def _is_regraded(ls: WazaServer, target: RunnableId, record: Path) -> bool:
-    """Tell whether answers of a record were graded again: marks tell that, and the record does not."""
+    """Return whether answers of a record were graded again: marks show that, and the record does not."""
     scores = ls.session.project.scores
     tasks = _tasks_of(ls, target, record)
     return any(scores.regraded.asked(target.suite, task) is not None for task in tasks)
@@ -64,7 +64,7 @@ def _tasks_of(ls: WazaServer, target: RunnableId, record: Path) -> list[TaskResu
 
 
 async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:
-    """Return the recorded runs of what an id names, the newest first."""
+    """Return the recorded runs of the item with an id, the newest first."""
     answer = await _ask(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
     return [
         {

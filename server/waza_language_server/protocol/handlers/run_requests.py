@@ -208,10 +208,10 @@ def is_at_home(ls: WazaServer, suite: Path) -> bool:
 
 
 async def confirm_place(ls: WazaServer, suite: Path) -> None:
-    """Ask the user before a suite runs that lies outside the open folders; raises when it must not run.
+    """Ask the user before a suite outside the open folders runs; raises if it must not run.
 
-    Links are followed first: what counts is where the file really is. Without an open folder, that of an open
-    file of the suite is as good as one. The user is asked once a session for each suite.
+    Links are followed first: the real location of the file counts. Without an open folder, that of an open
+    file of the suite counts as one. The user is asked once a session for each suite.
     """
     place = _real(suite)
     if is_at_home(ls, suite):

@@ -79,7 +79,7 @@ def _is_journal(path: Path | None) -> bool:
 
 
 def _saw_journal(ls: WazaServer, journal: Path) -> None:
-    """Look after the run of a journal, unless it is one of ours: those tell what they do."""
+    """Watch the run of a journal, unless the server started it: its own runs send events."""
     folder = journal.parents[2]
     if all(run.target.suite.parent != folder for run in ls.active_runs):
         ls.unended_runs.saw(journal)
@@ -100,7 +100,7 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
 
 
 def read_workspace(ls: WazaServer) -> Steps[None]:
-    """Read the files of the workspace before somebody asks who names what."""
+    """Read the files of the workspace before references are requested."""
     reading = read_suites(ls.session.project)
     yield from ls.session.project.disk.held_still_in_steps(reading, seconds=LOOKED_AT_AGAIN_SECONDS)
     if ls.session.take_suites_found():

@@ -32,7 +32,7 @@ class AffectedSuite:
     of: int
 
     def items(self, suite: Path) -> list[str]:
-        """Return the ids of what is to be run: the tasks, or the suite when they are all."""
+        """Return the ids to run: the tasks, or the suite if they are all."""
         if self.tasks and len(self.tasks) == self.of:
             return [str(RunnableId(suite))]
         return [str(RunnableId(suite, task)) for task in self.tasks]
@@ -53,12 +53,12 @@ class AffectedTasks:
         return self._answers.fresh(suite)
 
     def forget(self) -> None:
-        """Ask again when somebody looks: files, results or settings have changed."""
+        """Request answers again at their next use: files, results or settings have changed."""
         self._answers.forget()
 
     @property
     def in_use(self) -> bool:
-        """Return whether somebody has looked."""
+        """Return whether it was used."""
         return bool(self._answers)
 
     async def of_suite(self, suite: Path, options: Mapping[str, Any] | None = None) -> AffectedSuite:

@@ -71,7 +71,7 @@ class EngineAnswers(Generic[KeyT, FoundT]):
             self._ls.in_background(self._ask(key, ask, state))
 
     def forget(self) -> None:
-        """Ask again when somebody looks."""
+        """Mark all answers as outdated: they are requested again at their next use."""
         self._fresh.clear()
 
     async def _ask(self, key: KeyT, ask: Callable[[], Awaitable[FoundT | None]], state: object) -> None:

@@ -37,13 +37,13 @@ class Estimates:
         self._answers = EngineAnswers[Path, SuiteEstimates](ls, "The cost of a run of", self._draw)
 
     def of(self, suite: Path, recorded: RunResult | None) -> SuiteEstimates | None:
-        """Return what is known of a suite; the engine is asked when that may be out of date."""
+        """Return the known estimates of a suite, and request them again if they may be outdated."""
         if recorded is not None and _costs(recorded):
             self._answers.want(suite, lambda: self._ask(suite))
         return self._answers.last(suite)
 
     def forget(self) -> None:
-        """Ask again when somebody looks: files, results or settings have changed."""
+        """Request answers again at their next use: files, results or settings have changed."""
         self._answers.forget()
 
     async def of_run(self, target: RunnableId, options: Mapping[str, Any]) -> Estimate | None:

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class IdleWork:
-    """Work that nobody waits for, one after the other in the order in which it came."""
+    """Background work, one piece after the other in the order in which it was added."""
 
     def __init__(
         self, quiet_seconds: float = QUIET_SECONDS, patience_seconds: float = PATIENCE_SECONDS
@@ -56,9 +56,9 @@ class IdleWork:
             self._task = asyncio.get_running_loop().create_task(self._do_all())
 
     def disturb(self, *, goes_on: bool = False) -> None:
-        """Let others go first: a message has come, or a slice of what somebody waits for was done.
+        """Let other work go first: a message has come, or a slice of a pending request was done.
 
-        ``goes_on`` tells that there is more to do of that.
+        ``goes_on`` says that the request needs more slices.
         """
         self._disturbances += 1
         if goes_on:

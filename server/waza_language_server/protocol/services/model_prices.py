@@ -1,6 +1,6 @@
-"""The list prices of models, told by the engine while nobody waits for it.
+"""The list prices of models, requested from the engine in the background.
 
-Nothing is asked, and nothing of it loaded, before somebody looks at a model.
+Nothing is requested or loaded before a feature shows a model.
 """
 
 from __future__ import annotations

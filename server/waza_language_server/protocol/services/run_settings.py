@@ -21,7 +21,7 @@ class RunSettings:
         given = options.run_by_folder
         by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
         known = ((path_of(uri), settled(said)) for uri, said in by_uri.items())
-        # The innermost folder first: one may be opened beside one that it is in.
+        # The innermost folder first: open folders may be nested.
         self._of_folders: list[tuple[Path, dict[str, Any]]] = sorted(
             ((path, said) for path, said in known if path is not None), key=lambda each: -len(each[0].parts)
         )

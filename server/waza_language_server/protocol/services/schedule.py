@@ -1,8 +1,8 @@
-"""When diagnostics are computed: at once after an edit, in slices between messages, for the newest text only.
+"""Schedule diagnostics: immediately after an edit, in slices between messages, for the newest text only.
 
-There is no debounce, and no request waits longer than a slice behind the work. An edit drops the work on the
+There is no debounce, and no request waits longer than a slice for the work. An edit drops the work on the
 text before it. The edited document comes first; the others, which may refer to it, follow when typing pauses.
-Requests that need much work are answered in slices as well: their first one is done at once.
+Requests that need much work are answered in slices as well: the first slice is done immediately.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Diagnostics:
     async def newest_problems(self, uri: str) -> tuple[Document, tuple[Problem, ...]] | None:
         """Return the newest snapshot of a document and its problems, None when it is not ours.
 
-        Those of what is just being written are left out until it is saved or another place is edited.
-        The work pauses for other messages; when one of them brings a newer text, it starts again with that.
+        Problems of unfinished input are left out until it is saved or another place is edited.
+        The work pauses for other messages; if one of them brings a newer text, it starts again with that.
         """
         while (text := self._session.text(uri)) is not None:
             steps = self._newest(uri)
@@ -119,7 +119,7 @@ class Diagnostics:
         return None if document is None else (yield from answer(document))
 
     async def problems_of(self, document: Document) -> tuple[Problem, ...] | None:
-        """Return the problems of a snapshot, None when a newer text comes meanwhile."""
+        """Return the problems of a snapshot, None if a newer text comes meanwhile."""
         return await self.in_slices(document, self._steps(document))
 
     async def in_slices(self, document: Document, steps: Steps[Value]) -> Value | None:
@@ -159,7 +159,7 @@ class Diagnostics:
             return None
         problems = yield from self._steps(document)
         if document.kind == "eval" and says_nothing(document.text):
-            # It was just made, and is offered a suite; while it is open nobody takes it for one.
+            # An empty open file is offered a draft of a suite, instead of a problem.
             problems = tuple(problem for problem in problems if problem.code != "empty-file")
         typed_at = self._session.typed_at(document)
         if typed_at is not None and problems:
@@ -276,7 +276,7 @@ class Diagnostics:
             finished(self._publish(uri, None, ()))
 
     def _slice(self, steps: Steps[Value]) -> tuple[Value] | None:
-        """Do a slice of some work; return what came out when that was the last."""
+        """Do a slice of some work; return the result if that was the last."""
         pause_at = time.perf_counter() + SLICE_SECONDS
         goes_on = False
         try:

@@ -86,9 +86,9 @@ class Session:
         """The parts of open documents that claim other files, at the last evaluation of claims."""
         self._claims_differ = False
         self.on_others: Callable[[], None] = lambda: None
-        """Called when what was answered about a document is so no more, because of what another file says.
+        """Called when earlier answers about a document are outdated because of another file.
 
-        It became ours, or is ours no more, or a suite was found that may pick it up.
+        Its claim has changed, or a suite was found that may pick it up.
         """
 
     @property

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Convert = Callable[[Document, tuple[Problem, ...]], Steps[list[Shown]]]
 
 MOST_PROBLEMS = 10_000
-"""Problems of all closed files together; nobody reads more, and each costs the client."""
+"""The most problems of all closed files together: each costs the client, and more are not read."""
 _MOST_CHANGES = 200
 _CONCERN_ALL = frozenset({SKILL_NAME, *CONFIG_NAMES})
 
@@ -105,7 +105,7 @@ class WorkspaceProblems(Generic[Shown]):
         return found
 
     def _judge(self) -> Steps[None]:
-        """Judge all closed files of which something may have changed."""
+        """Diagnose all closed files that may be affected by a change."""
         disk = self._session.project.disk
         yield from disk.held_still_in_steps(self._judge_each(), seconds=LOOKED_AT_AGAIN_SECONDS)
 

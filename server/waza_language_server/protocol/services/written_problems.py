@@ -29,7 +29,7 @@ class WrittenProblems:
         self._written: dict[tuple[str, str, str, str | None], str] = {}
 
     def written(self, problem: Problem, convert: Converter, project: Project, more: str = "") -> str:
-        """Return a problem as JSON, with ``more`` behind its message."""
+        """Return a problem as JSON, with ``more`` after its message."""
         if problem.related or more or len(problem.message) > LONGEST_MESSAGE:
             # A message that is cut off may be as long as the file: nothing of it is kept.
             diagnostic = convert.diagnostic(problem, project)
