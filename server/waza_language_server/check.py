@@ -54,9 +54,9 @@ class Finding:
 
 @frozen()
 class Report:
-    """What was found in one file. ``note`` says why it was not checked, ``unread`` that it should have been.
+    """The findings of one file. ``note`` says why it was not checked, ``unread`` that it should have been.
 
-    ``failures`` are mistakes of ours: because of them there may be more problems than ``findings``.
+    ``failures`` are errors of this program: because of them there may be more problems than ``findings``.
     """
 
     path: Path
@@ -100,7 +100,7 @@ def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Se
 
 
 def each_file(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield the YAML files among and below the paths, each once, and whether somebody named it."""
+    """Yield the YAML files among and below the paths, each once, and whether it is one of the paths."""
     seen: set[Path] = set()
     for path in paths:
         named = not path.is_dir()
@@ -112,7 +112,7 @@ def each_file(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
 
 
 def workspace_of(paths: Iterable[Path]) -> Workspace:
-    """Return the workspace in which the paths that somebody has named are open, wherever links lead them.
+    """Return the workspace in which the given paths are open, wherever links lead them.
 
     Their repositories are open, too: a file has the same problems by itself as among all others.
     """
@@ -176,7 +176,7 @@ def _check_file(workspace: Workspace, file: Path, *, named: bool) -> tuple[Repor
                 return _not_checked(project, file, named=named), workspace
             problems, workspace = diagnose_with_plug_ins(document, workspace)
             findings = tuple(_finding(file, document.lines, problem) for problem in problems)
-        except Exception as error:  # noqa: BLE001 - told to the user
+        except Exception as error:  # noqa: BLE001 - reported to the user
             findings = ()
             failures.append(RuleFailure("the check", error))
     return Report(file, findings, failures=tuple(failures)), workspace
@@ -188,9 +188,9 @@ def _finding(file: Path, lines: LineIndex, problem: Problem) -> Finding:
 
 
 def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
-    """Return why a file was not checked; None for one that nobody named and that may be none of a suite.
+    """Return why a file was not checked; None for one that was not named and may belong to no suite.
 
-    What cannot be read of the tasks of a suite is told at its eval file.
+    Tasks of a suite that cannot be read are reported at its eval file.
     """
     text = project.text(file.absolute())
     if text.known:

@@ -32,7 +32,7 @@ def sarif_log(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def github_annotations(findings: Iterable[Finding]) -> str:
-    """Return one workflow command a line. What a file says cannot begin a command of its own."""
+    """Return one workflow command a line. The content of a file cannot begin a command of its own."""
     return "".join(map(_annotation, findings))
 
 

@@ -62,7 +62,7 @@ def diagnostics_page() -> str:
 
 
 def problems_of(entry: Code, text: str) -> tuple[Problem, ...]:
-    """Return the problems with a code in a text, with the other files of its example beside it."""
+    """Return the problems with a code in a text, next to the other files of its example."""
     if not entry.files:
         document = Document("untitled:example", 0, text, _kind(entry))
         workspace = Workspace(Project(), default_catalog())

@@ -23,7 +23,7 @@ _MARK = "\ufeff"
 
 @frozen()
 class Fixed:
-    """What became of a file: how many problems were repaired, or why it was left as it is.
+    """The result for a file: how many problems were repaired, or why it was not changed.
 
     ``untried`` is how many fixes were not tried.
     """
@@ -37,7 +37,7 @@ class Fixed:
 def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
     """Apply the safe fixes to every suite file among and below the paths; yield the files that have some.
 
-    A file that cannot be read as text is left alone, and so is one that changes meanwhile.
+    A file that cannot be read as text is skipped, and so is one that changes meanwhile.
     """
     workspace = workspace_of(paths)
     finished(read_suites(workspace.project))

@@ -1,4 +1,4 @@
-"""Which word was meant: the nearest of the known ones."""
+"""Spelling suggestions: the known word that is nearest to a misspelled one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from waza_engine.later_patterns import compiled_later
 _DENIALS = frozenset({"not", "no", "never", "forbidden", "reject", "exclude", "excludes", "without"})
 _PARTS = compiled_later(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SHORT = 5
-"""Letters; in a word as short as this one wrong letter is a slip of the pen, two are another word."""
+"""Letters; in a word as short as this, one wrong letter is a typo, two are another word."""
 _MOST_SLIPS = 2
 LONGEST_WORD = 100
-"""Characters; a longer word is nobody's slip of the pen, and comparing it costs its length squared."""
+"""Characters; a longer word is not a typo, and comparing it takes quadratic time."""
 MAX_CANDIDATES = 1_000
 """How many known words are compared with a written one."""
 MOST_MEANT = 50
@@ -103,7 +103,7 @@ def alike_in_words(written: str, known: Iterable[str], fits: Callable[[str], boo
     """Return the known name that ``fits``, has every word of a written one, and denies what that denies.
 
     ``trigger_prompts`` is ``should_trigger_prompts`` without a word, and ``timeout_sec`` cuts one short; but
-    ``output_contains_near`` says more than ``output_contains`` and is none.
+    ``output_contains_near`` says more than ``output_contains`` and does not match it.
     """
     if len(written) > LONGEST_WORD:
         return None
@@ -149,7 +149,7 @@ def _distance(one: str, other: str) -> int:
 
 
 def _are_among(parts: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether each part is one of the words, or the beginning of one."""
+    """Return whether each part is one of the words, or the beginning of one."""
     left = list(words)
     for part in parts:
         meant = next(
@@ -163,7 +163,7 @@ def _are_among(parts: Sequence[str], words: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _denies(word: str) -> bool:
-    """Whether a name asks for the absence of something."""
+    """Return whether a name asks for the absence of something."""
     return bool(_DENIALS & {part.lower() for part in _PARTS.findall(word)})
 
 

@@ -1,11 +1,11 @@
-/** What was written into a file on disk: the editor that has the file open reads it a moment later. */
+/** Shows lines that were written into a file on disk: the editor that has the file open reads them a moment later. */
 
 import * as vscode from "vscode";
 
 /** How long an editor may take to read a file again. */
 const READ_AGAIN_MILLISECONDS = 5_000;
 
-/** Shows the lines that a document has beyond `before`, with the cursor where `text` stands in them. */
+/** Shows the lines that a document has beyond `before`, with the cursor at `text` in them. */
 export async function showAdded(document: vscode.TextDocument, before: string, text: string): Promise<void> {
     await readAgain(document, before);
     const editor = await vscode.window.showTextDocument(document);

@@ -1,4 +1,4 @@
-/** What agents and judges need beside the language server: added when a run first asks for it. */
+/** The packages that agents and judges need in addition to the language server: added when a run first needs them. */
 
 import * as vscode from "vscode";
 import type { Interpreter } from "./interpreters";

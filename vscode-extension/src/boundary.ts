@@ -25,7 +25,7 @@ function boundaryOf(file: string): string | undefined {
     return repositoryAround(folder) ?? suiteAround(folder) ?? projectFoldersAround(folder).find((each) => each === folder);
 }
 
-/** Whether a file lies in a folder, or is reached through it: a Python finds its packages beside the link that it was started by. */
+/** Returns whether a file is in a folder, or is reached through it: a Python finds its packages next to the link that started it. */
 export function leadsInto(file: string, folder: string): boolean {
     return links(file).some((place) => levels(place).some((level) => isSame(level, folder)));
 }
@@ -89,7 +89,7 @@ export function namesIn(folder: string): string[] {
     return orUndefined(() => fs.readdirSync(folder)) ?? [];
 }
 
-/** What is asked of the disk; undefined of a place that is not there, or not ours to read. */
+/** Returns the result of a disk access; undefined for a path that does not exist or cannot be read. */
 export function orUndefined<Value>(ask: () => Value): Value | undefined {
     try {
         return ask();

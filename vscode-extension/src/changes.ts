@@ -10,7 +10,7 @@ import type { LanguageClient } from "vscode-languageclient/node";
 const SCHEME = "waza-recorded";
 export const SHOW_CHANGE = "waza.showChange";
 
-/** What the server's links carry: a result file, a path in its record, and where that file is now. */
+/** The argument of the server's links: a result file, a path in its record, and where that file is now. */
 interface Change {
     readonly results: string;
     readonly path: string;

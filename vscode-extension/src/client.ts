@@ -84,22 +84,22 @@ export class ServerConnection implements vscode.Disposable {
         return this.client?.state === State.Running ? this.client : undefined;
     }
 
-    /** True once a start was asked for. */
+    /** True once a start was requested. */
     get isWanted(): boolean {
         return this.wanted;
     }
 
-    /** True when it was asked for, and no Python had it. */
+    /** True when it was requested, and no Python had it. */
     get isMissing(): boolean {
         return this.wanted && this.server === undefined && this.waiting === undefined;
     }
 
-    /** Starts the server unless that was asked for already; resolves when it is up, or cannot be. */
+    /** Starts the server unless that was requested already; resolves when it is up, or cannot be started. */
     async start(): Promise<void> {
         await (this.wanted ? this.queue : this.restart());
     }
 
-    /** The client of the server, which is started unless it runs; undefined when it cannot be, which is told. */
+    /** The client of the server, which is started unless it runs; undefined, and a message, when it cannot be started. */
     readonly reached = async (): Promise<LanguageClient | undefined> => {
         const isFirst = !this.wanted;
         await this.start();
@@ -153,7 +153,7 @@ export class ServerConnection implements vscode.Disposable {
         return this.tell(settingsOfFolders());
     }
 
-    /** Ends the server for good, and with it the runs, which nobody has cancelled; resolves when it is gone. */
+    /** Stops the server for good, and with it the active runs; resolves when it is gone. */
     shutDown(): Promise<void> {
         return this.enqueue(() => this.stop());
     }
@@ -295,7 +295,7 @@ export class ServerConnection implements vscode.Disposable {
     }
 }
 
-/** A client whose starts are told by whoever asked for them: its own words about one that failed go to the log alone. */
+/** A client whose callers report failed starts: its own messages about them only go to the log. */
 class QuietClient extends GuardedClient {
     private isToldElsewhere = false;
     private wasUp = false;

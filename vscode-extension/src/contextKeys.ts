@@ -1,4 +1,4 @@
-/** What the active file allows, for the `when` clauses of the manifest: commands are offered only where they work. */
+/** Context keys of the active file for the `when` clauses of the manifest: commands are offered only where they work. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";

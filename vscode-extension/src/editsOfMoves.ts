@@ -1,6 +1,6 @@
 /**
- * What suites say of a file changes with it when it is renamed, moved or deleted in the Explorer. VS Code saves what a refactoring has
- * changed (`files.refactoring.autoSave`), but not these edits: left unsaved, a suite would name on disk what is not there any more.
+ * Suites that name a file change with it when it is renamed, moved or deleted in the Explorer. VS Code saves the edits of a refactoring
+ * (`files.refactoring.autoSave`), but not these: left unsaved, a suite on disk would name a file that no longer exists.
  */
 
 import * as path from "node:path";
@@ -9,7 +9,7 @@ import type { Middleware } from "vscode-languageclient/node";
 
 type Moves = readonly Parameters<typeof moved>[1][];
 
-/** What was renamed or deleted in the Explorer, and the texts of the suites that changed with it. */
+/** The files that were renamed or deleted in the Explorer, and the texts of the suites that changed with them. */
 interface Change {
     readonly moves: Moves;
     readonly deleted: readonly string[];

@@ -11,7 +11,7 @@ import * as vscode from "vscode";
 const KEY = String.raw`(?:[\w.-]+|"[^"]*"|'[^']*'):`;
 const VALUE = String.raw`[^\s#|>\[{].*`;
 
-/** What the text of a line up to the cursor means for the next one; `behindDash` is how far below the dash it begins. */
+/** Rules from the text of a line up to the cursor to the indentation of the next one; `behindDash` is how far below the dash it begins. */
 const RULES: readonly { readonly line: RegExp; readonly behindDash: string }[] = [
     { line: new RegExp(`^\\s*- ${KEY}\\s+${VALUE}$`), behindDash: "  " },
     { line: new RegExp(`^\\s*- ${KEY}\\s*(?:[|>][-+0-9]*)?\\s*$`), behindDash: "    " },

@@ -328,7 +328,7 @@ async function workspaceConcernsUs(): Promise<boolean> {
     return false;
 }
 
-/** The id of the suite of the file in front, or of what stands at its cursor; without one it is said why, `nothing` of a file that has none. */
+/** The id of the suite of the active file, or of the item at its cursor; without one a message says why, `nothing` if the file has none. */
 async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor", nothing: string, shown?: string): Promise<string | undefined> {
     await decided;
     if (!server.isWanted && shown === undefined && vscode.window.activeTextEditor !== undefined) {
@@ -347,12 +347,12 @@ async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"
     return id;
 }
 
-/** The id of what is to be run in the file in front; without one it is said why there is none. */
+/** The id of the item to run in the active file; without one a message says why. */
 function toRun(server: ServerConnection, what: "suite" | "cursor", shown?: string): Promise<string | undefined> {
     return chosenInEditor(server, what, "There is nothing to run in this file.", shown);
 }
 
-/** The id of what a command of results was given, else of what stands at the cursor; without one, or without trust, it is said why. */
+/** The id in the argument of a results command, else of the item at the cursor; without one, or without trust, a message says why. */
 async function recorded(server: ServerConnection, given: unknown): Promise<string | undefined> {
     if (!isTrustedFor(RESULTS_NEED_TRUST)) {
         return undefined;
@@ -370,7 +370,7 @@ function inFile(action: (given: unknown) => unknown): (given: unknown) => Promis
     };
 }
 
-/** Runs the suite of the file in front, or what stands at its cursor; `shown` is the eval file whose result is in front, when one is. */
+/** Runs the suite of the active file, or the item at its cursor; `shown` is the eval file whose result is in front, when one is. */
 async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor", shown?: string): Promise<void> {
     const [id, client] = [await toRun(server, what, shown), server.running];
     if (client !== undefined && id !== undefined) {
@@ -378,7 +378,7 @@ async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor
     }
 }
 
-/** Asks what a run is to be like, and starts it: of what a lens names, or of what stands at the cursor. */
+/** Asks for the options of a run, and starts it: of the item that a lens names, or of the item at the cursor. */
 async function runWith(server: ServerConnection, runs: Runs, context: vscode.ExtensionContext, given: string | undefined): Promise<void> {
     if (!isTrustedFor(RUNS_NEED_TRUST)) {
         return;

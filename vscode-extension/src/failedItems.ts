@@ -1,4 +1,4 @@
-/** What of a run has failed, so that it alone can be run again: what failed elsewhere in the window costs nothing. */
+/** The failed items of a run, so that only these are run again: failures of other runs in the window cost nothing. */
 
 import { kindOf } from "./runnables";
 import { concludedVerdict, verdictOf, type RunEvent, type Verdict } from "./runEvents";
@@ -9,7 +9,7 @@ const ENDED: ReadonlySet<string> = new Set(["passed", "failed", "errored", "trie
 
 export class FailedItems {
     private readonly ids = new Set<string>();
-    /** Whether all that had failed has passed in later runs. */
+    /** True if all failed items have passed in later runs. */
     havePassed = false;
 
     constructor(private readonly request: RunRequest) {}
@@ -27,7 +27,7 @@ export class FailedItems {
         this.havePassed ||= isLast;
     }
 
-    /** Whether a task or a prompt by itself has failed. */
+    /** True if a task or a prompt itself has failed. */
     get areSome(): boolean {
         return this.ids.size > 0;
     }

@@ -1,5 +1,5 @@
 /**
- * Folders that come or go outside of the editor: VS Code tells of the folder alone, and nobody who looks for suite files hears of it.
+ * Folders that come or go outside of the editor: VS Code reports only the folder, which a watcher for suite files does not match.
  */
 
 import * as path from "node:path";
@@ -13,9 +13,9 @@ const MOST_ASKED = 500;
 /** Folders that are looked into one by one: where a checkout makes more, the server looks at all files of the window instead. */
 const MOST_LOOKED_INTO = 50;
 const SUITE_FILES = "**/{*.yaml,*.yml,SKILL.md}";
-/** Files of suites, of which others are told; whatever else has come or gone may be a folder, with a dot in its name or without. */
+/** Files of suites, which other watchers report; everything else may be a folder, with a dot in its name or without. */
 const SUITE_FILE = /(?:\.ya?ml|[/\\]SKILL\.md)$/u;
-/** Folders full of files that are of no suite, and what makes them tells of each. */
+/** Folders full of files that belong to no suite and are reported one by one. */
 const LEFT_OUT = /[/\\](?:node_modules|\.git|\.waza|__pycache__)(?:[/\\]|$)/u;
 
 export class Folders implements vscode.Disposable {
@@ -25,8 +25,8 @@ export class Folders implements vscode.Disposable {
     private gathering = false;
 
     /**
-     * @param knows whether a file of a suite lies below a path, as far as it was shown
-     * @param told called when the server has been told of something
+     * @param knows returns whether a file of a suite is below a path, as far as it was shown
+     * @param told called when a change was reported to the server
      */
     constructor(
         private readonly client: () => LanguageClient | undefined,
@@ -61,7 +61,7 @@ export class Folders implements vscode.Disposable {
 
     private gather(uris: Map<string, vscode.Uri>, uri: vscode.Uri): void {
         if (SUITE_FILE.test(uri.fsPath) || LEFT_OUT.test(uri.fsPath) || this.client() === undefined) {
-            return; // who looks for files of its kind has heard of it
+            return; // another watcher reports files of this kind
         }
         uris.set(uri.fsPath, uri);
         if (!this.gathering) {

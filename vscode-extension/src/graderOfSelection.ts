@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 import type { CodeAction, LanguageClient } from "vscode-languageclient/node";
 import { tellProblem } from "./problems";
 
-/** What the server says of each: what it asks for, where it goes, and what it comes to; see docs/protocol.md. */
+/** The server's description of each: its requirement, its place, and its verdicts; see docs/protocol.md. */
 interface Told {
     readonly words: string;
     readonly where: string;

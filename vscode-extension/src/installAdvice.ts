@@ -1,5 +1,5 @@
 /**
- * What a person does when the language server cannot be installed: one sentence with the command for this system.
+ * Advice for a person when the language server cannot be installed: one sentence with the command for this system.
  *
  * Architecture invariant: nothing of `vscode` here, so that plain Node tests cover it.
  */
@@ -11,7 +11,7 @@ export interface Machine {
     readonly platform: NodeJS.Platform;
     /** True for the user that needs no `sudo`. */
     readonly isRoot: boolean;
-    /** Whether a program is on PATH. */
+    /** Returns whether a program is on PATH. */
     readonly has: (program: string) => boolean;
 }
 
@@ -34,7 +34,7 @@ const INSTALL_UV = "curl -LsSf https://astral.sh/uv/install.sh | sh";
 /** The message has a button for it. */
 const MAKE_AGAIN = "then try again";
 
-/** What to do on a machine where no environment can be made; `pythons` are those that were found. */
+/** Returns the advice for a machine where no environment can be created; `pythons` are those that were found. */
 export function withoutPython(machine: Machine, pythons: readonly KnownPython[]): Advice {
     const { platform } = machine;
     const recent = pythons.find(({ isRecent }) => isRecent);
@@ -70,7 +70,7 @@ function packagedPython(machine: Machine): string | undefined {
     return command === undefined || machine.isRoot ? command : `sudo ${command}`;
 }
 
-/** What pip and uv say when the index does not answer: no name, no route, a proxy that refuses, an answer that never comes. */
+/** The output of pip and uv when the index does not answer: no name, no route, a proxy that refuses, a timeout. */
 const UNREACHED = new RegExp(
     [
         "NewConnectionError|Failed to establish a new connection|connection broken by|ConnectTimeoutError|ReadTimeoutError|ProxyError",
@@ -113,7 +113,7 @@ export function afterFailure(output: string, machine: Machine, tool: "pip" | "uv
     return otherwise;
 }
 
-/** How pip's own file of settings, which needs no new window, or a variable for uv, is told of `value`. */
+/** Returns how to set `value` in pip's own configuration file, which needs no new window, or in a variable for uv. */
 function setting(machine: Machine, tool: "pip" | "uv", pip: string, variable: string, value: string): string {
     if (tool === "uv") {
         return `set \`${variable}\` to ${value} and restart VS Code`;

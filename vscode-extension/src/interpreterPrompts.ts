@@ -1,4 +1,4 @@
-/** What the user is asked about Python: where the server is, and whether to create an environment for it. */
+/** Questions to the user about Python: where the server is, and whether to create an environment for it. */
 
 import * as vscode from "vscode";
 import { withoutPython, type Advice } from "./installAdvice";
@@ -20,7 +20,7 @@ export const MACHINE = {
     has: (program: string) => findOnPath(program) !== undefined,
 };
 
-/** How many messages that no Python has the server nobody has answered. */
+/** The number of unanswered messages that no Python has the server. */
 let unanswered = 0;
 
 /**
@@ -69,7 +69,7 @@ export async function serverIsThere(): Promise<void> {
 /**
  * Creates the private environment with a progress notification; false when it failed or was canceled.
  *
- * @param kept what is said to go on when a renewal fails
+ * @param kept names what still works when an update of the environment fails
  */
 export async function createEnvironment(
     environment: PrivateEnvironment,
@@ -201,7 +201,7 @@ function canMakeEnvironments(python: KnownPython): boolean {
     return python.isRecent && python.hasVenv;
 }
 
-/** What the Pythons of this machine say of themselves, those on PATH first; those that do not answer are left out. */
+/** Returns the Pythons of this machine with their versions, those on PATH first; those that do not answer are left out. */
 async function knownPythons(environment: PrivateEnvironment, workingDirectory: string): Promise<KnownPython[]> {
     const interpreters = new Map([...interpretersOnPath(), ...(await candidates(environment))].map((each) => [each.command, each]));
     const known = await Promise.all([...interpreters.values()].map((each) => askWhatItIs(each, workingDirectory)));

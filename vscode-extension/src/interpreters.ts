@@ -53,7 +53,7 @@ export async function askForServer(interpreter: Interpreter, workingDirectory: s
     return { interpreter, version };
 }
 
-/** What a Python says of itself. */
+/** A Python interpreter, as it describes itself. */
 export interface KnownPython {
     readonly interpreter: Interpreter;
     /** Such as `3.9`. */
@@ -85,7 +85,7 @@ export async function askWhatItIs(interpreter: Interpreter, workingDirectory: st
     return { interpreter, version, isRecent: !isOlder(version, MINIMUM_PYTHON), hasVenv: venv === "venv" };
 }
 
-/** What the `waza.interpreter` setting names: a path (absolute, or relative to `folder`) or a command on PATH. */
+/** Returns the interpreter of the `waza.interpreter` setting: a path (absolute, or relative to `folder`) or a command on PATH. */
 export function interpreterFromSetting(value: string, folder: string | undefined): Interpreter {
     let command = value.trim();
     if (folder !== undefined) {

@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 
 const AT_SERVER = "waza.atServer";
 
-/** Carries out what lenses say, when the server is up; `reached` resolves to nothing when it cannot be, which is told. */
+/** Executes the commands of lenses when the server is up; `reached` resolves to undefined, after a message, when it cannot be started. */
 export function registerLensCommands(reached: () => Promise<unknown>): vscode.Disposable {
     return vscode.commands.registerCommand(AT_SERVER, async (command: string, ...given: unknown[]) =>
         (await reached()) === undefined ? undefined : vscode.commands.executeCommand(command, ...given),

@@ -1,7 +1,7 @@
 /**
  * New suites, tasks and graders: the person is asked, the server makes them.
  *
- * What is made, and where, is the engine's business; the same drafts come from `waza-engine new`.
+ * The engine decides their content and place; `waza-engine new` creates the same drafts.
  */
 
 import * as path from "node:path";
@@ -17,7 +17,7 @@ import { SKILL_GLOB } from "./suiteFiles";
 import { runnableOf } from "./testing/reports";
 import { isTrustedFor, DRAFTS_NEED_TRUST } from "./trust";
 
-/** Starts the server unless it runs; undefined when it cannot, which is told. */
+/** Starts the server unless it runs; undefined, after a message, when it cannot be started. */
 export type Connect = () => Promise<LanguageClient | undefined>;
 
 /** Makes a suite for one of the skills of the workspace, or the `skill` that was chosen in the Explorer, and opens it. */
@@ -200,7 +200,7 @@ async function whyNoTask(connect: Connect, suite: string | undefined, id: string
     }
 }
 
-/** The ids of the tasks that a suite has; none when nobody knows. */
+/** Returns the ids of the tasks of a suite; empty if unknown. */
 async function idsOf(connect: Connect, suite: string): Promise<ReadonlySet<string>> {
     const client = await connect();
     try {
@@ -211,7 +211,7 @@ async function idsOf(connect: Connect, suite: string): Promise<ReadonlySet<strin
     }
 }
 
-/** What the commands answer; see docs/protocol.md. */
+/** The answer of the commands; see docs/protocol.md. */
 interface Made {
     readonly files?: readonly string[];
     readonly name?: string;
@@ -224,7 +224,7 @@ interface InFront {
     readonly suite: string;
 }
 
-/** The file in front, the id of what it runs and the eval file of its suite; without a suite it is said what to do. */
+/** The active file, the id of its runnable and the eval file of its suite; without a suite a message says what to do. */
 async function suiteInFront(connect: Connect, shown?: string): Promise<InFront | undefined> {
     const client = await connect();
     if (client === undefined) {
@@ -238,14 +238,14 @@ async function suiteInFront(connect: Connect, shown?: string): Promise<InFront |
     return document === undefined || id === undefined ? undefined : { document, id, suite: suiteOf(id) };
 }
 
-/** What `waza/createFiles` asks for. */
+/** The parameters of a `waza/createFiles` request. */
 export interface NewFiles {
     readonly label: string;
     readonly files: readonly { readonly uri: string; readonly text: string }[];
     readonly edit: WorkspaceEdit | null;
 }
 
-/** Whether the person is shown new files. */
+/** True while the person is asked about new files. */
 let isAsking = false;
 
 /** Shows which files are new and, when the person takes them, makes them as one change; resolves to whether it did. */

@@ -1,6 +1,6 @@
 /**
- * What lines and files came to in their last run, told apart by shape and by colour: icons in the gutter, stripes in the
- * overview ruler, badges in the Explorer. What passed is what the server says; here it is only drawn.
+ * The verdicts of lines and files in their last run, distinguished by shape and by colour: icons in the gutter, stripes in the
+ * overview ruler, badges in the Explorer. The server decides the verdicts; this module only draws them.
  *
  * The icons have the colours of Okabe and Ito, which people with any colour vision tell apart, darker on light themes.
  */
@@ -20,7 +20,7 @@ interface Mark {
     readonly line: number;
     readonly state: MarkState;
     readonly stale: boolean;
-    /** Whether the Test Explorer has an item for it, whose icon is in the gutter. */
+    /** True if the Test Explorer has an item for it, whose icon is in the gutter. */
     readonly isTest?: boolean;
 }
 
@@ -92,7 +92,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         );
     }
 
-    /** Asks the server again, soon: for the lines of all editors, and for the files unless they came to the same. */
+    /** Requests the marks again, soon: for the lines of all editors, and for the files if `files` is true. */
     refresh({ files }: { readonly files: boolean }): void {
         this.refreshLines(vscode.window.visibleTextEditors, DELAY_MS);
         if (files) {
@@ -225,7 +225,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     }
 }
 
-/** Whether lines of a document may have marks. */
+/** Returns whether lines of a document may have marks. */
 function isJudged({ languageId, uri }: vscode.TextDocument): boolean {
     return uri.scheme === "file" && (languageId === "yaml" || isSkillFile(uri.fsPath));
 }
@@ -238,7 +238,7 @@ function keyOf(state: MarkState, stale: boolean): string {
     return `${state}${stale ? " stale" : ""}`;
 }
 
-/** What is stale is drawn dotted and paler: it may no longer hold. */
+/** Returns the decoration of a mark; a stale one is dotted and paler. */
 function decorationOf(state: MarkState, stale: boolean): vscode.TextEditorDecorationType {
     const icon = (colour: string) => ({ gutterIconPath: svg(SHAPES[state], colour, stale), gutterIconSize: "contain" });
     return vscode.window.createTextEditorDecorationType({

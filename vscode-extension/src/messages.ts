@@ -14,7 +14,7 @@ const CANCEL = "Cancel";
 interface Question {
     readonly message: string;
     readonly choices: readonly string[];
-    /** Whether it is a list to choose from, and nothing that happens next. */
+    /** True to show a list to choose from instead of a modal warning. */
     readonly pick?: boolean;
 }
 

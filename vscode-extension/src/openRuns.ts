@@ -1,4 +1,4 @@
-/** The runs that go on, remembered across a reload of the window: what it cuts off is told afterwards. */
+/** The active runs, stored across a reload of the window: the runs that it interrupts are reported afterwards. */
 
 import type { Memento } from "vscode";
 import type { RunView } from "./runViews";

@@ -1,13 +1,14 @@
 /**
- * A Python environment of the extension's own, made from the wheel that it carries.
+ * A Python environment of the extension's own, created from its bundled wheel.
  *
- * It is created only when the user asks for it, and lives in the extension's storage folder. Once it exists, an
- * update of the extension renews it. uv makes it when there is one (a second instead of some), else
- * `venv` and pip. Agents and judges need packages that editing does without: these are added when the user wants it. Each is made in a folder of its own, which counts once its marker is written: what was there before
- * goes when the new one is complete, so an update without a network leaves the older server to work with.
+ * It is created only when the user requests it, in the extension's storage folder. Once it exists, an update of the extension
+ * updates it. uv creates it when it is available (one second instead of several), else `venv` and pip. Agents and judges need
+ * more packages than editing: these are added when the user agrees. Each environment is created in a folder of its own, which is
+ * used once its marker is written. The previous one is deleted when the new one is complete, so an update without a network
+ * leaves the older server to work with.
  *
- * Architecture invariant: nothing is installed but the wheel, and what the files beside it pin by version and hash. No package is built
- * here, since a build fetches what nobody has pinned.
+ * Architecture invariant: nothing is installed but the wheel, and the packages that the files next to it pin by version and hash. No
+ * package is built here, since a build fetches unpinned packages.
  */
 
 import * as fs from "node:fs";
@@ -66,8 +67,8 @@ export class PrivateEnvironment {
     }
 
     /**
-     * Creates it anew with `base` (Python 3.11 or newer that has `venv`; undefined when there is none, which leaves it to uv).
-     * `report` is told what is being done, in words. Who asks while one is being made gets that one.
+     * Creates it again with `base` (Python 3.11 or newer that has `venv`; undefined when there is none, which leaves it to uv).
+     * `report` gets a description of each step. A call while one is being created returns that one.
      *
      * @throws Error with a sentence for the user; the tools' output goes to the log
      */
@@ -79,7 +80,7 @@ export class PrivateEnvironment {
     }
 
     /**
-     * Adds what agents and judges need to the one that is used. `report` is told what is being done, in words.
+     * Adds the packages for agents and judges to the active environment. `report` gets a description of each step.
      *
      * @throws Error with a sentence for the user; the tools' output goes to the log
      */
@@ -133,7 +134,7 @@ export class PrivateEnvironment {
         );
     }
 
-    /** What the first way that works gives. pip is tried also after uv: what it was told of an index or a proxy, uv does not know. */
+    /** Returns the result of the first way that works. pip is also tried after uv: uv does not read pip's settings for an index or a proxy. */
     private async firstThatWorks<Made>(ways: readonly (() => Promise<Made>)[], cancel: Cancel): Promise<Made> {
         let failure = new Error("There is neither uv nor a Python to create it with.");
         for (const way of ways) {
@@ -190,7 +191,7 @@ export class PrivateEnvironment {
         return this.run("pip", python, ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", ...part], cancel);
     }
 
-    /** What of a file beside the wheel is installed, as pip and uv take it. */
+    /** Returns the arguments for pip and uv to install the packages of a file next to the wheel. */
     private pinned(file: string): string[] {
         return ["--require-hashes", "--only-binary", ":all:", "-r", path.join(this.bundled, file)];
     }

@@ -1,4 +1,4 @@
-/** What the server refuses, told by its reason; the file that it speaks of is a button away. */
+/** Messages about requests that the server rejects: its reason, and a button that opens the file in question. */
 
 import * as vscode from "vscode";
 import { sentence } from "./messages";

@@ -16,7 +16,7 @@ interface RegradeAnswer {
     readonly message: string | null;
 }
 
-/** What was graded again, and what was told of it: one `ended` for each record. */
+/** A regraded item and its events: one `ended` for each record. */
 export interface Regraded {
     readonly id: string;
     readonly events: readonly RunEvent[];
@@ -33,7 +33,7 @@ export class Regrades {
     /** Fires when recorded answers were graded again, or could not be. */
     readonly onDidEnd = this.ended.event;
 
-    /** Hears what is told of what an id names. */
+    /** Takes an event about the item with an id. */
     take(id: string, event: RunEvent): void {
         const regrading = this.going.get(id);
         regrading?.events.push(event);

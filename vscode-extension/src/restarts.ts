@@ -1,4 +1,4 @@
-/** What becomes of a server that stops by itself: it starts again, unless it has stopped too often of late. Told in our own words. */
+/** Restarts a server that stops by itself, unless it has stopped too often of late. The messages are our own. */
 
 import { CloseAction, ErrorAction, type CloseHandlerResult, type ErrorHandler, type ErrorHandlerResult } from "vscode-languageclient/node";
 
@@ -14,7 +14,7 @@ export class Restarts implements ErrorHandler {
     /** @param onGivenUp called when it is not started any more */
     constructor(private readonly onGivenUp: () => void) {}
 
-    /** What is sent to a server that has just stopped fails, message by message: how it goes on is decided when the connection closes. */
+    /** Every message to a server that has just stopped fails: `closed` decides whether to restart it. */
     error(error: Error): ErrorHandlerResult {
         return { action: ErrorAction.Continue, message: `The connection to the Waza language server: ${error.message}`, handled: true };
     }

@@ -1,4 +1,4 @@
-/** What changed between two runs of a suite or a task: the server tells it as Markdown, which VS Code's preview shows. */
+/** Changes between two runs of a suite or a task: the server returns Markdown, which VS Code's preview shows. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
@@ -63,7 +63,7 @@ export function recordedOf(item: string): string {
     return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
 }
 
-/** What an id has come to in a run, since an earlier one. */
+/** Returns the page of the changes of an item in a run since an earlier one. */
 function pageOf(id: string, run: RecordedRun, since: RecordedRun): vscode.Uri {
     const name = `${titleOf(id)} since ${when(since)}`.replaceAll(/[/\\?#]/gu, "-");
     const query = JSON.stringify({ id, record: run.resultsFile, since: since.resultsFile });

@@ -15,13 +15,13 @@ export interface AnsweredTask {
     readonly name: string;
 }
 
-/** What a page is made of. */
+/** The parts of a page. */
 export interface ResultPageParts {
     /** The id of the suite or the task. */
     readonly id: string;
     /** Said above it. */
     readonly notices: readonly string[];
-    /** What VS Code's own Markdown has made of the page. */
+    /** The page as HTML, rendered by VS Code's own Markdown. */
     readonly rendered: string;
     readonly workspaces: readonly TrialWorkspace[];
     /** The tasks whose answers can become tasks of their own. */
@@ -30,9 +30,9 @@ export interface ResultPageParts {
     readonly tasks: readonly AnsweredTask[];
     /** The file of the run that is shown, "" when there is none. */
     readonly record: string;
-    /** Whether a person is asked for a verdict of it. */
+    /** True if it waits for a person's verdict. */
     readonly waits: boolean;
-    /** Whether there is an earlier run to compare with. */
+    /** True if there is an earlier run to compare with. */
     readonly comparable: boolean;
     readonly style: string;
     /** Where styles may come from, for the page's policy. */
@@ -41,7 +41,7 @@ export interface ResultPageParts {
 
 /** The commands that the page may call. */
 export const PAGE_COMMANDS = ["waza.reviewAnswers", "waza.compareResults", "waza.saveRecord", "waza.openWorkspace", "waza.openJudged", "waza.openFile", "waza.run", "waza.regrade"];
-/** What a grader found in an answer: what it wants, what it forbids, what comes nearest. */
+/** The marks of a grader in an answer: required text, forbidden text, the nearest match. */
 const FOUND: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "≈": "nearest" };
 /** An answer whose fence says which of its lines, counted from 1, are marks: what only looks like one is the agent's. */
 const MARKED_ANSWER = /(<pre\b[^>]*><code\b[^>]*\blanguage-marked)-([\d-]+)("[^>]*>)([^]*?)(<\/code><\/pre>)/gu;

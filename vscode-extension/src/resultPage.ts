@@ -18,11 +18,11 @@ interface ResultDocument {
     readonly answered: readonly AnsweredTask[];
     readonly tasks: readonly AnsweredTask[];
     readonly resultsFile: string;
-    /** Whether the run that is shown has not ended: what is finished so far stands there. */
+    /** True if the shown run is active: the page has what is finished so far. */
     readonly goesOn: boolean;
-    /** Whether some of its tasks were graded again since. */
+    /** True if some of its tasks were graded again since. */
     readonly regraded: boolean;
-    /** Whether a person is asked for a verdict of it. */
+    /** True if it waits for a person's verdict. */
     readonly waits: boolean;
 }
 
@@ -40,7 +40,7 @@ const REDRAW_AFTER_MILLISECONDS = 300;
 /** How soon a page of a run that goes on looks again: of one that was begun elsewhere nobody tells the end. */
 const LOOK_AGAIN_AFTER_MILLISECONDS = 3_000;
 
-/** What the page shows, kept by the window: without a script a page cannot keep it itself. */
+/** The state of the page, stored by the window: a page without scripts cannot store it itself. */
 interface Shown {
     readonly id: string;
     /** The result file, "" when there was none. */
@@ -246,7 +246,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     }
 }
 
-/** Whether one id is the other, or is among what that runs. */
+/** Returns whether one id equals the other, or is a part of it. */
 function isPart(id: string, whole: string): boolean {
     return id === whole || id.startsWith(`${whole}::`) || id.startsWith(`${whole}#`);
 }

@@ -1,4 +1,4 @@
-/** What a person chooses for runs without opening the settings: what one run is like, the executor, a login. */
+/** Choices for runs without opening the settings: the options of one run, the executor, a login. */
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -119,12 +119,12 @@ function asSaid(options: Said): RunOptions {
     return options as RunOptions;
 }
 
-/** What was answered, as options: nothing when the question was left, and "" takes back what was said before. */
+/** Converts an answer to options: undefined when the question was dismissed, and "" resets an earlier answer. */
 function said<Value>(answer: Value | "" | undefined, options: (value: Value | undefined) => Said): RunOptions | undefined {
     return answer === undefined ? undefined : asSaid(options(answer === "" ? undefined : answer));
 }
 
-/** Numbers that may be written, and what is said of others. */
+/** The valid numbers, and the message for others. */
 interface Numbers {
     readonly pattern: RegExp;
     readonly wanted: string;

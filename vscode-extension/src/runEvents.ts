@@ -1,14 +1,14 @@
 /**
- * What runs tell: the notification `waza/runEvent`; see docs/protocol.md.
+ * Events of runs: the notification `waza/runEvent`; see docs/protocol.md.
  *
- * Passing and failing come from the engine's conclusion; nothing here or behind it decides that.
+ * Passing and failing come from the engine's conclusion; the extension never decides that.
  */
 
 import type { Location } from "vscode-languageclient/node";
 
 export const RUN_EVENT = "waza/runEvent";
 
-/** What a task, trial, grader or prompt came to, in the words of VS Code's tests. */
+/** The verdict of a task, trial, grader or prompt, named as in VS Code's test API. */
 export type Verdict = "passed" | "failed" | "errored" | "skipped";
 
 /** A check that does not hold, and where its rule stands. */
@@ -26,7 +26,7 @@ export interface GraderConclusion {
     readonly feedback: string;
 }
 
-/** What a task or a run comes to; `reason` and `graders` are those of a task, `reasons` those of a run. */
+/** The conclusion of a task or a run; `reason` and `graders` are those of a task, `reasons` those of a run. */
 export interface Conclusion {
     readonly verdict: string;
     /** How a run ended, in one line. */
@@ -61,7 +61,7 @@ export interface RunEvent {
     readonly duration_ms?: number;
     readonly cost_usd?: number;
     readonly baseline?: boolean;
-    /** It tells of a recorded answer that was graded again, and not of a run. */
+    /** True if it is about a recorded answer that was graded again, and not about a run. */
     readonly regraded?: boolean;
     /** It closes a task that some graders have judged again, with what the others said in the run. */
     readonly with_recorded?: boolean;
@@ -72,7 +72,7 @@ export interface RunEvent {
 export interface RunEventParams {
     /** The id of what runs. */
     readonly id: string;
-    /** The token of the progress that the run was asked for with. */
+    /** The progress token of the request for the run. */
     readonly token?: string | number | null;
     readonly event: RunEvent;
 }
@@ -86,7 +86,7 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
     limited: "errored",
 };
 
-/** What the event that closes a task says of it: one that has passed so far only has not passed. */
+/** Returns the verdict in the event that closes a task: a task that was cut short has not passed. */
 export function concludedVerdict({ conclusion, kind }: RunEvent): Verdict {
     return conclusion?.cut_short ? "errored" : verdictOf(conclusion?.verdict ?? kind);
 }

@@ -1,4 +1,4 @@
-/** What the settings say about runs, in the words of `waza.run`; what they leave empty is as the suite says. */
+/** The settings for runs, named as in `waza.run`; the suite decides what they leave empty. */
 
 export interface RunOptions {
     readonly executor?: string;
@@ -13,7 +13,7 @@ export interface RunOptions {
 }
 
 const TEXTS = ["executor", "model", "judgeExecutor", "judgeModel"] as const;
-/** What a number is to be, in words; one that counts is whole. */
+/** Descriptions of the valid numbers; a count is a whole number. */
 const NUMBERS = {
     trials: "a whole number of trials, or 0 for as many as the suite says",
     workers: "a whole number of trials that run at the same time, or 0 for as many as the suite says",
@@ -25,13 +25,13 @@ const NUMBER_NAMES = Object.keys(NUMBERS) as NumberName[];
 
 /** A setting that is not what it may be, and what to say of it. */
 export interface WrongSetting {
-    /** With all that stands before it: `waza.run.trials`. */
+    /** The full name: `waza.run.trials`. */
     readonly name: string;
     readonly words: string;
 }
 
 /**
- * What the settings say about a run.
+ * Returns the options of a run from the settings.
  *
  * @param read the value of a setting below `waza.run`
  */
@@ -56,8 +56,8 @@ export function runOptions(read: (name: string) => unknown): RunOptions {
 }
 
 /**
- * The first setting that a run cannot be started with: passed over, it would run the agent otherwise than somebody wanted, or spend
- * without the limit that was set.
+ * Returns the first invalid setting: ignoring it would run the agent differently than intended, or spend without the limit that was
+ * set.
  *
  * @param read the value of a setting below `waza.run`
  * @param chosen what was chosen for this run alone, whatever the settings say
@@ -96,7 +96,7 @@ export function runEnvironment(value: unknown): Record<string, string> {
     );
 }
 
-/** Whether a variable of the environment may be called so. */
+/** Returns whether a name is valid for an environment variable. */
 export function isVariable(name: string): boolean {
     return /^[A-Za-z_][A-Za-z0-9_]*$/u.test(name);
 }

@@ -17,18 +17,18 @@ const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
 const MARKS: Readonly<Record<string, string>> = { passed: "$(pass)", failed: "$(error)", unjudged: "$(circle-slash)" };
 const OTHER_MARK = "$(warning)";
-/** What a screen reader says of the icons. */
+/** Labels of the icons for screen readers. */
 const SPOKEN: Readonly<Record<string, string>> = { pass: "passed", error: "failed", warning: "warning", "sync~spin": "running" };
 /** How runs end that leave failures to walk. */
 const WITH_FAILURES: ReadonlySet<string> = new Set(["failed", "errored", "broken"]);
-/** How runs end that were cut off, by somebody or with their engine: that is what is told of them. */
+/** The status of runs that were interrupted, by a person or with their engine. */
 const CUT_OFF = "interrupted";
 const SHOW_RESULTS = "testing.showMostRecentOutput";
 
 /** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
     private readonly entries = new Set<Entry>();
-    /** What failed in runs of which a message may stand there still: nothing takes it away but its reader. */
+    /** The failed items of runs whose message may still be shown: only the reader can close it. */
     private readonly told = new Set<FailedItems>();
 
     /** @param runAgain runs what failed, one after the other */
@@ -39,7 +39,7 @@ export class RunStatusBar implements vscode.Disposable {
         return new RunStatus(request, this.begin(), this.told, this.runAgain, together);
     }
 
-    /** Says what runs came to that were asked for at once, in place of what each of them did. */
+    /** Shows one message about runs that were requested together, in place of one for each. */
     tellTogether(together: RunsTogether): void {
         if (together.isEmpty) {
             return;
@@ -56,7 +56,7 @@ export class RunStatusBar implements vscode.Disposable {
         }
     }
 
-    /** Says what recorded answers came to that were graded again; of those of several records the marks tell. */
+    /** Shows the verdict of recorded answers that were graded again; for several records the marks show it. */
     tellRegraded({ id, events }: Regraded): void {
         events.filter((event) => kindOf(id) !== "grader" || event.with_recorded === true).forEach((event) => {
             takeLater(this.told, event);
@@ -229,7 +229,7 @@ class RunStatus implements RunView {
     }
 }
 
-/** Says what failed, and leads there; what several came to is opened by itself alone. */
+/** Shows the failures, and offers what to do about them; "Open Result" is only offered for a single run. */
 async function offerFailures(message: string, failures: readonly RunOutcome[], runAgain: (requests: readonly RunRequest[]) => void): Promise<void> {
     const isWrong = failures.some((outcome) => outcome.isWrong);
     const tell = isWrong ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;

@@ -1,9 +1,9 @@
-/** What is run, in words that tell the folders of a window apart. */
+/** Titles of runnables that distinguish the folders of a window. */
 
 import * as vscode from "vscode";
 import { suiteOf, titleOf } from "./runnables";
 
-/** What is run; in a window of several folders with the name of its folder before it. */
+/** Returns the title of a runnable; in a window of several folders it begins with the name of its folder. */
 export function titleInWorkspace(id: string): string {
     const [title, folder] = [titleOf(id), folderOf(suiteOf(id))];
     return folder === undefined || title === folder || title.startsWith(`${folder} ›`) ? title : `${folder} › ${title}`;

@@ -8,7 +8,7 @@ export interface RunView {
     take(event: RunEvent): void;
     /** @param problem why the run could not start or did not come to its end, undefined when it did */
     end(problem: string | undefined): void;
-    /** Whether it has told in a message what was wrong, when it has ended: nobody needs to be told twice. */
+    /** True if it has reported in a message what was wrong, so that no second message is needed at its end. */
     readonly hasTold?: boolean;
 }
 

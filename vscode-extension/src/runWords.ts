@@ -1,4 +1,4 @@
-/** What is said of a run while it goes on, and when it has ended: few words, the reason first. */
+/** Short messages about a run while it is active and when it has ended: the reason first. */
 
 import type { RunEvent } from "./runEvents";
 
@@ -22,7 +22,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
     "--max-cost": "waza.run.maxCost",
     "--keep-workspace": "waza.run.keepWorkspaces",
 };
-/** The last event of a run whose server has gone, which tells of none any more. */
+/** The last event of a run whose server is gone and sends no more events. */
 export const INTERRUPTED: RunEvent = {
     kind: "ended",
     status: "error",
@@ -64,7 +64,7 @@ export class RunState {
         }
     }
 
-    /** What runs now: `3/12 · greets · trial 2 · 0:34 · $0.22`. */
+    /** Returns the progress: `3/12 · greets · trial 2 · 0:34 · $0.22`. */
     progress(elapsedMilliseconds: number): string {
         const counted = this.total > 0 ? `${this.completed}/${this.total}` : "";
         const now = [...this.busy.values()].at(-1) ?? this.last;
@@ -144,14 +144,14 @@ export function waysToLogIn(reason: string): WayOut[] {
     return ways.some(({ command, argument }) => command === "waza.logIn" || command === "waza.setProviderKey" || argument === JUDGE_EXECUTOR) ? ways : [];
 }
 
-/** A reason without the absolute paths before it, which nobody reads first: of a suite, and of a file that it names. A line stands at its end. */
+/** Returns a reason without the absolute paths before it, of a suite and of a file that it names. A line number is put at its end. */
 export function reasonFirst(reason: string): string {
     const { words, place } = placed(reason);
     const name = place?.file.split(/[/\\]/u).at(-1) ?? "";
     return place?.line === undefined ? words : `${words} (${name}, line ${String(place.line)})`;
 }
 
-/** What a reason says, and the last of the files that stand before it: the one that it speaks of. */
+/** Splits a reason from the files before it, and returns the last of them: the one that it is about. */
 export function placed(reason: string): { readonly words: string; readonly place?: Place } {
     const [, file, line, words] = /^((?:\/|[A-Za-z]:\\)[^\n]*?\.\w+):(?:(\d+):)?\s+(.+)$/su.exec(reason) ?? [];
     if (file === undefined || words === undefined) {
@@ -160,7 +160,7 @@ export function placed(reason: string): { readonly words: string; readonly place
     return { place: { file, ...(line === undefined ? {} : { line: Number(line) }) }, ...placed(words) };
 }
 
-/** What the engine says to write on its command line, as a setting: `--judge-executor openai` is `waza.run.judgeExecutor: openai` here. */
+/** Replaces command line options in the engine's advice by settings: `--judge-executor openai` by `waza.run.judgeExecutor: openai`. */
 export function inSettings(words: string): string {
     return withSettings(words, () => true);
 }
@@ -170,7 +170,7 @@ export function ownInSettings(words: string): string {
     return withSettings(words, (flag) => flag.startsWith("--judge-") || flag === "--max-cost" || flag === "--keep-workspace");
 }
 
-/** Whether the event that ended a run has said a reason, in a sentence of its own or within another one. */
+/** Returns whether the event that ended a run contains a reason, in a sentence of its own or within another one. */
 export function isToldBy(reason: string, end: RunEvent | undefined): boolean {
     const told = [end?.message, end?.conclusion?.words, ...(end?.conclusion?.reasons ?? [])].join("\n").toLowerCase();
     return told.includes(reason.replace(/\.$/u, "").toLowerCase());

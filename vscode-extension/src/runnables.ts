@@ -1,8 +1,8 @@
 /**
- * What the server says can be run in a document.
+ * The runnables of a document, as the server returns them.
  *
- * An id is a path, `suite::task::grader`, or `suite#triggers:text` of a prompt. It goes back to the server as it came; only what the editor shows or saves before
- * a run is read from it.
+ * An id is a path, `suite::task::grader`, or `suite#triggers:text` of a prompt. It is sent back to the server unchanged; the editor
+ * only parses it for titles and for the files to save before a run.
  */
 
 import * as path from "node:path";
@@ -22,13 +22,13 @@ export interface Runnable {
     readonly parent: string | null;
 }
 
-/** What can be run in `document`, in the order of its text. */
+/** Returns the runnables of `document`, in the order of its text. */
 export async function runnablesIn(client: LanguageClient, document: TextDocument): Promise<readonly Runnable[]> {
     const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
     return (await client.sendRequest<Runnable[] | null>("waza/runnables", { textDocument })) ?? [];
 }
 
-/** The id of the suite of a document, or of what stands at a line or nearest above it; undefined when nothing can be run. */
+/** Returns the id of the suite of a document, or of the item at a line or nearest above it; undefined when nothing can be run. */
 export function chosenIn(runnables: readonly Runnable[], what: "suite" | "cursor", line: number): string | undefined {
     const suite = runnables.find(({ kind }) => kind === "suite")?.id ?? runnables.find(({ kind }) => kind === "task" || kind === "prompt")?.parent;
     if (what === "suite") {
@@ -42,7 +42,7 @@ export function chosenIn(runnables: readonly Runnable[], what: "suite" | "cursor
     return nearest?.id ?? suite ?? undefined;
 }
 
-/** What an id runs: `suite::task` a task, `suite::task::grader` and `suite::::grader` a grader, `suite#…:text` a prompt. */
+/** Returns the kind of an id: `suite::task` is a task, `suite::task::grader` and `suite::::grader` a grader, `suite#…:text` a prompt. */
 export function kindOf(id: string): Runnable["kind"] {
     if (promptIn(id) !== undefined) {
         return "prompt";
@@ -60,14 +60,14 @@ export function suiteIdOf(id: string): string {
     return promptIn(id)?.suite ?? id.split("::", 1)[0] ?? "";
 }
 
-/** What the suites of the window are called, by their files. */
+/** The titles of the suites of the window, by their files. */
 let suiteTitles: ReadonlyMap<string, string> = new Map();
 
 export function nameSuites(titles: ReadonlyMap<string, string>): void {
     suiteTitles = titles;
 }
 
-/** What is run, in words: the name of the suite, of one that is not read yet that of its folder. */
+/** Returns the title of a runnable: the name of the suite, or that of its folder while the suite is not read. */
 export function titleOf(id: string): string {
     const [, ...inside] = names(id);
     const suite = suiteOf(id);

@@ -34,17 +34,17 @@ const ADD_AGENTS = "waza.addAgents";
 const REVIEW_COMMAND = "waza.review";
 const AFFECTED_COMMAND = "waza.runAffected";
 
-/** What a run lens carries: the id of what is run, and perhaps the tasks that a suite is limited to. */
+/** The argument of a run lens: the id of the runnable, and perhaps the tasks that a suite is limited to. */
 export interface RunRequest {
     readonly id: string;
     readonly tasks?: readonly string[];
     /** The texts of the trigger prompts that a suite is limited to. */
     readonly prompts?: readonly string[];
-    /** What differs from the settings for this run. */
+    /** The options of this run that differ from the settings. */
     readonly options?: RunOptions;
 }
 
-/** What has changed in a suite since its newest results: ids of tasks, or of the suite when that is all of them. */
+/** The tasks of a suite that changed since their newest results: their ids, or that of the suite when all have changed. */
 interface AffectedAnswer {
     readonly items: readonly string[];
     readonly of: number;
@@ -68,11 +68,11 @@ export class Runs {
     private readonly views = new Map<string, readonly RunView[]>();
     /** How the engine has ended runs that are not answered yet, by the same token. */
     private readonly ends = new Map<string, RunEvent>();
-    /** What goes on, as it was asked for. */
+    /** The keys of the active requests. */
     private readonly going = new Set<string>();
     readonly regrades = new Regrades();
     private readonly endedTogether = new vscode.EventEmitter<RunsTogether>();
-    /** Fires when the last of several runs has ended that were asked for at once. */
+    /** Fires when the last of several runs that were requested together has ended. */
     readonly onDidEndTogether = this.endedTogether.event;
     private readonly rested = new vscode.EventEmitter<void>();
     private regradeView: ((id: string) => RunView) | undefined;
@@ -143,8 +143,8 @@ export class Runs {
     /**
      * Runs and resolves to the server's answer; undefined when the run was refused, failed or was canceled.
      *
-     * @param token cancels the run, beside the button of its notification
-     * @param together the others that were asked for at the same time
+     * @param token cancels the run, in addition to the button of its notification
+     * @param together the others that were requested at the same time
      */
     async run(client: LanguageClient, request: RunRequest, token?: vscode.CancellationToken, together?: RunsTogether): Promise<unknown> {
         if (!isTrustedFor(RUNS_NEED_TRUST)) {
@@ -188,7 +188,7 @@ export class Runs {
         });
     }
 
-    /** Tells what several runs come to once, when `action` has ended: it gives each of them what it is given. */
+    /** Reports the results of several runs once, when `action` has ended; `action` passes its argument to each run. */
     async asOne(count: number, action: (together: RunsTogether | undefined) => Promise<void>): Promise<void> {
         const together = count > 1 ? new RunsTogether(count) : undefined;
         try {
@@ -200,7 +200,7 @@ export class Runs {
         }
     }
 
-    /** The ids of what has changed in a suite since its newest results; undefined when that cannot be told, which is shown. */
+    /** The ids of the items of a suite that changed since their newest results; undefined, and a message, when that is unknown. */
     async affected(client: LanguageClient, suite: string): Promise<readonly string[] | undefined> {
         try {
             return (await client.sendRequest<AffectedAnswer>("waza/affected", { id: suite })).items;
@@ -227,7 +227,7 @@ export class Runs {
         return this.run(client, planned);
     }
 
-    /** Resolves when no run goes on in this window; `kept` is said until then: what the runs that do keep. */
+    /** Resolves when no run is active in this window; `kept` is the message to show until then. */
     async atRest(kept?: string): Promise<void> {
         if (this.active.size === 0) {
             return;
@@ -307,7 +307,7 @@ export class Runs {
         return error instanceof Error ? error.message : String(error);
     }
 
-    /** Tells why nothing, or not all, was run, and offers what helps; `again` is called when nothing stands in its way any more. */
+    /** Shows why nothing, or not everything, was run, and offers remedies; `again` is called when the obstacle is gone. */
     private async reportFailure(reason: string, again: () => Promise<unknown>): Promise<void> {
         const ways = waysOut(reason);
         const titles = [...ways.map(({ title }) => title), "Show Log"];

@@ -1,10 +1,10 @@
-/** Runs that were asked for by one click, one after the other: what they came to is told once, when the last has ended. */
+/** Runs that were requested by one click, one after the other: their results are reported once, when the last has ended. */
 
 import type { RunRequest } from "./runs";
 
 /** The most that are named in a message. */
 const MOST_NAMED = 3;
-/** What is said of a run by its verdict; every other one means that something broke. */
+/** The labels of a run by its verdict; every other verdict means that something broke. */
 const COUNTED: Readonly<Record<string, string>> = {
     passed: "passed",
     failed: "failed",
@@ -22,15 +22,15 @@ export interface RunOutcome {
     readonly verdict: string;
     /** How it ended, in words: `1 of 2 tasks passed, 1 failed`. */
     readonly words: string;
-    /** Whether there is something to be walked and to be run again. */
+    /** True if there are failures to go through and to run again. */
     readonly leavesFailures: boolean;
-    /** Whether some answer was found wrong, and not only something else broke. */
+    /** True if an answer failed, rather than something else broke. */
     readonly isWrong: boolean;
-    /** Whether there are results to be opened. */
+    /** True if there are results to open. */
     readonly isKept: boolean;
     /** The runs that try again what fails still; none when all of it has passed since. */
     readonly again: () => RunRequest[];
-    /** Whether all that had failed has passed in later runs. */
+    /** Returns whether all failed items have passed in later runs. */
     readonly havePassed: () => boolean;
 }
 
@@ -38,14 +38,14 @@ export class RunsTogether {
     readonly begun = Date.now();
     private readonly outcomes: RunOutcome[] = [];
 
-    /** @param planned how many runs were asked for */
+    /** @param planned how many runs were requested */
     constructor(private readonly planned: number) {}
 
     take(outcome: RunOutcome): void {
         this.outcomes.push(outcome);
     }
 
-    /** True when none of them has begun; why is told where it was refused. */
+    /** True when none of them has begun; each rejection is reported separately. */
     get isEmpty(): boolean {
         return this.outcomes.length === 0;
     }
@@ -64,7 +64,7 @@ export class RunsTogether {
         return verdicts.length < this.planned ? "interrupted" : (verdicts.find((verdict) => verdict !== "passed") ?? "passed");
     }
 
-    /** What they came to, in numbers: `2 of 3 runs: 1 passed, 1 failed`. */
+    /** A summary of the results: `2 of 3 runs: 1 passed, 1 failed`. */
     get counts(): string {
         const numbers = new Map<string, number>();
         for (const { verdict } of this.outcomes) {
@@ -76,12 +76,12 @@ export class RunsTogether {
         return `${of}: ${[...numbers].map(([word, count]) => `${count} ${word}`).join(", ")}`;
     }
 
-    /** What each came to, a line each. */
+    /** The result of each run, a line each. */
     get lines(): string[] {
         return this.outcomes.map(({ title, words }) => `${title}: ${words}`);
     }
 
-    /** What those came to that leave something to be walked, the first of them by name. */
+    /** The results of the runs with failures, the first of them by name. */
     get named(): string {
         const more = this.failures.length - MOST_NAMED;
         const first = this.failures.slice(0, MOST_NAMED).map(({ title, words }) => `${title}: ${words}`);

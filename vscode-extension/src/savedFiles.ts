@@ -1,4 +1,4 @@
-/** What is typed and not saved yet, saved before a run: it reads from disk. */
+/** Saves unsaved documents before a run, since it reads from disk. */
 
 import * as path from "node:path";
 import { setTimeout } from "node:timers/promises";

@@ -5,11 +5,11 @@ import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclien
 import { plain } from "./messages";
 import { titleOf } from "./runnables";
 
-/** What the server answers to `waza.strength`; see docs/protocol.md. */
+/** The server's answer to `waza.strength`; see docs/protocol.md. */
 interface StrengthAnswer {
     readonly status: "completed" | "error";
     readonly graders: number;
-    /** What was found, in one line. */
+    /** The finding, in one line. */
     readonly words: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Which files concern this extension, judged without the server.
+ * The files that concern this extension, determined without the server.
  *
  * The server decides by name, content and neighbours which documents it validates. Here a coarse answer is enough, and
  * it must be immediate: whether to start the server at all, and whether another YAML extension should stay silent.
@@ -38,7 +38,7 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     return keys.has("inputs") && (inTasks || keys.has("id") || keys.has("graders"));
 }
 
-/** Whether a name alone says that its folder is that of a suite or a skill. */
+/** Returns whether a name alone shows that its folder is that of a suite or a skill. */
 export function namesSuiteFile(name: string): boolean {
     return name === SKILL_NAME || OWN_NAMES.test(name) || EVAL_NAMES.test(name);
 }

@@ -1,4 +1,4 @@
-/** The settings that the server is told: at its start, and while it runs whenever one of them changes. */
+/** The settings that the server gets: at its start, and while it runs whenever one of them changes. */
 
 import * as vscode from "vscode";
 import { runOptions, type RunOptions } from "./runSettings";
@@ -55,7 +55,7 @@ function runOptionsOf(folder: vscode.Uri): RunOptions {
     return runOptions((name) => settings.get(name));
 }
 
-/** Which kinds of lenses or hints are shown; the switch of old counts as well. */
+/** Returns the kinds of lenses or hints that are shown; the old setting counts as well. */
 function shown(settings: vscode.WorkspaceConfiguration, name: string, old: string): object {
     const kinds = settings.get<Record<string, boolean>>(name, {});
     return { ...kinds, enable: kinds.enable !== false && settings.get(`${old}.enable`, true) };

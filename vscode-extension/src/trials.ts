@@ -1,8 +1,8 @@
 /**
  * A recorded trial as people read it: a read-only document with what the graders find in it as they are written now.
  *
- * The server tells text and marks; here they are drawn, and drawn again when something else is judged. What is selected in it
- * can become a grader.
+ * The server returns text and marks; here they are drawn, and drawn again when verdicts change. The selected text can become a
+ * grader.
  */
 
 import * as vscode from "vscode";
@@ -15,7 +15,7 @@ export const OPEN_TRIAL = "waza.openTrial";
 const WORDS = "words";
 const MOST_RULES_IN_A_LINE = 3;
 
-/** What the server's links carry: the id of a task, and the number of its trial. */
+/** The argument of the server's links: the id of a task, and the number of its trial. */
 interface TrialPlace {
     readonly id: string;
     readonly trial: number;
@@ -33,7 +33,7 @@ interface Mark {
     readonly words: string;
 }
 
-/** How the characters of each kind of mark are drawn, in the theme's colours, and what is said of them. */
+/** The decoration of each kind of mark, in the theme's colours. */
 const LOOKS: Readonly<Record<string, vscode.DecorationRenderOptions>> = {
     found: look("diffEditor.insertedTextBackground", "testing.iconPassed"),
     forbidden: look("diffEditor.removedTextBackground", "testing.iconFailed"),

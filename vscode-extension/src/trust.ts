@@ -1,4 +1,4 @@
-/** What needs a trusted workspace is not only refused: the person is led to where it is trusted. */
+/** Rejects actions that need a trusted workspace, with a button to manage trust. */
 
 import * as vscode from "vscode";
 
@@ -8,7 +8,7 @@ export const RESULTS_NEED_TRUST = "Results are read by the engine, which needs a
 export const DRAFTS_NEED_TRUST = "New suites, tasks and graders are drafted by the engine, which needs a trusted workspace.";
 export const TERMINALS_NEED_TRUST = "A terminal runs the programs of its folder, so it needs a trusted workspace.";
 
-/** Whether the workspace is trusted; if not, says why it must be and offers to manage that. */
+/** Returns whether the workspace is trusted; if not, says why it must be and offers to manage that. */
 export function isTrustedFor(reason: string): boolean {
     if (!vscode.workspace.isTrusted) {
         void offerTrust(reason);

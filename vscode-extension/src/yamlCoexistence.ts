@@ -40,7 +40,7 @@ export function silenceYamlExtension(log: vscode.LogOutputChannel): vscode.Dispo
     return vscode.extensions.onDidChange(() => void register());
 }
 
-/** Whether that extension shows the outline of YAML files: a second one beside it would say the same again. */
+/** Returns whether that extension shows the outline of YAML files: a second one would duplicate it. */
 export function outlinesYaml(): boolean {
     return vscode.extensions.getExtension(YAML_EXTENSION) !== undefined;
 }

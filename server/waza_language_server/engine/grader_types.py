@@ -1,4 +1,4 @@
-"""The grader types of plug-ins, as the engine tells them. A plug-in is never imported here."""
+"""The grader types of plug-ins, as the engine reports them. A plug-in is never imported here."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 @cache
 def installed_types() -> Mapping[str, Any]:
-    """Return the schemas of the types that are installed beside us, by name: for the terminal commands.
+    """Return the schemas of the types installed in this environment, by name: for the terminal commands.
 
-    Asked once: nothing is installed while a command goes on.
+    Cached, since nothing is installed while a command runs.
     """
     try:
         return types_in(asyncio.run(_ask()))

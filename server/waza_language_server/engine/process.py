@@ -1,8 +1,8 @@
 """The engine as a child process: started on the first run, spoken to in JSON-RPC, gone when the server goes.
 
 The child is ``python -m waza_engine serve`` in the interpreter chosen for the folder, in a process group of
-its own. One JSON object a line goes each way; ``pylsp_jsonrpc`` dispatches them. What the child writes to its
-standard error goes to the log, and its last lines explain a crash.
+its own. One JSON object a line goes each way; ``pylsp_jsonrpc`` dispatches them. The standard error of the
+child goes to the log, and its last lines explain a crash.
 
 Architecture invariant: nothing of a suite runs in the server process, and no engine outlives the server: it
 is killed with everything it started, and it ends by itself when its standard input closes.
@@ -63,8 +63,8 @@ class EngineProcess:
     ) -> None:
         """Start nothing yet.
 
-        ``on_event`` gets every ``run.event``, ``on_verdicts`` every ``live.verdicts``; ``on_exit`` is told
-        once why the child has ended.
+        ``on_event`` gets every ``run.event``, ``on_verdicts`` every ``live.verdicts``; ``on_exit`` is called
+        once with the reason why the child has ended.
         """
         self.interpreter = interpreter
         self.last_words: str | None = None
@@ -177,7 +177,7 @@ class EngineProcess:
 
     def _write(self, child: Popen[bytes]) -> None:
         assert child.stdin is not None
-        # A child that is gone closes the pipe; who waits for it tells of that.
+        # A child that is gone closes the pipe; the thread that waits for the child reports that.
         with contextlib.suppress(OSError), child.stdin as pipe:
             while (data := self._outgoing.get()) is not None:
                 rest = memoryview(data)
@@ -187,7 +187,7 @@ class EngineProcess:
     def _wait(self, child: Popen[bytes], output: threading.Thread, errors: threading.Thread) -> None:
         child.wait()
         self._outgoing.put(None)
-        # A process that the engine left behind may hold a pipe open, so their ends are not waited for long.
+        # A process that the engine left running may hold a pipe open, so do not wait long for its end.
         output.join(timeout=1)
         errors.join(timeout=0.2)
         self._in_loop(self._finish)
@@ -210,7 +210,7 @@ class EngineProcess:
             log.exception("A message of the engine could not be handled: %.200r", message)
 
     def _in_loop(self, call: Callable[..., None], *arguments: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # The loop has ended: nobody waits for this any more.
+        with contextlib.suppress(RuntimeError):  # The loop has ended: nothing waits for this any more.
             self._loop.call_soon_threadsafe(call, *arguments)
 
     def _send(self, message: Params) -> None:
@@ -230,7 +230,7 @@ class EngineProcess:
 
 
 def _say_nothing(_message: Params) -> None:
-    """Stand for the way to an engine that is gone."""
+    """Replace the connection to an engine that is gone."""
 
 
 def _thread(work: Callable[..., None], *arguments: Any) -> threading.Thread:

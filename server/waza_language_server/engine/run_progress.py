@@ -29,7 +29,7 @@ class RunProgress:
 
 
 def advanced(progress: RunProgress, event: Mapping[str, Any]) -> RunProgress:
-    """Return how far a run is behind an event."""
+    """Return the progress of a run after an event."""
     completed, total = event.get("completed"), event.get("total")
     return RunProgress(
         completed if isinstance(completed, int) else progress.completed,

@@ -1,4 +1,4 @@
-"""What the engine is asked to run, in the words of ``eval.run``."""
+"""The parameters of an ``eval.run`` request to the engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def request_of(target: RunnableId) -> dict[str, Any]:
-    """Return what ``eval.run`` is asked for a target."""
+    """Return the parameters of the ``eval.run`` request for a target."""
     request: dict[str, Any] = {"path": str(target.suite)}
     if target.task is not None:
         request["tasks"] = [literal_glob(target.task)]

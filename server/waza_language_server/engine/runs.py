@@ -58,12 +58,12 @@ class RunOutcome:
 
 Listener = Callable[[RunProgress], None]
 Options = Mapping[str, Any]
-"""What a run is told beside what it runs, in the words of ``eval.run``."""
+"""The options of a run, named as in ``eval.run``."""
 
 
 @frozen()
 class RunKey:
-    """What is run, and how: who asks for the same again while it goes on joins it."""
+    """A target with its options: a second request for the same key joins the active run."""
 
     target: RunnableId
     options: str
@@ -83,13 +83,13 @@ class Run:
     tokens: list[str | int | None] = field(default_factory=list[str | int | None])
     listeners: list[Listener] = field(default_factory=list["Listener"])
     asked: datetime = field(default_factory=lambda: datetime.now(UTC))
-    """When it was asked for; its results are newer."""
+    """When the run was requested; its results are newer."""
     run_id: str | None = None
     cancelling: bool = False
     waits: bool = False
-    """Whether it has not begun, for others go on."""
+    """True if it has not begun because other runs are active."""
     ended: bool = False
-    """Whether its last event has come."""
+    """True if its last event has come."""
     engine: EngineProcess | None = None
     work: asyncio.Task[RunOutcome] | None = None
     outcome: RunOutcome | None = None
@@ -97,7 +97,7 @@ class Run:
 
     @property
     def was_refused(self) -> bool:
-        """Whether it has ended with an error and nothing of it ran, so that no record tells of it."""
+        """Return whether it ended with an error before anything ran, so that no record mentions it."""
         if self.outcome is None or self.outcome.status != "error" or self.outcome.results_file is not None:
             return False
         # One whose engine was killed has a journal.
@@ -105,12 +105,12 @@ class Run:
 
     @property
     def key(self) -> RunKey:
-        """What it was asked for."""
+        """The target and options that were requested."""
         return RunKey.of(self.target, self.options)
 
 
 class Runs:
-    """All runs of one server, and their engine; what runs beside another run has an engine of its own."""
+    """All runs of one server, and their engine; concurrent runs have engines of their own."""
 
     def __init__(
         self,
@@ -122,9 +122,9 @@ class Runs:
         most_at_once: int = MOST_AT_ONCE,
         may_start: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``on_change`` is called when a run starts and when it has ended, ``on_event`` with all it tells.
+        """``on_change`` is called when a run starts and when it has ended, ``on_event`` with each event.
 
-        ``may_start`` is asked before each start of an engine, whatever it is for.
+        ``may_start`` is called before each start of an engine, whatever it is for.
         """
         self._may_start = may_start
         self._interpreter = interpreter
@@ -160,8 +160,8 @@ class Runs:
     ) -> RunOutcome:
         """Run the target and return how it ended; never raises for what the engine does.
 
-        What is running already with the same options is joined, not run twice; its events are told with the
-        ``token`` of each caller from then on. Cancelling the caller cancels the run.
+        A target that is already running with the same options is joined, not run twice; from then on its
+        events are reported with the ``token`` of each caller. Cancelling the caller cancels the run.
         """
         key = RunKey.of(target, options or {})
         run = self._active.get(key)
@@ -203,7 +203,7 @@ class Runs:
 
     @property
     def has_engine(self) -> bool:
-        """Whether the engine was started; asking starts nothing."""
+        """Return whether the engine was started; this does not start it."""
         return self._engine is not None
 
     async def ask(self, method: str, params: dict[str, Any], within_seconds: float) -> Any:
@@ -274,7 +274,7 @@ class Runs:
         if run.cancelling and outcome.status == "error":
             outcome = RunOutcome("canceled", outcome.results_file)
         if run.run_id is not None and not run.ended and not self._closed:
-            # Who follows it waits for its end, and the engine tells of none any more.
+            # Listeners wait for an end event, and a dead engine sends none.
             self._tell(run, _interrupted(run.run_id, outcome))
         run.outcome = outcome
         self._on_change(run)
@@ -313,7 +313,7 @@ class Runs:
                 listener(progress)
 
     async def _engine_for(self, run: Run) -> EngineProcess:
-        """Return the engine of a run that begins: the one there is, or one of its own beside another run."""
+        """Return the engine of a new run: the first one, or one of its own if another run is active."""
         engine = await self._running_engine()
         if any(other.engine is engine for other in self.active):
             engine = self._started()
@@ -321,7 +321,7 @@ class Runs:
         return engine
 
     def _stop_unless_needed(self, engine: EngineProcess | None) -> None:
-        """End an engine that was started for a run beside others; the first one stays for the next run."""
+        """End an engine that was started for a concurrent run; the first one stays for the next run."""
         if engine is None or engine is self._engine or engine not in self._engines:
             return
         stopping = asyncio.create_task(engine.stop(STOP_GRACE_SECONDS))
@@ -358,7 +358,7 @@ class Runs:
         return engine
 
     def _take_verdicts(self, verdicts: Event) -> None:
-        # Who judges live may come when the engine was started for something else.
+        # The listener for live verdicts may register after the engine was started for something else.
         self.on_verdicts(verdicts)
 
     def _on_exit(self, engine: EngineProcess, reason: str) -> None:

@@ -27,7 +27,7 @@ TAB_WIDTH = 4
 
 @frozen()
 class Caret:
-    """A range to underline, what to say beside it, and notes to list below."""
+    """A range to underline, the message next to it, and notes to list below."""
 
     span: Span
     message: str = ""

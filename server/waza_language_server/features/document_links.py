@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 MOST_LOOKED_UP = 5_000
-"""Paths of a document; behind them there are no links, for to look more of them up takes over a second."""
+"""Paths of a document; later ones have no links, since looking up more takes over a second."""
 
 
 @frozen()

@@ -1,4 +1,4 @@
-"""A value in a language of its own: which language, what it can refer to, and where its characters stand."""
+"""A value in a language of its own: its language, its context, and the positions of its characters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EmbeddedValue:
         return EmbeddedValue(language, ScalarMap.of(text, node))
 
     def explained(self, offset: int, around: Surroundings) -> tuple[Span, str] | None:
-        """Return what stands at an offset of the document means, and its place."""
+        """Return the explanation of the token at an offset of the document, and its span."""
         found = self.language.hover(self.scalar.value, self.scalar.to_value(offset), around)
         if found is None:
             return None

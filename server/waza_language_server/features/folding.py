@@ -1,4 +1,4 @@
-"""What can be folded away: keys and items with what is below them, texts of several lines, comments."""
+"""Folding ranges: keys and items with their blocks, strings of several lines, comments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.line_index import LineIndex
 
 MOST = 5_000
-"""Places that are told to a client which does not say how many it takes: as many as VS Code does."""
+"""Ranges for a client that sends no limit: the limit of VS Code."""
 _PARTS_PER_PAUSE = 16
 _COMMENTS = compiled_later(r"[ \t]*#.*(?:\r?\n[ \t]*#.*)+")
 

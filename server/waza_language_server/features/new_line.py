@@ -1,7 +1,7 @@
-"""Where a new line begins: a key below the key before it, and not below the dash in front of that.
+"""Indentation of a new line: a key below the key before it, and not below the dash before that.
 
-Architecture invariant: only the line above is read, and how the first blocks of the file are indented, so an
-answer comes before the next key is pressed.
+Architecture invariant: only the line above and the indentation of the first blocks of the file are read, so
+that an answer comes before the next key is pressed.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _VALUE = compiled_later(
         [ \t]*(?:(?<=[ \t])\#.*)?""",
     re.VERBOSE,
 )
-"""What stands behind a key on its line; quotes and brackets that are open go on below."""
+"""The rest of a key's line; open quotes and brackets continue below."""
 
 _PROPERTIES = compiled_later(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
 """An anchor and a tag: what they belong to follows."""
 
 _BLOCK = compiled_later(r"[ \t]*+(?:[&!]\S*[ \t]+)*[|>][-+]?(?P<deep>[1-9])?[-+]?[ \t]*(?:(?<=[ \t])#.*)?")
-"""The header of a text on the lines below; it may say how deep they stand."""
+"""The header of a block scalar; it may have an indentation indicator."""
 
 
 def indent_new_line(document: Document, workspace: Workspace, offset: int) -> Edit | None:
-    """Return the edit that indents the empty line of an offset; None where the editor's own choice stays.
+    """Return the edit that indents the empty line of an offset; None if the editor's own choice stays.
 
-    Behind ``key: value`` it begins below the key; behind ``key:``, ``key: |`` and ``- |`` where the value
+    After ``key: value`` it begins below the key; after ``key:``, ``key: |`` and ``- |`` where the value
     belongs.
     """
     if not document.reads(offset):
@@ -88,7 +88,7 @@ def _column(document: Document, workspace: Workspace, above: Span) -> int | None
 
 
 def _column_of_value(document: Document, workspace: Workspace, cursor: Cursor) -> int | None:
-    """Return where a value begins on the line below its key; None when nobody knows what it is."""
+    """Return where a value begins on the line below its key; None if its type is unknown."""
     tree = document.tree
     holder = shape_at(document.kind, cursor.container_path, tree.root, workspace.catalog)
     shape = shape_below(holder, cursor.key or "") if holder is not None else None

@@ -38,7 +38,7 @@ def suite_offers(document: Document, workspace: Workspace) -> tuple[SuiteOffer, 
         return ()
     skills = Nearby(workspace.project, document).skill_files()
     roots = workspace.project.roots
-    # What is equally likely stays in its order: the nearest first.
+    # The sort is stable: among equally likely ones, the nearest comes first.
     ordered = sorted(skills.items(), key=lambda each: unlikeliness(path.parent, each[1], roots, each[0]))
     return tuple(
         SuiteOffer(title_of_offer(name), name, {"skill": uri_of(file), "uri": document.uri})

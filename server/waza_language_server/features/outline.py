@@ -1,4 +1,4 @@
-"""What a suite file is made of, as a tree: for an outline, breadcrumbs and jumps within the file."""
+"""Document symbols of a suite file, as a tree: for an outline, breadcrumbs and jumps within the file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OutlineSymbol:
 def outline(document: Document) -> Steps[tuple[OutlineSymbol, ...]]:
     """Return the keys of a document, and below each its blocks and the items of its lists; with many pauses.
 
-    Plain values are listed at the top alone. What an alias stands for is listed where it is written.
+    Plain values are listed at the top level only. The target of an alias is listed where it is written.
     """
     root = document.tree.root
     found: list[OutlineSymbol] = []
@@ -67,7 +67,7 @@ def _below(node: Node, key: str) -> Steps[tuple[OutlineSymbol, ...]]:
     detailed = len(node.green.children) <= MOST_IN_DETAIL
     for number, item in enumerate(node.each_item(), 1):
         if not detailed and key not in _ITEMS and item.green.kind == "scalar":
-            # Nobody finds one of thousands of words by going through them.
+            # An outline with thousands of items is of no use.
             if not number % _PASSED_OVER_AT_ONCE:
                 yield
             continue

@@ -1,4 +1,4 @@
-"""What is selected when a selection grows: the value, its key with it, the item, the list, and so on."""
+"""Selection ranges for "expand selection": the value, then with its key, the item, the list, and so on."""
 
 from __future__ import annotations
 

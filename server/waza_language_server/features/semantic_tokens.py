@@ -122,7 +122,7 @@ def _of_value(text: str, node: Node, shape: Shape) -> Iterator[SemanticToken]:
 
 
 def _lines(text: str, span: Span) -> Iterator[Span]:
-    """Yield the parts of a span that stand on one line each, without the blanks in front of later ones."""
+    """Yield the parts of a span that are on one line each, without the indentation of later ones."""
     written = text[span.start : span.end]
     for match in _LINE.finditer(written):
         start = match.start()

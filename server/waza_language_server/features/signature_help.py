@@ -1,4 +1,4 @@
-"""How the function is called whose arguments stand at the cursor, in a language inside a string."""
+"""Signature help for the function around the cursor, in a language inside a string."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a value in a language of its own can refer to: the files that a glob picks up or could name."""
+"""The context of a value in a language of its own: the files that a glob picks up or could name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 MAX_LISTED = 20
-"""Files of a glob that are told by name."""
+"""Files of a glob that are listed by name."""
 MAX_FILES = 500
 _LEVELS = 3
 TASK_GLOB = "task.glob"

@@ -1,4 +1,4 @@
-"""What has changed since a run among the files that decided it, by the digests in its record.
+"""The input files of a run that have changed since, by the digests in its record.
 
 An open text wins over the disk. Suite files are left out: which of their parts changed is known exactly
 (``project/document_scores.py``). Each file is read once for each version of it.
@@ -38,14 +38,14 @@ MAX_COMPARED_LINES = 2_000
 _FILES_PER_PAUSE = 20
 _ID_LINE = compiled_later(r"^id[ \t]*:(.*)$", re.MULTILINE)
 EVERY = ""
-"""Stands for all tasks: no task has it as its id."""
+"""Placeholder for all tasks: no task has this id."""
 
 
 @frozen()
 class ChangedInput:
-    """A file that is not as it was at a run. ``recorded`` is its path in the record of ``results``.
+    """A file that has changed since a run. ``recorded`` is its path in the record of ``results``.
 
-    A file that is ``new`` lies in a folder of which all files decide, and was not there.
+    A ``new`` file did not exist then, and is in a folder whose files are all inputs.
 
     ``added`` and ``removed`` count lines; both are None when the text of then is not known. ``tasks`` are
     those that it decides, all of them when empty.
@@ -73,7 +73,7 @@ class ChangedInput:
 
 @frozen()
 class FilesToday:
-    """What files say now: the text of those that are opened, the disk for the others."""
+    """The current content of files: the text of open documents, the disk for the others."""
 
     disk: Disk
     documents: Mapping[Path, Document]
@@ -108,7 +108,7 @@ class InputTexts:
     ) -> Steps[Mapping[Path, InputFile]]:
         """Return the files of tasks that had another name at a run, by their ``paths`` today.
 
-        ``task_in`` tells the id of the task in a file.
+        ``task_in`` returns the id of the task in a file.
         """
         recorded = self.recorded(origin).files[:MAX_FILES]
         known: dict[Path, InputFile] = {}
@@ -135,7 +135,7 @@ class InputTexts:
         return any(line.split(" #", 1)[0].strip() in (task, f"'{task}'", f'"{task}"') for line in lines)
 
     def digest_now(self, path: Path, today: FilesToday) -> str | None:
-        """Return the SHA-256 of a file now, "" when there is none, None when nobody knows."""
+        """Return the current SHA-256 of a file, "" if it does not exist, None if unknown."""
         return self._digest(None, path, today)
 
     def changed_in_steps(
@@ -198,7 +198,7 @@ class InputTexts:
         return ChangedInput(path, origin.results, file.path, added, removed, gone=False, tasks=tasks)
 
     def _digest(self, file: InputFile | None, path: Path, today: FilesToday) -> str | None:
-        """Return the digest of a file now, "" when there is none, None when nobody knows."""
+        """Return the current digest of a file, "" if it does not exist, None if unknown."""
         opened = today.documents.get(path)
         if opened is not None:
             return hashlib.sha256(content_of(path, opened.text)).hexdigest()
@@ -242,7 +242,7 @@ def _digest_on_disk(file: InputFile | None, path: Path, today: FilesToday) -> st
     try:
         content = read_bytes(path, MAX_BYTES, within=today.disk.reach.around(path.parent))
     except FileError as error:
-        # Of what is too large to read the size tells.
+        # A file that is too large to read is compared by its size.
         grown = file is not None and error.kind == "too large" and file.size <= MAX_BYTES
         return "other size" if grown else None
     return hashlib.sha256(content).hexdigest()

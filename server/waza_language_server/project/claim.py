@@ -1,7 +1,7 @@
-"""Which files are ours: claims a document by its name, its content and its neighbours.
+"""Claim a document as a suite file by its name, its content and its neighbours.
 
 ``eval.yaml`` is a common name: other evaluation tools use it for formats of their own. A file is claimed
-only when something says that it belongs to a suite, and a file that carries another tool's keys is left
+only when something shows that it belongs to a suite, and a file that carries another tool's keys is left
 alone, so that no other tool's user ever sees a squiggle of ours. The decision reads the keys at the left
 margin, never a parse: it must give the same answer while a line is half typed.
 """
@@ -84,7 +84,7 @@ def claim(
     in_suite: bool = False,
     beside_eval: bool = False,
 ) -> DocumentKind | None:
-    """Return what kind of suite file this is, None when it is none of ours.
+    """Return what kind of suite file this is, None if it does not belong to a suite.
 
     ``siblings`` are the names in the file's own folder. ``eval_names`` are further names of eval files
     (``files.evalFile`` of ``.waza.yaml``). ``in_suite`` says that the globs of a known eval pick the file up;
@@ -134,7 +134,7 @@ class _Content:
     """The keys of a text, read without parsing it."""
 
     def __init__(self, text: str) -> None:
-        # A lone carriage return breaks lines, too, as it does for whoever reads the file then.
+        # A lone carriage return breaks lines, too, as in the YAML parser.
         text = text[:_LOOK_AT].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         self._text = text
         self.list = bool(_LIST.match(text))
@@ -185,10 +185,10 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
 
 
 def _has_blocks_of_others(keys: Collection[str]) -> bool:
-    """Whether a file has at most a name, a skill or a version, and else what no suite has: `cases`.
+    """Return whether a file has at most a name, a skill or a version, and keys that no suite has: `cases`.
 
-    A key that may be a slip of the pen makes it a suite that is being written, if it names a skill: `input`
-    is what other tools say, too.
+    If it names a skill, a key that may be a typo makes it a suite that is being written: other tools
+    have `input`, too.
     """
     strange = frozenset(keys) - _EVAL_KEYS
     if not strange or not _BLOCKS.isdisjoint(keys):
@@ -198,7 +198,7 @@ def _has_blocks_of_others(keys: Collection[str]) -> bool:
 
 
 def _are_foreign_scales(content: _Content) -> bool:
-    """Whether graders and metrics, and no other block of a suite, are words or say nothing that ours say."""
+    """Return whether the file has graders or metrics only, and these are words or lack all keys of ours."""
     blocks = content.keys & _BLOCKS
     if "skill" in content.keys or not blocks or not blocks <= _SCALES:
         return False
@@ -208,14 +208,14 @@ def _are_foreign_scales(content: _Content) -> bool:
 
 
 def _has_one_word_of_others(content: _Content) -> bool:
-    """Whether a suite has one key in the words of another tool: `tests` for `tasks`, `evaluators`."""
+    """Return whether a suite has one key named as in another tool: `tests` for `tasks`, `evaluators`."""
     if len(content.keys & _FOREIGN_KEYS) > 1 or "skill" not in content.keys:
         return False
     return "trials_per_task" in content.block("config") and len(content.keys & _EVAL_KEYS) >= 4
 
 
 def _are_foreign_tasks(content: _Content) -> bool:
-    """Whether tasks are another tool's: mappings that ask nothing of an agent, or words that are no files."""
+    """Return whether tasks are another tool's: mappings without a prompt, or words that are not files."""
     if content.block("tasks"):
         return _ask_nothing(content, "inputs")
     words = content.words("tasks")
@@ -223,13 +223,13 @@ def _are_foreign_tasks(content: _Content) -> bool:
 
 
 def _ask_nothing(content: _Content, *asking: str) -> bool:
-    """Whether tasks are mappings without any of the keys by which an agent is asked something."""
+    """Return whether tasks are mappings without any of the keys that prompt an agent."""
     inside = content.block("tasks")
     return bool(inside) and inside.isdisjoint(asking)
 
 
 def _is_surely_eval(content: _Content) -> bool:
-    """Whether the content alone says so, whatever the file is called."""
+    """Return whether the content alone shows it, whatever the name of the file."""
     keys = content.keys
     if content.foreign or not keys & {"tasks", "tasks_from", "graders"}:
         return False

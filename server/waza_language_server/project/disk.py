@@ -1,8 +1,8 @@
 """The files of a project as they are on disk, read once a version.
 
-Everything is checked against the time stamps of the file system before it is believed, so nobody has to say
-that a file changed; nothing here raises on what a disk may hold (no permission, a broken link, a pipe, a
-binary, a huge file), and no link is followed out of the project.
+Cached values are checked against the time stamps of the file system before use, so changes need not be
+reported; nothing here raises for anything on a disk (no permission, a broken link, a pipe, a binary, a
+huge file), and no link is followed out of the project.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def content_of(path: Path, text: str) -> bytes:
 
 @frozen()
 class Remembered(Generic[Kept]):
-    """What was read of a file or folder when it had a stamp; ``settled`` unless it may have changed since."""
+    """The cached content of a file or folder and its stamp; ``settled`` unless it may have changed since."""
 
     stamp: Stamp
     value: Kept
@@ -117,11 +117,11 @@ class Disk:
 
     @property
     def is_still(self) -> bool:
-        """Whether it is held still."""
+        """Return whether it is held still."""
         return self._moment is not None
 
     def once(self, question: Hashable, answer: Callable[[], Value]) -> Value:
-        """Return ``answer()``, from memory when the same was asked since the disk is held still."""
+        """Return ``answer()``, cached while the disk is held still."""
         moment = self._moment
         if moment is None:
             return answer()
@@ -137,11 +137,11 @@ class Disk:
         return stamp_of(path)
 
     def identity(self, folder: Path) -> tuple[int, int] | None:
-        """Return what tells a folder from all others, under whatever name; None when there is none."""
+        """Return the identity of a folder, the same for all of its names; None if it does not exist."""
         return identity_of(self.stamp(folder))
 
     def has_program(self, name: str) -> bool:
-        """Whether a program can be started by its name."""
+        """Return whether a program can be started by its name."""
         import shutil
 
         return shutil.which(name) is not None
@@ -228,7 +228,7 @@ class Disk:
         self._trees[path] = Remembered(stamp, tree, settled)
 
     def parsed_in_steps(self, text: str) -> Steps[Tree]:
-        """Return the tree of the text of a file; the last one is remembered, for whoever asks next."""
+        """Return the tree of the text of a file; the last one is cached."""
         if self._last_tree is None or self._last_tree.text != text:
             tree = yield from parse_in_steps(text)
             if len(text) > LARGEST_REMEMBERED:
@@ -274,7 +274,7 @@ class Disk:
     def _recalled(
         self, memory: dict[Key, Remembered[Value]], key: Key, _path: Path, _folder: Path
     ) -> Remembered[Value] | None:
-        """Return what is remembered of a path, whose folder the boundary around it is asked of."""
+        """Return the cached value of a path."""
         return memory.get(key)
 
     def _led_outside(self, path: Path, folder: Path) -> str:

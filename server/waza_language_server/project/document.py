@@ -1,7 +1,7 @@
-"""A document as it stands at one version: the text and what is derived from it, each computed once.
+"""A snapshot of a document at one version: the text and values derived from it, each computed once.
 
-Architecture invariant: a snapshot is never changed. An edit makes a new one that shares what the edit left
-alone.
+Architecture invariant: a snapshot is never changed. An edit makes a new one that shares the unchanged
+parts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Document:
         return tree
 
     def says(self, word: str) -> bool:
-        """Whether the text has a word; of one that was not there before, only the edit is looked at."""
+        """Return whether the text has a word; if it was not there before, search only the edited part."""
         if self._text_before:
             start, _, end = difference(self._text_before.pop(), self.text)
             for known in tuple(self._not_said):
@@ -67,11 +67,11 @@ class Document:
         return word not in self._not_said
 
     def reads(self, offset: int) -> bool:
-        """Whether an offset lies in what is read: of a ``SKILL.md`` that is the front matter."""
+        """Return whether an offset is in the parsed part: for a ``SKILL.md`` that is the front matter."""
         return self.kind != "skill" or offset <= len(self.tree.text)
 
     def read_in_steps(self) -> Iterator[None]:
-        """Read the tree with pauses; when somebody asks for it meanwhile there is nothing left to do."""
+        """Parse the tree with pauses; a call of ``tree`` meanwhile finishes the work."""
         reading = self._read()
         while "tree" not in self.__dict__:
             try:
@@ -102,7 +102,7 @@ class Document:
         self._reading.clear()
 
     def replaced(self, text: str, version: int) -> Document:
-        """Return the snapshot after an edit. Nothing is parsed before somebody asks for the tree."""
+        """Return the snapshot after an edit. Nothing is parsed before the tree is requested."""
         known = self.__dict__.get("tree")
         previous = [known] if isinstance(known, Tree) else list(self._previous)
         lines = self.__dict__.get("lines")

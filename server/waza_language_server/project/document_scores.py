@@ -1,8 +1,8 @@
-"""The last scores of the graders in a document, and whether they still tell about what is written there.
+"""The last scores of the graders in a document, and whether they are still valid for its text.
 
-A score is stale when the grader or the task was changed since it was recorded. When the file's time stamp
-shows that it was not touched since, what the grader said at that moment is remembered; from then on a
-change is known exactly, and taking it back makes the score fresh again.
+A score is stale if the grader or the task was changed since it was recorded. If the file's time stamp
+shows that it was not touched since, the grader's text of that moment is cached; from then on a change is
+known exactly, and undoing it makes the score fresh again.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Outcome:
     changes: tuple[ChangedInput, ...] = ()
     regraded: datetime | None = None
     live: Regraded | None = None
-    """The verdict that is judged anew at each edit, when this is one."""
+    """The live verdict, which is graded again at each edit, if this is one."""
 
 
 @frozen()
@@ -117,7 +117,7 @@ class Score:
     run: RunResult
     outcomes: tuple[Outcome, ...]
     shared: bool = False
-    """Whether the file belongs to other suites as well, which may have judged otherwise."""
+    """True if the file belongs to other suites as well, which may have other verdicts."""
 
     @property
     def stale(self) -> str:
@@ -216,12 +216,12 @@ class DocumentScores:
 
     @property
     def runs_whole(self) -> bool:
-        """Whether a run of a whole suite goes on."""
+        """Return whether a run of an entire suite is active."""
         return any(map(self._scores.going.whole, self._all_suites))
 
     @property
     def shared(self) -> bool:
-        """Whether the document is a task of several suites."""
+        """Return whether the document is a task of several suites."""
         return (
             self._task is not None and self._path is not None and len(self.project.suites_of(self._path)) > 1
         )
@@ -235,9 +235,9 @@ class DocumentScores:
         return [suite.path for suite, known in self._runs if known is run]
 
     def context(self, tree: Tree) -> object:
-        """Return what the scores of graders of the file itself depend on beside their entries.
+        """Return everything but the entries that the scores of the file's own graders depend on.
 
-        It is equal to another one when that is the same. What is to be read must have been read.
+        Compare it with ``==``. The results must have been read before.
         """
         judged = (
             one
@@ -268,7 +268,7 @@ class DocumentScores:
         return self._task
 
     def then(self, moment: datetime) -> Values | None:
-        """Return what the document said at a moment; None when nobody knows."""
+        """Return the values of the document at a moment; None if unknown."""
         return self.recorded.values_then(self._path, moment) if self._path is not None else None
 
     def read_in_steps(self) -> Steps[None]:
@@ -295,7 +295,7 @@ class DocumentScores:
         return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
 
     def strength_of(self, grader: GraderEntry) -> Strength | None:
-        """Return how strong a grader entry was found to be, None when nobody asked or it was edited since."""
+        """Return the mutation score of a grader entry, None if not measured or if it was edited since."""
         place = self._task or (grader.task.id if grader.task is not None else "")
         suites = [suite.path for suite, _ in self._runs]
         return self._scores.strengths.of(suites, place, grader.recorded_as, grader.node.to_python())
@@ -411,7 +411,7 @@ class DocumentScores:
         live = regraded if regraded is not None and regraded.live else None
         read: Mapping[Path, str] = live.read if live is not None else {}
         if read:
-            # What is judged by the file as it is now is not out of date by its change.
+            # A live verdict that read the current file is not outdated by the change of that file.
             changes = tuple(one for one in changes if not self._is_as_read(one.path, read))
         if then is None:
             return Outcome(task, result, REWRITTEN.format("file"), changes=changes)
@@ -458,7 +458,7 @@ def _type_of(entry: Json) -> Json:
 
 @frozen()
 class _Written:
-    """What is written now: a grader, the inputs of its task."""
+    """The current text of a grader and of the inputs of its task."""
 
     path: Path
     place: str

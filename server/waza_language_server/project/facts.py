@@ -15,9 +15,9 @@ T = TypeVar("T", covariant=True)
 
 @frozen()
 class Fact(Generic[T]):
-    """What is known of something. ``value`` is always usable: empty when the fact is absent or unknown.
+    """A tri-state value. ``value`` is always usable: empty if the state is absent or unknown.
 
-    ``why`` says in words for a person why it is unknown.
+    ``why`` tells a person why it is unknown.
     """
 
     state: Literal["known", "absent", "unknown"]
@@ -26,15 +26,15 @@ class Fact(Generic[T]):
 
     @property
     def known(self) -> bool:
-        """Whether there is such a thing, and we know it."""
+        """Return whether the thing exists and was read."""
         return self.state == "known"
 
     @property
     def absent(self) -> bool:
-        """Whether we know that there is no such thing."""
+        """Return whether the thing is known not to exist."""
         return self.state == "absent"
 
     @property
     def unknown(self) -> bool:
-        """Whether we cannot tell."""
+        """Return whether neither could be determined."""
         return self.state == "unknown"

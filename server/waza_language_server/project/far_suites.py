@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.suites import Suite
 
 MOST_OF_FILE = 16
-"""Suites elsewhere that are asked about one file while it is written: their trees are kept in memory."""
+"""The most suites elsewhere that are searched for one file while it is written: their trees are cached."""
 
 _Place = tuple["Path", int, str]
 """A folder, how many levels below it the files lie, and their name when a glob names one file alone."""
@@ -33,7 +33,7 @@ class FarSuites:
         self.version = 0
         """Grows with each glob that is noted and was not known."""
         self._at: dict[_Place, list[Path]] = {}
-        """In the order of their paths: which comes first does not depend on when it was noted."""
+        """In the order of their paths, so that the result does not depend on when each was noted."""
         self._places: dict[Path, frozenset[_Place]] = {}
         self._doubts = 1
         self._known_since = 0
@@ -41,12 +41,12 @@ class FarSuites:
 
     @property
     def is_known(self) -> bool:
-        """Whether all suites of the workspace were looked at, and nothing was told to have changed since."""
+        """Return whether all suites of the workspace were read, and no change was reported since."""
         return self._known_since == self._doubts
 
     @property
     def moment(self) -> int:
-        """What ``all_noted`` wants to know of the moment before somebody began to look."""
+        """The moment to pass to ``all_noted``, taken before the search begins."""
         return self._doubts
 
     def doubt(self) -> None:
@@ -87,13 +87,13 @@ class FarSuites:
 
 
 class FarNews:
-    """Globs that were noted since somebody asked for the last time."""
+    """Globs that were noted since the last call."""
 
     def __init__(self, places: set[_Place]) -> None:
         self._places = places
 
     def concern(self, path: Path) -> bool:
-        """Whether one of them may pick up a file."""
+        """Return whether one of them may pick up a file."""
         return bool(self._places) and not self._places.isdisjoint(_places_around(path))
 
 

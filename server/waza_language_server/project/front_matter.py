@@ -29,7 +29,7 @@ _LOST_OPENING = compiled_later(
         ^(?P<closing>---)[ \t]*(?=[\r\n]|\Z)""",
     re.VERBOSE | re.MULTILINE,
 )
-"""The start of a text with the keys of a skill and the line that closes them, whose opening line is none."""
+"""The start of a text with the keys of a skill and the closing line, but no valid opening line."""
 
 
 @frozen()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @frozen()
 class GoingRun:
-    """What runs, and since when; ``tasks`` and ``prompts`` are what a suite is limited to, None for all."""
+    """An active run and its start; ``tasks`` and ``prompts`` are the selection of a suite, None for all."""
 
     target: RunnableId
     began: datetime
@@ -28,7 +28,7 @@ class GoingRun:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is of a whole suite."""
+        """Return whether it runs an entire suite."""
         return self.target.kind == "suite" and self.tasks is None and self.prompts is None
 
     def has_task(self, task: str) -> bool:
@@ -79,12 +79,12 @@ class GoingRuns:
         self._going[key] = run
 
     def end(self, key: object) -> None:
-        """Forget a run: what it did not judge is told by its record."""
+        """Forget a run: its record says what it did not judge."""
         self._going.pop(key, None)
         self._under_way.pop(key, None)
 
     def note(self, key: object, event: Mapping[str, Any], now: datetime) -> bool:
-        """Take what a run tells of trials and prompts; return whether something else is under way now."""
+        """Process an event about a trial or prompt; return whether the set of running ones has changed."""
         place, kind = _place_of(event), event.get("kind")
         if key not in self._going or place is None or event.get("baseline") is True:
             return False
@@ -136,11 +136,11 @@ class GoingRuns:
         return any(run.is_whole for run in self._since(suite, moment))
 
     def await_task(self, suite: Path, task: str, moment: datetime) -> bool:
-        """Tell the same of a task: a run of one grader says nothing of it as a whole."""
+        """Return the same for a task: a run of one grader does not count as a run of the task."""
         return any(run.target.kind != "grader" and run.has_task(task) for run in self._since(suite, moment))
 
     def await_grader(self, suite: Path, task: str, grader: str, moment: datetime) -> bool:
-        """Tell the same of a grader of a task; one of the suite that runs alone runs in all of them."""
+        """Return the same for a grader of a task; a grader of the suite that runs alone runs in all tasks."""
         for run in self._since(suite, moment):
             if run.target.kind != "grader":
                 if run.has_task(task):
@@ -150,7 +150,7 @@ class GoingRuns:
         return False
 
     def await_prompt(self, suite: Path, prompt: str, moment: datetime, *, should_trigger: bool) -> bool:
-        """Tell the same of a trigger prompt."""
+        """Return the same for a trigger prompt."""
         since = self._since(suite, moment)
         return any(run.has_prompt(prompt, should_trigger=should_trigger) for run in since)
 

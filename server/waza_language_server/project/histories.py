@@ -1,4 +1,4 @@
-"""What the recorded runs of suites came to over time, as the engine told it last."""
+"""The results of the recorded runs of suites over time, as last reported by the engine."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """The project as the features see it: suites and tasks on disk, with the open documents laid over them.
 
 A ``Project`` is a view that does not change: opening, editing or closing a document makes a new one. All
-views share one memory of the disk, which believes nothing without looking at the time stamps, so a view is
+views share one cache of the disk, which checks the time stamps before each use, so a view is
 cheap to make and never out of date.
 
-Architecture invariant: whether a file exists is asked of the disk, what it says is asked of the open
-document first. Nothing here raises, and what cannot be found out is ``unknown``, never empty.
+Architecture invariant: the disk decides whether a file exists, and an open document takes precedence for its
+content. Nothing here raises, and what cannot be determined is ``unknown``, never empty.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MAX_NEIGHBOURS = 200
 MAX_TASKS_READ = 50
 """Task files of a suite that are read to offer again what they name."""
 _OTHER_EVAL_NAME = compiled_later(r"(?i)(?!trigger_tests\.)(?=.*\.ya?ml\Z).*eval.*")
-"""What an eval file may be called besides: its content has to say then that it is one."""
+"""Other names of an eval file: its content has to show then that it is one."""
 _ID_LINE = compiled_later(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
 
@@ -63,7 +63,7 @@ def _no_settings(_suite: Path) -> Mapping[str, Any]:
 
 
 class _Recorded:
-    """The memory of results that all views share; what reads them is loaded when somebody asks."""
+    """The cache of results that all views share; the modules that read results are imported at first use."""
 
     def __init__(self) -> None:
         self.settings: Callable[[Path], Mapping[str, Any]] = _no_settings
@@ -76,7 +76,7 @@ class _Recorded:
 
 
 class Project:
-    """What is known around the open documents. ``roots`` are the folders that the editor has open."""
+    """The project around the open documents. ``roots`` are the folders that the editor has open."""
 
     def __init__(
         self,
@@ -94,15 +94,15 @@ class Project:
 
     @property
     def scores(self) -> Scores:
-        """What was recorded of the suites."""
+        """Return the recorded results of the suites."""
         return self._recorded.scores
 
     def run_with(self, settings: Callable[[Path], Mapping[str, Any]]) -> None:
-        """Let ``settings`` tell what a run of an eval file is to be like, whatever is written there."""
+        """Let ``settings`` override the run options of an eval file."""
         self._recorded.settings = settings
 
     def agent_today(self, suite: Suite) -> tuple[str, str]:
-        """Return the executor and the model that a run of a suite has now, "" for what nobody says."""
+        """Return the executor and the model that a run of a suite would use now, "" if unspecified."""
         chosen, written = self._recorded.settings(suite.path), suite.outline
         return str(chosen.get("executor") or written.executor or ""), str(
             chosen.get("model") or written.model or ""
@@ -110,7 +110,7 @@ class Project:
 
     @property
     def asked_for_scores(self) -> bool:
-        """Whether anybody has asked for that, or has taken something in there."""
+        """Return whether ``scores`` was used."""
         return "scores" in self._recorded.__dict__
 
     def with_document(self, document: Document) -> Project:
@@ -129,15 +129,15 @@ class Project:
     def with_roots(self, roots: Iterable[Path]) -> Project:
         """Return the view with other folders open."""
         folders = tuple(roots)
-        # What may be looked at depends on them.
+        # The folders that may be read depend on them.
         same = folders == self.roots
         disk, far = (self.disk, self.far) if same else (None, None)
         return Project(folders, self.documents, disk, self._recorded, far)
 
-    # What a file is.
+    # The kind of a file.
 
     def claim(self, path: Path, text: str | None = None) -> DocumentKind | None:
-        """Return what kind of suite file this is, None when it is none of ours.
+        """Return what kind of suite file this is, None if it does not belong to a suite.
 
         ``text`` is its content when it is known better than the disk does.
         """
@@ -210,7 +210,7 @@ class Project:
         return self.disk.derived(path, "outline", lambda text: finished(self._read_outline(text)))
 
     def read_in_steps(self, path: Path) -> Steps[None]:
-        """Read the eval files around a file, those that are not open, before they are asked about."""
+        """Read the closed eval files around a file, before they are needed."""
         for folder in folders_above(path):
             yield from self.read_folder_in_steps(folder)
             if folder in self.roots:
@@ -252,7 +252,7 @@ class Project:
         """Yield the task files of a suite with this ``id``, and None after each that was looked at."""
         paths: Iterable[Path] = self.task_paths(suite).value
         if self.disk.is_still:
-            # Whoever looks at every task of a suite must not look at every other one for each of them.
+            # Callers loop over all tasks of a suite: avoid a quadratic number of reads.
             by_id = yield from self._by_written_id(suite)
             paths = (*by_id.get(task_id, ()), *by_id.get(None, ()))
         for path in paths:
@@ -272,7 +272,7 @@ class Project:
         return known
 
     def _written_id(self, path: Path) -> str | None:
-        """Return the ``id`` of a task file as far as one look tells it, None when only parsing does."""
+        """Return the ``id`` of a task file if a quick search finds it, None if only parsing can."""
         return None if path in self.documents else self.disk.derived(path, "id", _written_id)
 
     def tasks_of(self, suite: Suite) -> Fact[tuple[Task, ...]]:
@@ -294,7 +294,7 @@ class Project:
         return Fact(state, tuple(dict.fromkeys(ids)), tasks.why)
 
     def suites_of(self, path: Path) -> tuple[Suite, ...]:
-        """Return the suites that a file belongs to, nearest first: those that pick it up, or else beside it.
+        """Return the suites that a file belongs to, nearest first: those that pick it up, or else next to it.
 
         For an eval file that is the suite itself, for a trigger file the suites of its folder.
         """
@@ -307,7 +307,7 @@ class Project:
             return self._suites_of(path, None)
 
     def knows_suites_of(self, path: Path) -> bool:
-        """Whether ``suites_of`` leaves none out: what none of them has may be in one that was not asked."""
+        """Return whether ``suites_of`` is complete: an omitted suite may have what the others lack."""
         return next(islice(self.far.of(path), MOST_OF_FILE, None), None) is None
 
     def _suites_of(self, path: Path, most_far: int | None) -> tuple[Suite, ...]:
@@ -387,7 +387,7 @@ class Project:
 
 
 def _written_id(text: Fact[str]) -> str | None:
-    """Return the ``id`` when one plain word stands there for sure, None when only a parse can tell."""
+    """Return the ``id`` if it is certainly one plain word, None if only a parse can tell."""
     found = _ID_LINE.findall(text.value)
     return found[0] or None if len(found) == 1 else None
 

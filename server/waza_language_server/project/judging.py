@@ -1,6 +1,6 @@
-"""Whether a suite and its tasks are written today as they were judged: by a run, or when graded again since.
+"""Compare a suite and its tasks with their state when they were judged: by a run, or when graded again since.
 
-What a file says is compared, not its text.
+The values of a file are compared, not its text.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def judging_in_steps(document: Document, scores: DocumentScores, run: RunResult)
 
 
 def in_parts(newest: RunResult) -> bool:
-    """Tell whether a part of a suite has come to its end since the last run of all of it."""
+    """Return whether a part of a suite has finished a run since the last run of all of it."""
     whole, later = newest.whole, newest.later
     if whole is None or newest.timestamp <= whole.timestamp or (later and later.started > newest.timestamp):
         return False
@@ -68,7 +68,7 @@ def in_parts(newest: RunResult) -> bool:
 
 
 class Judging:
-    """A document and its eval file as they are written today, beside what they said when they were judged."""
+    """A document and its eval file as they are written today, compared with their state when judged."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Judging:
         self._judged: tuple[Values, ByPlace] | None = None
         self._changed: tuple[_Said, frozenset[str]] | None = None
         self.suite_again = suite_again
-        """What the suite came to when all of it was graded again, None when the verdict of its run holds."""
+        """The verdict when the entire suite was graded again, None if the verdict of its run holds."""
 
     def again(self, task: TaskResult) -> AskedAgain | None:
         """Return who has judged a task again as a whole, None when the verdict of its run holds."""
@@ -98,11 +98,11 @@ class Judging:
 
     @property
     def tasks_today(self) -> Collection[str]:
-        """The ids of all tasks of the suite, where it is told in parts or was graded again."""
+        """The ids of all tasks of the suite, if it was run in parts or graded again."""
         return self._parts.keys() - {""}
 
     def rewritten_task(self, task: TaskResult, place: str) -> str:
-        """Return what is written otherwise than what came to the verdict of a task, "" when nothing is.
+        """Return how the text behind the verdict of a task has changed since, "" if it has not.
 
         ``place`` is where the document has it: by its id, ``""`` for the file of a task.
         """
@@ -115,7 +115,7 @@ class Judging:
         return self._rewritten_around(task, today) if again is None else self._rejudged(task, before, today)
 
     def rewritten_part(self, task: TaskResult) -> str:
-        """Return the same of any task of an eval file, the file of which may be another one."""
+        """Return the same for any task of an eval file, which may be in another file."""
         if task.id in self._own:
             return self.rewritten_task(task, task.id)
         recorded, today, again = self._scores.recorded, self._parts.get(task.id, {}), self.again(task)
@@ -158,7 +158,7 @@ class Judging:
         return A_JUDGE_REWRITTEN if decides else ""
 
     def rewritten_suite(self, run: RunResult) -> str:
-        """Return what is written otherwise than what came to the verdict of a suite, "" when nothing is."""
+        """Return how the text behind the verdict of a suite has changed since, "" if it has not."""
         recorded, then, again = self._scores.recorded, self._at(run.timestamp), self.suite_again
         if then is None:
             return REWRITTEN.format("file")
@@ -176,7 +176,7 @@ class Judging:
         return self.added_task(run)
 
     def rewritten_metric(self, run: RunResult, name: str) -> str:
-        """Return that a metric is written otherwise than in a run, "" when it is not."""
+        """Return that a metric has changed since a run, "" if it has not."""
         then = self._at(run.timestamp)
         if then is None:
             return REWRITTEN.format("file")
@@ -184,9 +184,9 @@ class Judging:
         return "" if is_same else REWRITTEN.format("metric")
 
     def added_task(self, run: RunResult) -> str:
-        """Return that the suite has a task in a file of its own that its last whole run had not, "" for none.
+        """Return that the last entire run of the suite lacks one of its task files, "" if it does not.
 
-        One that was run since, as ``run.tasks`` tell, is none.
+        A task that was run since (it is in ``run.tasks``) does not count.
         """
         added = self._scores.recorded.added_since(run.timestamp)
         return TASK_ADDED.format(code(added)) if added and added not in run.tasks else ""
@@ -200,7 +200,7 @@ class Judging:
         return self._changed[1]
 
     def _file_then(self, task: TaskResult) -> _Said:
-        """Return what the file of a task said when it was run, nothing when nobody knows."""
+        """Return the values of a task file when it was run, empty if unknown."""
         project = self._scores.project
         suites = (known for known in project.suites_of(self._suite) if known.path == self._suite)
         paths = (one.path for known in suites for one in project.tasks_of(known).value if one.id == task.id)
@@ -211,7 +211,7 @@ class Judging:
         return {}
 
     def _at(self, moment: datetime) -> ByPlace | None:
-        """Return what the document said at a moment, task by task; None when nobody knows."""
+        """Return the values of the document at a moment, task by task; None if unknown."""
         if moment not in self._then:
             values = self._scores.then(moment)
             self._then[moment] = None if values is None else by_place(values)

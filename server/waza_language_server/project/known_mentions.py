@@ -1,7 +1,7 @@
-"""What the files that are not open mention, as far as they were read already.
+"""Cache of the mentions in files that are not open, as far as they were read already.
 
-Architecture invariant: believed only as long as the time stamp of a file is what it was, and bounded: a file
-that does not fit is read again whenever somebody asks.
+Architecture invariant: an entry is valid as long as the time stamp of its file is unchanged, and the cache is
+bounded: a file that does not fit is read again at each request.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class KnownMentions:
             self._size += len(mentions) + 1
 
     def text(self, path: Path, disk: Disk) -> str:
-        """Return the text of a file, the very same as the last time when it is asked for again."""
+        """Return the text of a file; repeated calls return the same object."""
         stamp = stamp_of(path)
         if self._last is None or self._last[:2] != (path, stamp):
             text = disk.text(path).value

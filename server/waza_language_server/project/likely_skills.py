@@ -1,4 +1,4 @@
-"""Which skill a file of a suite is most likely about, by the names of the folders around it."""
+"""Guess the skill that a suite file is about, by the names of the folders around it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The names that a file of a suite mentions: of graders, tasks, skills, files and anchors.
 
-What a value names is what its schema says (``x-waza-kind``); the names that graders have are those of the
-typed view of the file, which follows aliases.
+The schema says which kind of thing a value names (``x-waza-kind``); the names of graders come from the typed
+view of the file, which follows aliases.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ MEANT: Mapping[str, SymbolKind] = {
     "argument": "file",
 }
 _OF_PROGRAMS = frozenset({"command", "argument"})
-"""What names a file only where it looks like the path of one."""
+"""The kinds of values that name a file only if they look like a path."""
 
 
 _FILES_AND_GRADERS = frozenset(
     {"grader", *(kind for kind, meant in MEANT.items() if meant in ("file", "skill"))}
 )
 _files_kept: WeakKeyDictionary[Catalog, dict[Shape, KeptItems[tuple[Mention, ...]]]] = WeakKeyDictionary()
-"""What items of lists of graders mention of files, as seen from the start of each, by their shape."""
+"""The files that items of grader lists mention, with spans relative to each item, by their shape."""
 
 _TO_ANCHOR = compiled_later(r"(?:[\s:?,\[{-]|(?<!\S)#[^\r\n]*|![^\s,\[\]{}]*)*+&")
-"""What may stand between the value before an anchor, or its key, and the anchor."""
+"""The characters that may be between the value before an anchor, or its key, and the anchor."""
 _MOST_OCCURRENCES = 1_000
-"""Of a word that stands in more places the whole file is looked at."""
+"""If a word occurs more often, the entire file is searched."""
 
 
 @frozen()
@@ -71,10 +71,10 @@ class Mention:
     """A name in a file.
 
     ``span`` are the characters to select; ``whole`` are those of the scalar that holds them, its quotes
-    included. ``shape`` says what else may stand there.
-    ``task`` and ``checkpoint`` tell where a grader is named: at which offsets the inline task and the list of
-    the checkpoint around it begin; None outside of them. ``of_suite`` says that a grader of the suite is
-    meant, whatever the task has.
+    included. ``shape`` says what else is allowed there.
+    ``task`` and ``checkpoint`` are the offsets at which the inline task and the list of the checkpoint around
+    the name of a grader begin; None outside of them. ``of_suite`` says that the name refers to a grader of
+    the suite, whatever the task has.
     """
 
     kind: SymbolKind
@@ -98,7 +98,7 @@ class Mention:
 
     @property
     def schema_kind(self) -> str:
-        """What the schema says that the value names, "" where no schema says it."""
+        """The kind of thing that the value names, "" if no schema says it."""
         return (self.shape.kind or "") if self.shape is not None else ""
 
 
@@ -179,7 +179,7 @@ def _of_file(text: str, node: Node, shape: Shape) -> Mention | None:
 def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention | None]:
     """Yield the mentions of a grader, task or skill of one name, and None wherever a pause is welcome.
 
-    Where the name can only stand as it is read, what stands elsewhere is not looked at.
+    If the name can only be written literally, only the places where it occurs are searched.
     """
     places = _occurrences(tree.text, name) if not tree.anchored else None
     if tree.root is None or places is None or file.kind == "skill":
@@ -195,7 +195,7 @@ def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> I
 
 
 def _occurrences(text: str, name: str) -> list[int] | None:
-    """Return where a word stands in a text by itself, None when it may also be written in another way."""
+    """Return where a word occurs in a text, None if it may also be written in another way."""
     if "\\" in text or not name or name.split() != [name] or "'" in name:
         return None
     found: list[int] = []
@@ -209,7 +209,7 @@ def _occurrences(text: str, name: str) -> list[int] | None:
 
 
 def _at(tree: Tree, node: Node, kind: SymbolKind, shape: Shape | None) -> Mention:
-    """Return the mention of a scalar that stands in no list behind an alias."""
+    """Return the mention of a scalar that is not in a list behind an alias."""
     entries, here = SuiteFile(tree), node.span
     task = next(
         (task.node.span.start for task in entries.tasks(here) if task.node.span.contains(here.start)), None
@@ -224,7 +224,7 @@ def _at(tree: Tree, node: Node, kind: SymbolKind, shape: Shape | None) -> Mentio
 
 
 def _named(kind: SymbolKind, text: str, node: Node, shape: Shape | None, task: int | None) -> Mention:
-    """Return the mention of what is no grader's own name; checks of requirements tell whose they mean."""
+    """Return a mention other than a grader's own name; checks of requirements say whose grader they name."""
     found = _mention(kind, text, node, defines=kind == "task", shape=shape, task=task)
     check = node.parent
     if kind != "grader" or node.step != "grader" or check is None or check.kind != "mapping":
@@ -250,7 +250,7 @@ def _checkpoint(check: Node) -> int | None:
 
 
 def anchors(tree: Tree) -> Iterator[Mention | None]:
-    """Yield the anchors of a document and the aliases that stand for them."""
+    """Yield the anchors of a document and their aliases."""
     nodes = tree.root.walk() if tree.root is not None else ()
     for node in nodes:
         yield None
@@ -258,13 +258,13 @@ def anchors(tree: Tree) -> Iterator[Mention | None]:
 
 
 def anchor_at(tree: Tree, offset: int) -> Mention | None:
-    """Return the anchor or the alias that stands at an offset."""
+    """Return the anchor or the alias at an offset."""
     if tree.root is None or not tree.anchored:
         return None
     first_behind: int | None = None
     for node in tree.root.from_offset(offset):
         start = node.span.start
-        # An anchor stands in front of its node: behind those that begin next there is none for this place.
+        # An anchor precedes its node: nodes after those that begin next have no anchor at this offset.
         if start > offset:
             first_behind = start if first_behind is None else first_behind
             if start > first_behind:
@@ -297,7 +297,7 @@ def _start_of_anchor(text: str, node: Node) -> int:
 
 
 def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | None:
-    """Return the name that stands at an offset of a document, None when there is none that is known."""
+    """Return the name at an offset of a document, None if there is no known one."""
     root = document.tree.root
     if root is None or not document.reads(offset):
         return None

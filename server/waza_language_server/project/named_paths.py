@@ -1,7 +1,7 @@
 """The files that a suite names by their paths, and the paths that it must name when files are moved.
 
-A relative path starts at a folder that its key decides; the candidates are tried in order, and what exists
-tells which is meant. Steps may be parted by backslashes, as a run takes them on every system.
+The base folder of a relative path depends on its key; the candidates are tried in order, and the first that
+exists is used. Backslashes may separate the parts, since a run accepts them on every system.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class PathsIn:
             yield root, None
 
     def _bases_of_programs(self, path: Path) -> Iterator[tuple[Path, Path | None]]:
-        """Yield where programs start: where runs do, else beside the eval file or in a folder above it."""
+        """Yield where programs start: in the working directory, else at the eval file or above it."""
         roots = roots_around(self._project, path)
         for root in roots:
             yield root, None
@@ -176,7 +176,7 @@ def moved_path(path: Path, moves: Mapping[Path, Path]) -> Path:
 
 
 def _rewritten(literal: str, before: NamedPath, moves: Mapping[Path, Path]) -> str | None:
-    """Return the path of what has moved, with slashes; None where it stays as it is, or none leads there."""
+    """Return the new path of a moved file, with slashes; None if it is unchanged, or no path leads there."""
     after = before.moved(moves)
     if before.is_absolute:
         return after.written if after.target != before.target else None
@@ -215,7 +215,7 @@ def _levels(mention: Mention) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _has_backslashes(mention: Mention) -> bool:
-    """Whether backslashes part the steps of a path; in a glob they take the meaning off a character."""
+    """Return whether a path is separated by backslashes; in a glob they escape a character."""
     return mention.schema_kind != "task.glob" and "\\" in mention.name and "/" not in mention.name
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @frozen()
 class Reference:
-    """One place where a symbol is named. ``written`` is whether its name stands there: a path is none."""
+    """One reference to a symbol. ``written`` says whether it contains its name: a path does not."""
 
     place: FilePlace
     mention: Mention
@@ -29,7 +29,7 @@ class Reference:
 
     @property
     def defines(self) -> bool:
-        """Whether the symbol is defined here."""
+        """Return whether the symbol is defined here."""
         return self.mention.defines
 
 
@@ -57,7 +57,7 @@ def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterato
 
 
 def place_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FilePlace:
-    """Return where a mention stands."""
+    """Return the location of a mention."""
     return FilePlace(file.uri, _text(workspace, file), mention.span)
 
 

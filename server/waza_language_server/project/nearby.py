@@ -1,4 +1,4 @@
-"""What a document may refer to by name: the graders, files, models, tools and skills around it."""
+"""Reference candidates of a document: the graders, files, models, tools and skills around it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Nearby:
         return Fact("known", tuple(found)) if found else Fact("absent", ())
 
     def fixture_folders(self) -> tuple[Path, ...]:
-        """Return where fixtures of a task may be: its ``context_dir``, else ``fixtures`` beside the eval."""
+        """Return where fixtures of a task may be: its ``context_dir``, else ``fixtures`` at the eval file."""
         if self._path is None:
             return ()
         suites = [suite.folder for suite in self._suites]
@@ -201,7 +201,7 @@ class Nearby:
     def _folders_of_repository(self, path: Path) -> list[Path]:
         """Return the folders around a file up to the open folder or the repository, nearest first.
 
-        Without either three levels have to do: what lies beyond is somebody else's.
+        Without either, only three levels are searched: folders beyond are unrelated.
         """
         found: list[Path] = []
         for folder in folders_above(path):

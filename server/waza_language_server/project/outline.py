@@ -1,7 +1,7 @@
-"""What one suite file says about itself, read from its tree: names, globs, graders, models, tools.
+"""Outline of one suite file, read from its tree: names, globs, graders, models, tools.
 
 Read tolerantly: a value of the wrong type is skipped, a half-typed file yields what it has. ``complete`` is
-false when the file has syntax errors, so that nobody concludes from a name that is missing here.
+false if the file has syntax errors, so that a missing name proves nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class GraderOutline:
 
 @frozen()
 class Outline:
-    """What a file says. Order is the order of the file; ``models`` and ``tools`` have no duplicates.
+    """The outline of a file, in its order; ``models`` and ``tools`` have no duplicates.
 
     ``id``, ``name`` and ``skill`` are None when the file does not say. ``patterns`` are the globs of
     ``tasks`` (also in the string and the ``task_files`` spelling), ``inline_tasks`` the ids of tasks
@@ -85,7 +85,7 @@ _outlines: WeakKeyDictionary[Document, Outline] = WeakKeyDictionary()
 
 @frozen()
 class _Said:
-    """What one grader entry says."""
+    """The outline of one grader entry."""
 
     grader: GraderOutline
     models: tuple[str, ...]
@@ -99,18 +99,18 @@ _tools_said: Callable[[_Said], tuple[str, ...]] = attrgetter("tools")
 
 @frozen()
 class _SaidTogether:
-    """What several of them say; ``models`` and ``tools`` have no duplicates."""
+    """The outline of several grader entries; ``models`` and ``tools`` have no duplicates."""
 
     graders: Sequence[GraderOutline]
     models: tuple[str, ...]
     tools: tuple[str, ...]
     one_each: bool = False
-    """Whether they are the items of a list, one grader each."""
+    """True if they are the items of a list, one grader each."""
 
 
 @frozen()
 class _SaidInline:
-    """What one inline task says. ``id`` is empty where it depends on the place of the task, or on others."""
+    """The outline of one inline task. ``id`` is empty if it depends on its position, or on other tasks."""
 
     id: str
     said: tuple[_Said, ...]
@@ -118,7 +118,7 @@ class _SaidInline:
 
 @frozen()
 class _Tasks:
-    """What all inline tasks say: their ids, and what their graders say."""
+    """The outline of all inline tasks: their ids, and the outlines of their graders."""
 
     ids: tuple[str, ...]
     said: _SaidTogether
@@ -129,7 +129,7 @@ _said: Mapping[GraderPlace, KeptItems[tuple[_Said, ...]]] = {
     "expected": KeptItems(),
     "checkpoint": KeptItems(),
 }
-"""What the lists of graders of the file itself say that an edit has left alone."""
+"""Cached outlines of the file's own grader lists that an edit has not changed."""
 _said_inline: KeptItems[_SaidInline | None] = KeptItems()
 """The same for the items of ``tasks``."""
 
@@ -202,7 +202,7 @@ def outline_of_in_steps(document: Document) -> Steps[Outline]:
 
 
 def is_outlined(document: Document) -> bool:
-    """Whether that is computed already."""
+    """Return whether the outline is computed already."""
     return document in _outlines
 
 
@@ -244,7 +244,7 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
 def _patterns(root: Node) -> Steps[tuple[str, ...]]:
     for key in ("tasks", "task_patterns"):
         if (tasks := root.get(key)) is not None:
-            # What ``pattern_nodes`` asks about; it would look at thousands of items without a pause.
+            # The same check as in ``pattern_nodes``, which would not pause within thousands of items.
             yield from items_where(tasks.target, _is_pattern)
     found: list[str] = []
     for number, node in enumerate(pattern_nodes(root), 1):
@@ -335,7 +335,7 @@ def _said_at(item: Node, entries: SuiteFile) -> _SaidInline | None:
     A task that does not write its id has that of its place.
     """
     if item.kind == "alias":
-        # What it stands for is no task where aliases stand for too much.
+        # Aliases are not followed if they expand to too many nodes.
         return _SaidInline("", ())
     for task in entries.tasks_at((item,)):
         if not word(task.node.get("id")):

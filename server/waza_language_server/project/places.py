@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 Kind = Literal["file", "folder"]
 
 FIXTURES = "fixtures"
-"""The folder beside an eval file where the files of its tasks are, unless a task says ``context_dir``."""
+"""The folder next to an eval file with the files of its tasks, unless a task sets ``context_dir``."""
 
 
 def bases_of_run(project: Project, suite_folder: Path) -> tuple[Path, ...]:
-    """Return where a run looks for what a suite names: beside it, where it is started, in folders above it.
+    """Return where a run looks for files of a suite: next to it, in the working directory, in folders above.
 
-    Where it is started nobody knows here: in an open folder, most likely.
+    The working directory is unknown here: most likely it is an open folder.
     """
     boundary = project.disk.reach.around(suite_folder)
     above = (folder for folder in suite_folder.parents if boundary.holds(folder))
@@ -37,11 +37,10 @@ def roots_around(project: Project, path: Path) -> tuple[Path, ...]:
 def found_at(
     project: Project, suite_folder: Path, bases: Iterable[Path], written: str, kind: Kind | None = None
 ) -> Iterator[Path | None]:
-    """Yield where a written path leads that something is at, and None where nobody can tell.
+    """Yield the existing targets of a written path, and None for each that cannot be determined.
 
-    ``kind`` says what it must be. Whether a name in other capitals is the same nobody can tell either. A path
-    that leads up is written from the eval file: that it would leave the repository from a folder further up
-    tells nothing.
+    ``kind`` says what it must be. A name in other capitals is undetermined, too. A path that leads up is
+    relative to the eval file: ignore that it would leave the repository from a folder further up.
     """
     if not is_plain(written):
         yield None
@@ -63,14 +62,14 @@ def found_at(
 
 
 def no_folder_at(project: Project, suite_folder: Path, written: str) -> bool:
-    """Whether it can be seen that no folder is where a run of a suite looks for a written path."""
+    """Return whether a written path certainly leads to no folder in any place where a run looks for it."""
     bases = bases_of_run(project, suite_folder)
     found = found_at(project, suite_folder, bases, written, "folder")
     return is_plain(written) and not any(True for _ in found)
 
 
 def is_plain(written: str) -> bool:
-    """Whether a path is relative and means what it says: no variable, no pattern, no other system's form."""
+    """Return whether a path is relative and literal: no variable, no pattern, no other system's form."""
     windows = PureWindowsPath(written)
     return bool(PurePosixPath(written).parts) and not (
         windows.drive

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.disk import Disk
 
 USUAL = ("python3", "python", "bash", "sh", "node", "uv", "npx", "pwsh")
-"""What graders and hooks are mostly written for, in the order in which it is offered."""
+"""The programs that graders and hooks use most, in the order in which they are offered."""
 MOST = 200
 
 

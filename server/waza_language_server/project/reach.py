@@ -1,6 +1,6 @@
 """How far around a file the server looks: links, and paths that documents name, end at the workspace.
 
-What somebody's repository says must not make an editor look at the rest of the disk, or wake a network drive.
+The content of a repository must not make an editor read the rest of the disk, or wake a network drive.
 Links that stay inside keep working, however the workspace itself was reached.
 """
 
@@ -23,7 +23,7 @@ class Links:
         self.known: dict[str, str] | None = None
 
     def resolved(self, path: str) -> str:
-        """Return a path with all links followed; of what is held still each folder is looked at once."""
+        """Return a path with all links followed; while the disk is held still, each folder is read once."""
         if self.known is None:
             return os.path.realpath(path)
         known = self.known.get(path)

@@ -1,7 +1,7 @@
-"""The suite files of a workspace, read before anybody asks: what they say, and what they mention.
+"""Read the suite files of a workspace ahead of requests: their outlines and their mentions.
 
-Nothing is answered from here: what was read is found where it would be read on demand. Bounded, since nobody
-has asked for it: files beyond are read when somebody does.
+Nothing is answered from here: this fills the caches that requests use. It is bounded, since it may not be
+needed: files beyond the bound are read on demand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a suite was when its results were recorded: its files, its agent, and which of them differ today."""
+"""The state of a suite when its results were recorded: its files, its agent, and what differs today."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RecordedRuns:
         return {} if found is None else self._rewritten.get((found[0].path, found[1].results), {})
 
     def other_agent(self, moment: datetime) -> str:
-        """Return who answered at a run, in Markdown, when somebody else would answer today; else ""."""
+        """Return the agent of a run, in Markdown, if another agent would answer today; else ""."""
         found = self._origins.get(moment)
         if found is None:
             return ""
@@ -95,7 +95,7 @@ class RecordedRuns:
         return f"it was recorded with {' and '.join(words)}" if words else ""
 
     def values_then(self, path: Path, moment: datetime) -> Values | None:
-        """Return what a file of these suites said at a moment; None when nobody knows."""
+        """Return the values of a file of these suites at a moment; None if unknown."""
         # Thousands of graders have the same one; to find it out the file is read.
         if (path, moment) not in self._then:
             found = self._origins.get(moment)
@@ -121,7 +121,7 @@ class RecordedRuns:
                 )
             if key not in self._rewritten:
                 self._rewritten[key] = yield from self._rewritten_in_steps(moment, today, of_task)
-            # What a record does not tell of its files says nothing of new ones.
+            # A record that does not list its files cannot tell which ones are new.
             if of_task is None and origin.inputs and key in self._ran and key not in self._added:
                 self._added[key] = yield from self._added_in_steps(suite, self._ran[key])
 
@@ -175,12 +175,12 @@ class RecordedRuns:
 
     @property
     def known_rewritten(self) -> Mapping[tuple[Path, Path], Mapping[str, bool]]:
-        """Which tasks say something else since each run that was compared, as ``known_changes``."""
+        """The tasks that have changed since each compared run, by the keys of ``known_changes``."""
         return self._rewritten
 
     @property
     def known_changes(self) -> Mapping[tuple[Path, Path], tuple[ChangedInput, ...]]:
-        """What has changed since each run that was compared, by its eval file and its result file."""
+        """The changed inputs since each compared run, by its eval file and its result file."""
         return self._changes
 
     def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
@@ -188,7 +188,7 @@ class RecordedRuns:
         before = self._moves.get((suite.path, origin.results), {}).get(path)
         for file in self._scores.inputs.recorded(origin).files:
             if file is before or place_of(suite.path, file.path) == path:
-                # What is as it was has not lost its credentials.
+                # Prefer an unchanged file on disk: credentials are redacted in the record.
                 if path not in self._on_disk:
                     self._on_disk[path] = _text_and_digest(path)
                 text, digest = self._on_disk[path]

@@ -1,4 +1,4 @@
-"""What decides the scores of a suite file, taken from its text, so that then and now can be compared."""
+"""The values of a suite file that decide its scores, so that then and now can be compared."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ ByPlace = Mapping[str, Mapping[str, Json]]
 """The same by task, and then by name."""
 
 _of_trees: WeakKeyDictionary[Tree, Values] = WeakKeyDictionary()
-"""What open documents say, as long as they are not edited."""
+"""The values of open documents, as long as they are not edited."""
 _written: WeakKeyDictionary[Green, Json] = WeakKeyDictionary()
-"""What the grader entries say that an edit has left alone."""
+"""The values of grader entries that an edit has not changed."""
 _PURPOSE = "recorded values"
 
 
@@ -98,7 +98,7 @@ def by_place(values: Values) -> ByPlace:
 
 
 def written_in(grader: GraderEntry) -> Json:
-    """Return what a grader entry says, the same as long as it is not edited; nobody may change it."""
+    """Return the value of a grader entry, cached as long as it is not edited; do not mutate it."""
     green = grader.node.green
     if green in _written:
         return _written[green]

@@ -43,7 +43,7 @@ Scope = tuple[str, int | None, int | None]
 
 @frozen()
 class Symbol:
-    """What a name stands for; ``document`` and ``mention`` are where somebody points at it."""
+    """The thing that a name refers to; ``document`` and ``mention`` are where the cursor is."""
 
     kind: SymbolKind
     name: str
@@ -61,7 +61,7 @@ class _Named:
 
     @property
     def place(self) -> tuple[str, Span]:
-        """What tells its place from all others."""
+        """The identity of its place."""
         return self.reference.place.uri, self.reference.mention.whole
 
 
@@ -121,9 +121,9 @@ def definitions(workspace: Workspace, symbol: Symbol) -> Steps[tuple[FilePlace, 
 
 
 def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> Steps[bool]:
-    """Return whether a name stands for another thing already where the symbol, or a part of it, is known.
+    """Return whether a name is taken in the scope of the symbol, or in a part of it.
 
-    That is also where it overrides, or is overridden.
+    The scope includes the places where it overrides, or is overridden.
     """
     other = replace(symbol, name=name)
     match symbol.kind:

@@ -1,6 +1,6 @@
-"""Runs that were asked for here and did not begin: older marks would pass for their results.
+"""Rejected runs, which were requested here and did not begin: older marks would pass for their results.
 
-What was asked for says why nothing ran, until a run says something newer or answers are graded again.
+The requested items show why nothing ran, until a newer run or until answers are graded again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_KEPT = 20
 
 @frozen()
 class RefusedRun:
-    """What was asked for, and why nothing ran; ``tasks`` are ids, None for all of a suite."""
+    """A requested target, and why nothing ran; ``tasks`` are ids, None for all of a suite."""
 
     target: RunnableId
     reason: str
@@ -38,7 +38,7 @@ class RefusedRuns:
     def __init__(self) -> None:
         self._refused: dict[Path, dict[RunnableId, RefusedRun]] = {}
         self._known: dict[Path, tuple[RunResult | None, RunResult | None]] = {}
-        """What was laid over last: it is asked for with each key."""
+        """The last input and result of ``over``: it is called at each keystroke."""
 
     def note(self, target: RunnableId, reason: str, tasks: Collection[str] | None = None) -> None:
         """Remember a run that has just been refused."""
@@ -55,7 +55,7 @@ class RefusedRuns:
         self._known.pop(suite, None)
 
     def over(self, suite: Path, found: RunResult | None) -> RunResult | None:
-        """Return what is known of a suite, and of what was refused since that it was."""
+        """Return the results of a suite, with the runs that were rejected since marked as such."""
         refused = self._refused.get(suite)
         if not refused:
             return found
@@ -73,7 +73,7 @@ class RefusedRuns:
 
 
 def _has_run_since(found: RunResult, refused: RefusedRun) -> bool:
-    """Tell whether all that was asked for has been judged since."""
+    """Return whether everything that was requested has been judged since."""
     target, at = refused.target, refused.at
     if target.kind == "prompt":
         asked = (target.prompt, target.should_trigger)
@@ -82,7 +82,7 @@ def _has_run_since(found: RunResult, refused: RefusedRun) -> bool:
             for prompt in found.prompts
             if (prompt.prompt, prompt.should_trigger) == asked
         )
-    # Behind a run of the whole suite a task that has not run is gone.
+    # A task without a result in the run of the entire suite no longer exists.
     if found.whole is not None and found.whole.timestamp > at:
         return True
     tasks = [target.task] if target.task is not None else refused.tasks

@@ -1,6 +1,6 @@
 """Verdicts of recorded answers that were graded again here, laid over those of the record.
 
-They last until a newer run records others, and stand in no file: what a run has recorded stays its own.
+They last until a newer run records others, and are not stored: the record of a run is never changed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ MAX_ASKED = 10_000
 
 @frozen()
 class Regraded:
-    """A verdict of now on a recorded answer; ``entry`` is the grader entry that gave it, ``at`` when.
+    """A new verdict on a recorded answer; ``entry`` is the grader entry that gave it, ``at`` when.
 
-    ``live`` says that it is judged anew at each edit, ``failing`` which trials it fails, from 1.
+    ``live`` says that it is graded again at each edit, ``failing`` which trials it fails, from 1.
     """
 
     result: GraderResult
@@ -44,14 +44,14 @@ class Regraded:
     read: Mapping[Path, str] = field(default_factory=dict[Path, str])
     """The files that it was judged by and no agent has seen, with the SHA-256 of each, "" for none."""
     recorded: GraderResult | None = None
-    """What the grader said in the run, None when it was not asked then; known of what is judged live."""
+    """The grader's result in the run, None if it did not run then; only known for live verdicts."""
 
 
 @frozen()
 class RegradedTask:
-    """What the graders of a task say now of what was recorded at ``timestamp``; ``error`` is why not.
+    """The new results of a task's graders on the trials of ``timestamp``; ``error`` is why there are none.
 
-    ``kept`` are those whose verdict counts as recorded. The other figures are as in ``TaskResult``.
+    ``kept`` are graders whose recorded verdict counts. The other values are as in ``TaskResult``.
     """
 
     timestamp: datetime
@@ -63,7 +63,7 @@ class RegradedTask:
     kept: Collection[str] = ()
 
     def over(self, task: TaskResult) -> TaskResult:
-        """Return a recorded task with what it comes to now, below what other runs have judged since."""
+        """Return a recorded task with its new results; graders that other runs have judged since win."""
         # With the first results: most suites were never run.
         from waza_engine.results.reading.overlay import with_newer_graders
 
@@ -87,11 +87,11 @@ class RegradedTask:
 
 @frozen()
 class AskedAgain:
-    """What of a task somebody has had graded again: the graders that judged, each as it was written then.
+    """The graders of a task that were requested to grade again, each as it was written then.
 
-    ``whole`` says that the task was judged by all that ``entries`` have of it, by task and name.
-    ``concluded`` is what it came to at the moment ``at``, with what graders that were not asked had said in
-    the run; None when nobody knows, for some have judged it before.
+    ``whole`` says that the task was judged by all of its graders in ``entries``, by task and name.
+    ``concluded`` is its verdict at the moment ``at``, with the recorded results of graders that did not grade
+    again; None if unknown, because some had been regraded before.
     """
 
     timestamp: datetime
@@ -104,9 +104,9 @@ class AskedAgain:
 
 @frozen()
 class RegradedSuite:
-    """What the whole run that was recorded at ``timestamp`` came to when it was graded again at ``at``.
+    """The verdict of the entire run of ``timestamp`` when it was graded again at ``at``.
 
-    ``entries`` are those that judged, by task and name; the other figures are as in ``RunResult``.
+    ``entries`` are those that judged, by task and name; the other values are as in ``RunResult``.
     """
 
     timestamp: datetime
@@ -127,9 +127,9 @@ class Regradings:
         self._suites: dict[str, RegradedSuite] = {}
         self._tasks: dict[tuple[str, str], RegradedTask] = {}
         self._over: dict[str, tuple[RunResult, int, RunResult]] = {}
-        """What was laid over which results last: it is asked for with each key."""
+        """The last inputs and results of ``over``: it is called at each keystroke."""
         self._behind: dict[str, float] = {}
-        """Since when the live verdicts of suites are behind their texts."""
+        """Since when the live verdicts of suites have lagged behind their texts."""
         self._count = 0
         self.version = 0
         """Another number whenever something else may be said."""
@@ -154,7 +154,7 @@ class Regradings:
         self.version += 1
         known = self._tasks.pop((str(suite), task), None)
         if known is not None and known.timestamp == regraded.timestamp:
-            # What is judged live of the same text says the same, and goes on with the next edit.
+            # A live verdict on the same text is the same, and stays live at the next edit.
             found = {
                 name: one
                 for name, one in regraded.graders.items()
@@ -169,9 +169,9 @@ class Regradings:
     def note_asked(
         self, suite: Path, task: str, regraded: RegradedTask, entries: Values, at: datetime, *, whole: bool
     ) -> None:
-        """Remember by which graders a task was judged again because somebody has asked for it.
+        """Remember the graders by which a task was judged again on request.
 
-        ``whole`` says that it was judged by all that ``entries`` have of it.
+        ``whole`` says that all graders of the task in ``entries`` have judged it.
         """
         self.version += 1
         known = self._asked.pop((str(suite), task), None)
@@ -191,12 +191,12 @@ class Regradings:
             del self._asked[next(iter(self._asked))]
 
     def note_suite(self, suite: Path, regraded: RegradedSuite) -> None:
-        """Remember what the last run of a whole suite came to when all of it was graded again."""
+        """Remember the new verdict of the last run of an entire suite that was graded again."""
         self.version += 1
         self._suites[str(suite)] = regraded
 
     def over(self, suite: Path, found: RunResult | None) -> RunResult | None:
-        """Return the results of a suite with what those of its tasks come to that were graded again."""
+        """Return the results of a suite with the new verdicts of tasks that were graded again."""
         if found is None or not self._asked:
             return found
         known = self._over.get(str(suite))
@@ -206,7 +206,7 @@ class Regradings:
             if whole is not None and of_suite is not None:
                 told = replace(told, whole=_suite_now(whole, of_suite))
             elif whole is not None and any(self.again(suite, task) for task in found.tasks.values()):
-                # What its run has concluded is not what its tasks come to now.
+                # The conclusion of the run no longer matches the verdicts of its tasks.
                 told = replace(told, whole=replace(whole, status="", verdict="", reasons=(), lasting=()))
             known = self._over[str(suite)] = found, self.version, told
         return known[2]
@@ -219,7 +219,7 @@ class Regradings:
         return None if _was_reviewed(task, known.at) else known
 
     def of_suite(self, suite: Path, found: RunResult) -> RegradedSuite | None:
-        """Return what the last run of a whole suite came to when it was graded again, None for no such."""
+        """Return the new verdict of the last run of an entire suite, None if it was not graded again."""
         known, run = self._suites.get(str(suite)), found.whole
         if known is None or run is None or known.timestamp != run.timestamp:
             return None
@@ -230,12 +230,12 @@ class Regradings:
         return task if known is None or known.concluded is None else known.concluded.over(task)
 
     def asked(self, suite: Path, task: TaskResult) -> AskedAgain | None:
-        """Return what was judged again of a task's newest record; None when nobody has asked for that."""
+        """Return what was graded again of a task's newest record; None if that was not requested."""
         known = self._asked.get((str(suite), task.id))
         return known if known is not None and known.timestamp == task.timestamp else None
 
     def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
-        """Return what a grader says now of what was last recorded of a task; None when it was not asked."""
+        """Return the new result of a grader on the last record of a task; None if it did not grade again."""
         known = self._tasks.get((str(suite), task.id)) if self._tasks else None
         if known is None:
             return None
@@ -264,7 +264,7 @@ class Regradings:
             self._tasks[str(suite), task] = replace(known, graders=graders)
 
     def forget_live(self, suite: Path, tasks: Collection[str]) -> None:
-        """Forget what was judged live of some tasks: nobody judges it any more."""
+        """Forget the live verdicts of some tasks: they are no longer updated."""
         for task in tasks:
             known = self._tasks.get((str(suite), task))
             if known is not None:
@@ -312,6 +312,6 @@ def _is_live_of(known: Regraded, entry: Json) -> bool:
 
 
 def entry_of(entries: Values, task: str, name: str, grader_type: str) -> Json:
-    """Return what is written of a grader of a task, or of what a task expects."""
+    """Return the entry of a grader of a task, or of an expectation of a task."""
     name = "//expected" if grader_type == "expected" else name
     return entries.get((task, name), entries.get(("", name)))

@@ -1,4 +1,4 @@
-"""What the engine answers when it grades recorded answers again, as it is remembered (``regraded.py``)."""
+"""Convert the engine's answers about regraded trials to the values of ``regraded.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule of a grader that stands at a place of a document: what live verdicts are about."""
+"""The rule of a grader at a place of a document: the unit of live verdicts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rule:
 
 
 def rule_under(document: Document, offset: int) -> Rule | None:
-    """Return the rule at an offset of a document; None where none stands."""
+    """Return the rule at an offset of a document; None if there is none."""
     root = document.tree.root
     path = path_of(document.uri)
     if root is None or path is None or document.kind not in {"eval", "task"}:
@@ -62,7 +62,7 @@ def _of_grader(owner: GraderEntry, node: Node, span: Span, own: str | None) -> R
     if path[:1] == ("config",):
         path = path[1:]
     elif owner.node.get("config") is not None or (path and path[0] in _BESIDE_CONFIG):
-        # Older files write the options of a grader beside its type.
+        # Older files write the options of a grader next to its type.
         return None
     task = owner.task.id if owner.task is not None else own
     return Rule(owner.name, task, path, node, span, owner) if path else None

@@ -1,4 +1,4 @@
-"""The name of what can be run: the same on its lens, in its run, and where its results are looked up."""
+"""The id of a runnable: the same in its lens, in its run, and in the lookup of its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from waza_engine.later_patterns import compiled_later
 
 RunnableKind = Literal["suite", "task", "grader", "prompt"]
 _STEP = "::"
-# A colon in a path or a name is written otherwise, so neither can stand in front of the text of a prompt.
+# A colon in a path or a name is escaped, so neither can be mistaken for the prefix of a prompt.
 _PROMPT = compiled_later(r"#(triggers|leaves):")
 
 
@@ -33,14 +33,14 @@ class RunnableId:
 
     @property
     def kind(self) -> RunnableKind:
-        """What is run."""
+        """The kind of thing that is run."""
         if self.prompt is not None:
             return "prompt"
         return "grader" if self.grader is not None else "suite" if self.task is None else "task"
 
     @property
     def parent(self) -> RunnableId | None:
-        """What runs this among others; None of a suite."""
+        """The runnable that contains this one; None for a suite."""
         if self.prompt is not None:
             return RunnableId(self.suite)
         if self.grader is not None:

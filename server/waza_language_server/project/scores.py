@@ -1,6 +1,6 @@
-"""What is remembered of the results of suites, and of what suite files said when they were recorded.
+"""Cache of the results of suites, and of the suite files at the time of recording.
 
-Architecture invariant: answered from memory. The disk is looked at again when told (``forget``), or after
+Architecture invariant: answered from memory. The disk is read again after ``forget``, or after
 ``RECHECK_SECONDS``; no run is started here.
 """
 
@@ -56,10 +56,10 @@ class Scores:
             known = self._results.get(suite)
             if known is not None and time.monotonic() - known[0] <= RECHECK_SECONDS:
                 return known[1]
-            # Whoever asks meanwhile goes on with the same reading.
+            # A concurrent caller continues the same generator.
             touched, reading = self._readings.get(suite) or (0.0, _found_in_steps(suite))
             if time.monotonic() - touched > RECHECK_SECONDS:
-                # Nobody went on with it, and files may have changed since.
+                # The generator was abandoned, and files may have changed since.
                 reading = _found_in_steps(suite)
             self._readings[suite] = time.monotonic(), reading
             try:
@@ -74,7 +74,7 @@ class Scores:
             yield
 
     def shown_in_steps(self, suite: Path) -> Steps[RunResult | None]:
-        """Return what marks tell of a suite: its results as last graded, and what was refused since."""
+        """Return the results that marks show of a suite: as last graded, and with runs rejected since."""
         found = self.regraded.over(suite, (yield from self.results_in_steps(suite)))
         return self.refused.over(suite, found)
 
@@ -89,9 +89,9 @@ class Scores:
         self._readings.clear()
 
     def values_then(self, path: Path, moment: datetime, recorded: str | None = None) -> Values | None:
-        """Return what the file said at a moment; None when it was written later and nobody looked before.
+        """Return the values of the file at a moment; None if it was written later and not read before.
 
-        ``recorded`` is its text in the record of the run, if that was kept.
+        ``recorded`` is its text in the record of the run, if that was stored.
         """
         known = self._graded.get((path, moment))
         if known is None and recorded is not None:

@@ -40,7 +40,7 @@ class SkillDefinition:
 
     @property
     def name(self) -> str:
-        """What the skill is called."""
+        """The name of the skill."""
         return self.written or name_without_word(self.file)
 
 
@@ -102,6 +102,6 @@ def _skills(project: Project, suite: Suite) -> Iterator[Path]:
 
 
 def _is_hidden(directory: str) -> bool:
-    """Whether a path leads into a folder that is not looked into for suites."""
+    """Return whether a path leads into a folder that is not searched for suites."""
     parts = Path(directory).parts
     return not all(is_searched(part, inside) for inside, part in itertools.pairwise(("", *parts)))

@@ -56,7 +56,7 @@ class SkillFile:
 
 
 class SuitesOfSkills:
-    """Which suites test a skill, remembered while no eval file is edited, and not for long."""
+    """Cache of the suites that test a skill, valid for a short time and until an eval file is edited."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[float, str, tuple[Document, ...], tuple[Suite, ...]]] = {}
@@ -96,10 +96,10 @@ def eval_document(project: Project, suite: Suite) -> Document:
 
 
 def _is_meant(skill: SkillFile, name: str, suite: Suite, project: Project) -> bool:
-    """Whether no other skill of the same name lies nearer to the suite."""
+    """Return whether no other skill of the same name is nearer to the suite."""
     near = Nearby(project, Document(uri_of(suite.path), 0, "", "eval")).skill_files()
     same = [path for path, known in near.items() if known.casefold() == name]
-    # What is called otherwise on the disk is this very file, which is just being renamed.
+    # If the name on disk differs, it is this file, which is just being renamed.
     return not same or same[0] == skill.path
 
 

@@ -36,7 +36,7 @@ def skills_of_run(project: Project, suite: Suite, listed: Iterable[str]) -> dict
 
 
 def definition_in(project: Project, folder: Path) -> Path | None:
-    """Return the file that makes a folder a skill, None when it is none."""
+    """Return the file that makes a folder a skill, None if it is not a skill."""
     names = project.disk.names(folder).value
     if any(name == SKILL_NAME for name, _ in names):
         return folder / SKILL_NAME

@@ -1,7 +1,7 @@
-"""Why a result may no longer hold: every reason there is, in the order in which they are told.
+"""The reasons why a result may be stale, in the order in which they are reported.
 
-What was judged comes before who answered, and both before what runs have done since: whoever has rewritten a
-task needs not be told that a part of it was run again.
+Changes of the suite come first, then changes of the agent, then later runs: for a rewritten task it does not
+matter that a part of it was run again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.changed_inputs import ChangedInput
 
 REWRITTEN = "the {} was changed after the run"
-"""What was judged is written otherwise today, or nobody knows how it was written."""
+"""The judged text has changed since, or it is unknown."""
 TASK_REWRITTEN = "a task of it was changed after the run"
 TASK_ADDED = "the run had no task {}"
 SUITE_GRADER_REWRITTEN = "a grader of the suite was changed after the run"
@@ -52,12 +52,12 @@ def why_stale(
     elsewhere: bool = False,
     since: str = "",
 ) -> str:
-    """Return the first reason why a result may no longer hold, in Markdown; "" when it does.
+    """Return the first reason why a result may be stale, in Markdown; "" if it is fresh.
 
-    ``written`` is what of the suite says something else today, ``changes`` are files that do; ``agent`` is
-    who answered instead of today's executor or model; ``awaited`` tells that a run goes on which has not
-    judged it yet, ``elsewhere`` that another program runs it, and ``since`` is what later runs that have
-    ended leave of it.
+    ``written`` is the part of the suite that has changed since, ``changes`` are the changed files; ``agent``
+    is the agent that answered, if today's executor or model differs; ``awaited`` says that an active run has
+    not judged it yet, ``elsewhere`` that another program runs it, and ``since`` is the reason that later
+    finished runs give.
     """
     files = ", ".join(code(change.words) for change in changes[:_MOST_LISTED])
     of_files = f"{files} since the run" if files else ""

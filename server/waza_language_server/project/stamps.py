@@ -1,6 +1,6 @@
-"""What changes when a file or a folder changes, as the file system tells it.
+"""Fingerprints of files and folders from the file system, which differ after a change.
 
-Architecture invariant: light, and nothing here raises: it is asked before anything of a document is loaded.
+Architecture invariant: light, and nothing here raises: it is used before anything of a document is loaded.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def was_there(path: Path, moment: datetime) -> bool:
 
 
 def identity_of(stamp: Stamp | str | None) -> tuple[int, int] | None:
-    """Return what tells a folder from all others, under whatever name; None when there is none."""
+    """Return the identity of a folder, the same for all of its names; None if it does not exist."""
     return stamp[2:4] if isinstance(stamp, tuple) else None
 
 
 def is_settled(stamp: Stamp | str | None) -> bool:
-    """Whether a change from now on cannot leave the stamp as it is.
+    """Return whether a change from now on cannot leave the stamp as it is.
 
     File systems count time in ticks: two changes within one of them look like one. Some count in seconds.
     """

@@ -1,7 +1,7 @@
-"""How strong the graders of a suite were when somebody asked, each as it was written then.
+"""Mutation scores of the graders of a suite, each as it was written when it was measured.
 
-They stand in no file, and hold for a grader that says what it said when it was measured: of one that was
-edited since, nothing is known.
+They are not stored, and are valid as long as the grader is unchanged: the score of one that was edited since
+is unknown.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class WeakCheck:
 
 @frozen()
 class Strength:
-    """What was measured of one grader; ``entry`` is the grader entry that was asked.
+    """The mutation score of one grader; ``entry`` is the grader entry that was measured.
 
-    Of a list of ``expected`` it is the block with that list alone.
+    For a list of ``expected``, ``entry`` is the block with that list alone.
 
-    Of ``tried`` changes of ``trials`` recorded trials it noticed ``caught``; ``missed`` are the kinds of
-    changes of which it noticed none. ``finding`` says in a sentence why it is weak, "" when it is not;
-    ``not_measured`` why nothing is known. ``weak_checks`` are those of its checks that decide nothing;
-    ``rejected`` are sentences about answers known to be good on which it fails.
+    It noticed ``caught`` of ``tried`` mutations of ``trials`` recorded trials; it noticed no mutation of the
+    kinds in ``missed``. ``finding`` says in a sentence why it is weak, "" if it is not; ``not_measured`` why
+    there is no score. ``weak_checks`` are those of its checks that decide nothing; ``rejected`` are
+    sentences about answers known to be good on which it fails.
     """
 
     entry: Json
@@ -90,10 +90,10 @@ class Strengths:
         self._suites: dict[Path, Mapping[tuple[str, str], Strength]] = {}
 
     def take(self, suite: Path, answer: Block, entries: Mapping[tuple[str, str], Json]) -> int:
-        """Take what the engine answers to ``grader.strength``; return how many graders it tells of.
+        """Store the engine's answer to ``grader.strength``; return the number of graders in it.
 
-        ``entries`` are the grader entries that were asked, by task and name, those of the suite at ``""``,
-        and what a task expects at ``//expected``.
+        ``entries`` are the measured grader entries, by task and name, those of the suite at ``""``,
+        and the expectations of a task at ``//expected``.
         """
         found: dict[tuple[str, str], Strength] = {}
         for block in blocks_of(answer.get("graders")):
@@ -124,7 +124,7 @@ class Strengths:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was measured at all."""
+        """Return whether nothing was measured at all."""
         return not self._suites
 
     def has_any(self, suites: Sequence[Path]) -> bool:
@@ -152,6 +152,6 @@ def _strength(block: Block, entry: Json) -> Strength:
 
 
 def _expected(block: Json, name: str) -> Json:
-    """Return the list that is graded under a name with what it stands in, None when it is not there."""
+    """Return the list that is graded under a name, inside its block, None if it does not exist."""
     key = name.removeprefix("_")
     return {key: block[key]} if isinstance(block, dict) and key in block else None

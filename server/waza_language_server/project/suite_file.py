@@ -1,9 +1,9 @@
-"""The tasks and graders of a suite file: the one place that knows where they may stand.
+"""The tasks and graders of a suite file: the one module that knows where they may be.
 
-Outline, runnables, scores and the rules that ask other files are projections of this view. Aliases and merge
+Outline, runnables, scores and the rules that read other files are projections of this view. Aliases and merge
 keys are followed as a run follows them.
 
-Architecture invariant: read from syntax alone, and tolerantly. What is no mapping is passed over, and a
+Architecture invariant: read from syntax alone, and tolerantly. Items that are not mappings are skipped, and a
 half-typed file has what can be read of it.
 """
 
@@ -33,8 +33,8 @@ GraderPlace = Literal["graders", "expected", "checkpoint"]
 class TaskEntry:
     """A task that is written inline in an eval file.
 
-    ``id`` is that of its results, also when none is written. ``node`` is the mapping that says it, ``item``
-    what stands in the list: the same, or an alias of it.
+    ``id`` is that of its results, also when none is written. ``node`` is the mapping that defines it,
+    ``item`` the item in the list: the same node, or an alias of it.
     """
 
     id: str
@@ -46,8 +46,8 @@ class TaskEntry:
 class GraderEntry:
     """A grader of the file itself, or of a task that is written inline in it.
 
-    ``name`` and ``type`` are empty while they are being written. ``node`` is the mapping that says it,
-    ``item`` what stands in the list: the same, or an alias of it.
+    ``name`` and ``type`` are empty while they are being written. ``node`` is the mapping that defines it,
+    ``item`` the item in the list: the same node, or an alias of it.
     """
 
     name: str
@@ -59,15 +59,15 @@ class GraderEntry:
 
     @property
     def has_results(self) -> bool:
-        """Whether it can be run by its name and its results are found by it.
+        """Return whether it can be run by its name and its results are found by it.
 
-        One without a name has no key; what is said at a checkpoint is no part of the trial's score.
+        A grader without a name has no key; a checkpoint is not part of the trial's score.
         """
         return bool(self.name) and self.place != "checkpoint"
 
     @property
     def recorded_as(self) -> str:
-        """The name by which records tell it from all others, "" when it has none."""
+        """Its unique name in records, "" if it has none."""
         if self.place != "checkpoint" or not self.name:
             return self.name
         # Few suites have checkpoints.
@@ -107,7 +107,7 @@ class SuiteFile:
     def graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
         """Yield the graders of the file, then those of its inline tasks; with a span those that touch it."""
         yield from self.own_graders(span)
-        # Behind an alias a grader may stand outside of its task.
+        # A grader behind an alias may be defined outside of its task.
         for task in self.tasks(span if span is not None and not self._tree.anchored else None):
             yield from self.graders_of(task, span)
 
@@ -117,7 +117,7 @@ class SuiteFile:
             yield from self._graders_in(self._root, None, span)
 
     def own_lists(self) -> Iterator[tuple[GraderPlace, Node]]:
-        """Yield the lists in which graders of the file itself stand, and which they are."""
+        """Yield the lists of the file's own graders, with their kinds."""
         for place, graders in self._lists(self._root) if self._root is not None else ():
             yield place, self._followed(graders)
 
@@ -135,7 +135,7 @@ class SuiteFile:
         yield from self._graders_in(task.node, task, span)
 
     def owner_of(self, offset: int) -> GraderEntry | TaskEntry | None:
-        """Return the grader that an offset stands in, or else the inline task; None outside of all."""
+        """Return the grader around an offset, or else the inline task; None outside of all."""
         here = Span(offset, offset)
         owners = (*self.graders(here), *self.tasks(here))
         return next((owner for owner in owners if _touch(owner.item.span, here)), None)
@@ -177,7 +177,7 @@ class SuiteFile:
 
     @cached_property
     def _patterns(self) -> tuple[tuple[int, int], ...]:
-        """The items of ``tasks`` that stand for several globs: where, and for how many."""
+        """The items of ``tasks`` that contain several globs: their places, and the numbers of globs."""
         tasks = value_at(self._root, "tasks")
         found = ((item.step, item.get("task_files")) for item in (self._items(tasks) if tasks else ()))
         return tuple(
@@ -188,19 +188,19 @@ class SuiteFile:
 
     @cached_property
     def _follows_aliases(self) -> bool:
-        """Whether the aliases stand for no more than a run would read."""
+        """Return whether the aliases expand to no more nodes than a run would read."""
         return self._root is not None and finished(aliased_nodes(self._root.green)) <= MAX_ALIASED_NODES
 
 
 def task_id(root: Node | None, path: Path) -> str:
-    """Return the id of the task of a task file: the name of the file stands in for a missing one."""
+    """Return the id of the task of a task file: by default the name of the file."""
     return word(value_at(root, "id")) or shown(path.stem)
 
 
 def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | None:
-    """Return where a rule of a grader stands now: where it stood, or where it has moved to in its list.
+    """Return where a rule of a grader is now: where it was, or where it has moved to in its list.
 
-    ``graded`` is the entry as it was graded, None when nobody knows; a rule that was rewritten is nowhere.
+    ``graded`` is the entry as it was graded, None if unknown; a rule that was rewritten is not found.
     """
     if not path:
         return None
@@ -217,9 +217,9 @@ def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | No
 
 
 def shown_at(rule: Node) -> Node:
-    """Return what a mark of a rule stands beside: of one that is a block as a whole, its key.
+    """Return the node that a mark of a rule is drawn next to: for a block, its key.
 
-    Beside the first item it would pass for a verdict on that item.
+    Next to the first item it would pass for a verdict on that item.
     """
     entry = rule.holder if rule.style == "block" else None
     return rule if entry is None else entry.key
@@ -227,7 +227,7 @@ def shown_at(rule: Node) -> Node:
 
 def _in_config(entry: Node, path: tuple[str | int, ...]) -> Node | None:
     node = entry.get("config", *path)
-    # Older files write the options of a grader beside its type.
+    # Older files write the options of a grader next to its type.
     return node if node is not None or not path else entry.get(*path)
 
 
@@ -253,7 +253,7 @@ def word(node: Node | None) -> str | None:
 
 
 _names: WeakKeyDictionary[Green, tuple[str, str]] = WeakKeyDictionary()
-"""Names and types of the grader entries that an edit has left alone."""
+"""Names and types of the grader entries that an edit has not changed."""
 _ids: WeakKeyDictionary[Green, str | None] = WeakKeyDictionary()
 """The same for the ids of inline tasks."""
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_FOLDERS = 20_000
 """Folders of a workspace that are looked into."""
 MOST_READ_AT_ONCE = 10
-"""Folders that are told to have changed and are looked into while the editor waits."""
+"""Changed folders that are read while the editor waits."""
 
 
 @frozen()
@@ -87,9 +87,9 @@ def read_suites(project: Project) -> Steps[None]:
 
 
 def read_suites_again(project: Project, changed: Iterable[Path] | None) -> None:
-    """Take note that files have changed on the disk; None when nobody knows which.
+    """Take note that files have changed on the disk; None if it is unknown which.
 
-    Of a few the suites beside them are read at once, and what is known of all others stays known.
+    For a few files, the suites next to them are read immediately, and all others stay cached.
     """
     paths = None if changed is None else tuple(changed)
     folders = {path.parent for path in paths or ()}

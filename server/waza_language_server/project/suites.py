@@ -42,19 +42,19 @@ class Suite:
 
 @frozen()
 class Task:
-    """A task file; what it says is read when it is asked for."""
+    """A task file; its content is read on demand."""
 
     path: Path
     _read: Callable[[Path], Outline] = field(repr=False, compare=False)
 
     @property
     def outline(self) -> Outline:
-        """What the file says."""
+        """The outline of the file."""
         return self._read(self.path)
 
     @property
     def id(self) -> str:
-        """The id that results are keyed by; the file's name stands in for a missing one."""
+        """The id that results are keyed by; by default the file's name."""
         return self.outline.id or shown(self.path.stem)
 
 
@@ -83,7 +83,7 @@ def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path,
         return None if known is None else disk.names(known).value
 
     def has_entry(path: Path) -> bool:
-        # The file system itself may not tell upper from lower case.
+        # The file system may be case-insensitive.
         known = listed(path.parent)
         return known is not None and any(name == path.name for name, _ in disk.alike(known, path.name))
 
@@ -114,7 +114,7 @@ def folders_below(
 ) -> Iterator[Path]:
     """Yield a folder and those below it that are ``entered``, each once whatever links lead to it.
 
-    ``entered`` is told the name of a folder, and that of the one which holds it: None for the first of all.
+    ``entered`` gets the name of a folder and that of its parent: None for the first of all.
     Without ``environments`` those of Python packages are left out.
     """
     seen: set[tuple[int, int]] = set()
@@ -136,7 +136,7 @@ def folders_below(
 
 
 def picks_up(suite: Suite, path: Path) -> bool:
-    """Whether the globs of the suite match the path, whether it exists or not."""
+    """Return whether the globs of the suite match the path, whether it exists or not."""
     literal, others = _sorted_out(suite.folder, suite.outline.patterns)
     if path in literal:
         return True

@@ -21,12 +21,12 @@ class WrittenPrompt(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the agent is asked."""
+        """The prompt for the agent."""
         return self.node.target.value
 
     @property
     def is_bare(self) -> bool:
-        """Whether the item is a text without its key ``prompt``, which no run can read."""
+        """Return whether the item is a string without the key ``prompt``, which no run can read."""
         return self.node is self.item
 
 

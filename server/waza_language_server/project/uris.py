@@ -42,7 +42,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def is_shown_by_tool(uri: str) -> bool:
-    """Whether a document is neither a file nor a text to be saved: what git or a comparison shows of one."""
+    """Return whether a document is neither a file nor a text to be saved: shown by git or a comparison."""
     return not uri.startswith(("file:", "untitled:"))
 
 

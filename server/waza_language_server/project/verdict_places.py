@@ -1,6 +1,6 @@
-"""Where in the files of a suite stands what a verdict is about: a task, a grader, the rule of a check.
+"""Locations in the files of a suite for verdicts: of a task, a grader, the rule of a check.
 
-A run names tasks and graders; lines may have moved since it began, so they are looked up when it tells.
+A run names tasks and graders; lines may have moved since it began, so they are looked up at each event.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class VerdictPlaces:
-    """The places of one suite in one state of its files; what is nowhere has that of what is around it."""
+    """The locations of one suite in one state of its files; a missing item has that of its parent."""
 
     def __init__(self, project: Project, suite: Path) -> None:
         self._project = project
@@ -52,7 +52,7 @@ class VerdictPlaces:
         return self._grader(task, grader)[1]
 
     def of_check(self, task: str, grader: str, path: Sequence[str | int]) -> FilePlace:
-        """Return where the rule of a check stands."""
+        """Return the location of the rule of a check."""
         holder, place = self._grader(task, grader)
         if holder is None:
             return place
@@ -72,8 +72,8 @@ class VerdictPlaces:
     def graders_of(self, task: str) -> Iterator[tuple[str, bool]]:
         """Yield what is recorded of a task: the graders of the suite, its own, what it expects.
 
-        The names are those of records, which tell graders of checkpoints by their turn. With each, whether it
-        can be run by itself: what is asked at a checkpoint and what a task expects is judged with the task.
+        The names are those of records, which identify graders of checkpoints by their turn. Each comes with
+        whether it can be run by itself: checkpoints and expectations are only judged with the task.
         """
         path, node = self._task(task)
         for entry in SuiteFile(self._project.tree(self._suite)).graders():
@@ -95,14 +95,14 @@ class VerdictPlaces:
         return node is not None and is_switched_off(node)
 
     def of_prompt(self, prompt: str, *, should_trigger: bool) -> FilePlace:
-        """Return where a trigger prompt stands."""
+        """Return the location of a trigger prompt."""
         for text, should, place in self.prompts():
             if (text, should) == (prompt, should_trigger):
                 return place
         return self.of_suite()
 
     def prompts(self) -> Iterator[tuple[str, bool, FilePlace]]:
-        """Yield the trigger prompts of the suite, whether the skill should start, and where each stands."""
+        """Yield the trigger prompts of the suite, whether the skill should start, and their locations."""
         names = self._project.names(self._suite.parent)
         for path in (self._suite.parent / name for name in TRIGGER_NAMES if name in names):
             for prompt in prompts_in(self._project.tree(path).root):
@@ -137,7 +137,7 @@ class VerdictPlaces:
         found = self._own_grader(path, task, name) or self._own_grader(self._suite, None, name)
         if found is not None:
             return found, self._place(*found)
-        # What `expected` says is graded under names of its own.
+        # The lists of `expected` are graded under names of their own.
         expected = node.get("expected") if node is not None else None
         if expected is not None and name.startswith("_"):
             key = expected.get(name.removeprefix("_"))
@@ -147,12 +147,12 @@ class VerdictPlaces:
     def _own_grader(self, path: Path, task: str | None, name: str) -> tuple[Path, Node] | None:
         known = self._graders.get(path)
         if known is None:
-            # A run tells of thousands of verdicts.
+            # Cached, since a run reports thousands of verdicts.
             known = self._graders[path] = {}
             for entry in SuiteFile(self._project.tree(path)).graders():
                 inside = entry.task.id if entry.task is not None else None
                 known.setdefault((inside, entry.recorded_as), entry.node)
-        # A task file is a task as a whole: its graders stand in no other one.
+        # A task file is one task: its graders are not in an inline task.
         node = known.get((task if path == self._suite else None, name))
         return None if node is None else (path, node)
 

@@ -1,4 +1,4 @@
-"""What every rule and feature knows beside the document it looks at."""
+"""The context that every rule and feature gets in addition to the document."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 class Workspace:
     """The files around a document, and what may be written in them.
 
-    Architecture invariant: who opens the files makes it (a session, a terminal command) and hands it to
-    everybody. Nobody else chooses a catalog: beside the grader types of a plug-in that would be a wrong one.
+    Architecture invariant: the owner of the files (a session, a terminal command) creates it and passes it
+    on. No other code chooses a catalog: it would lack the grader types of plug-ins.
     """
 
     project: Project
     catalog: Catalog
     known: KnownMentions = field(default_factory=KnownMentions, compare=False, repr=False)
-    """What the closed files mention, as far as they were read."""
+    """The mentions of closed files, as far as they were read."""
 
     severities: Mapping[str, str] = field(default_factory=dict[str, str])
-    """How grave the client wants codes to be taken: ``off`` or a severity."""
+    """The client's severity overrides by code: ``off`` or a severity."""
 
     def with_document(self, document: Document) -> Workspace:
         """Return the same in which this document is open as it is."""

@@ -1,7 +1,7 @@
-"""What the client is told to ask for again, where it can. That something is new is known to who calls.
+"""Refresh requests to the client (``workspace/*/refresh``), if it supports them. Callers know what changed.
 
-It is told at once, and of all that is new in the moment after that once more, when the moment is over: some
-editors report the files of a switched branch one by one, and would ask for everything after each.
+The first one is sent immediately; all changes in the moment after it lead to one more at its end. Some
+editors report the files of a switched branch one by one, and would request everything again after each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the client can do, resolved once when it introduces itself; handlers ask named questions only."""
+"""The client's capabilities, resolved once at ``initialize``; handlers ask named questions only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client says of itself with its introduction (``initializationOptions``)."""
+"""The options that a client sends with ``initialize`` (``initializationOptions``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LIVE_WORDS = ("on", "off", "no assertions")
 
 @frozen()
 class Shown:
-    """Which kinds of lenses or hints a client wants to see: all but those that it has switched off."""
+    """The kinds of lenses or hints that a client shows: all but those that it has switched off."""
 
     hidden: frozenset[str] = frozenset()
     enabled: bool = True
@@ -31,17 +31,17 @@ class Shown:
 class ClientOptions:
     """``interpreter`` is the Python that runs suites, None for the server's own.
 
-    ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
-    it may. ``suggest_command`` is a command of the client that opens the list of suggestions,
+    ``trusted`` says whether code of this workspace may run; it may if a client without workspace trust does
+    not say. ``suggest_command`` is a command of the client that opens the list of suggestions,
     ``run_with_command`` one that asks for the options of a run and starts it.
-    ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
-    hear all that runs tell.
-    ``run`` is what its settings say of runs, as it was given; ``run_by_folder`` the same by folders' URIs.
-    ``shows_changes`` tells that it has the command ``waza.showChange``, ``opens_trials`` ``waza.openTrial``,
-    ``live`` says whether recorded answers are judged again as a suite is edited: ``on``, ``off`` or
+    ``severity`` are severities by code, as received. ``run_events`` says whether the client wants all
+    events of runs.
+    ``run`` are its settings for runs, as received; ``run_by_folder`` the same by folders' URIs.
+    ``shows_changes`` says that it has the command ``waza.showChange``, ``opens_trials`` ``waza.openTrial``,
+    ``live`` says whether recorded answers are graded again as a suite is edited: ``on``, ``off`` or
     ``no assertions``; a client that does not say does not want it.
-    ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
-    ``confirms`` that it answers ``waza/confirm``: questions that nobody can overlook.
+    ``draws_marks`` that it requests ``waza/marks`` after a notification that they have changed.
+    ``confirms`` that it answers ``waza/confirm``: modal questions.
     ``creates_files`` that it answers ``waza/createFiles``: it shows new files before it writes them.
     ``lens`` and ``hints`` are the kinds of lenses and hints that it shows; ``cost`` is what a lens says a run
     will cost.
@@ -91,7 +91,7 @@ def client_options(given: object) -> ClientOptions:
 
 
 def known_live(given: object) -> str | None:
-    """Return a value of the setting ``waza.live.enable``, None for what is none."""
+    """Return a value of the setting ``waza.live.enable``, None if it is not a valid one."""
     return given if isinstance(given, str) and given in LIVE_WORDS else None
 
 

@@ -71,9 +71,9 @@ LONGEST_MESSAGE = 2_000
 
 
 MAX_CHANGES = 10
-"""Changed files that are linked behind one mark."""
+"""The most changed files that one mark links to."""
 SHOW_CHANGE = "waza.showChange"
-"""A command of clients that show a file beside what it was at a run."""
+"""A command of clients that show a file next to its version at a run."""
 OPEN_TRIAL = "waza.openTrial"
 """A command of clients that show a recorded trial."""
 
@@ -91,7 +91,7 @@ class Converter:
         self._last: tuple[Span, types.Range] | None = None
 
     def offset(self, position: types.Position) -> int:
-        """Return the offset of a position; positions behind a line or the text count as their ends."""
+        """Return the offset of a position; one after the end of a line or the text counts as that end."""
         return self._document.lines.offset(position.line, position.character, self._encoding)
 
     def position(self, offset: int) -> types.Position:

@@ -1,7 +1,7 @@
 """Every message gets its answer, or is dropped and the log says why; none of them stops the others.
 
-What ``pygls`` cannot be given is kept from it here: what is no message, what comes before the introduction or
-after the farewell, and what is not what the protocol says.
+Input that ``pygls`` cannot handle is filtered out here: malformed messages, messages before ``initialize`` or
+after ``shutdown``, and messages that violate the protocol.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class FileConverter:
         return types.Location(place.uri, self._range(place.uri, place.text, place.span))
 
     def shows_others(self, file: FilePlace | FileEdit) -> bool:
-        """Whether a file is open with unsaved text that is not ours: what was read of it is on the disk."""
+        """Return whether a file that is not ours is open with unsaved text: we have read it from the disk."""
         shown = self._session.text(file.uri)
         return shown not in (None, file.text) and self._session.document(file.uri) is None
 

@@ -1,7 +1,7 @@
-"""Every message that is handled, and by what: a new feature is a handler and a row here.
+"""Every message and its handler: a new feature is a handler and a row here.
 
 Architecture invariant: a handler is imported when its first message comes. Nothing but ``pygls`` is needed to
-answer the introduction.
+answer ``initialize``.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Feature:
     """A row of the table. ``handler`` is a function of a module in ``protocol.handlers``.
 
     One that is called ``at once`` begins, and mostly answers, before the next message is taken; one that goes
-    ``in slices`` is awaited from its start. ``options`` are told to the client. ``built_in`` takes the place
-    of what ``pygls`` does itself with such a message.
+    ``in slices`` is awaited from its start. ``options`` are sent to the client. ``built_in`` replaces the
+    handler that ``pygls`` has for such a message.
     """
 
     method: str
@@ -54,7 +54,7 @@ class Feature:
 
     @property
     def function(self) -> Callable[[WazaServer, Any], Any]:
-        """What handles the message; the module of the handler is imported when it is called."""
+        """Return the handler of the message; its module is imported at the first call."""
 
         def handle(ls: WazaServer, params: Any) -> Any:
             return _load(self.handler)(ls, params)
@@ -197,7 +197,7 @@ COMMANDS = (
     "waza.saveRecordAsTask",
     "waza.graderTypes",
 )
-"""What ``workspace/executeCommand`` carries out."""
+"""The commands of ``workspace/executeCommand``."""
 
 PULLED_DIAGNOSTICS = Feature(
     types.TEXT_DOCUMENT_DIAGNOSTIC,

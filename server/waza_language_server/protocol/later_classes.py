@@ -1,10 +1,10 @@
-"""The classes of the protocol, made when one of them is wanted: a session needs a seventh of them.
+"""Lazy classes of the protocol, each completed at its first use: a session needs a seventh of them.
 
 ``lsprotocol`` has more than five hundred classes, and ``attrs`` writes and compiles methods for each of them
-while it is imported: that was more than half of the start. Here a class stays as it is written until somebody
-makes an object of it or asks for its fields.
+while it is imported: that was more than half of the start. Here a class is not processed until an object of
+it is created or its fields are requested.
 
-Architecture invariant: nothing is imported before it is needed but ``attrs``, which makes the classes.
+Architecture invariant: only ``attrs``, which makes the classes, is imported before it is needed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 _TYPES = "lsprotocol.types"
 _MADE = "__attrs_attrs__"
-"""What ``attrs`` asks a class for to learn whether it has made it, and with which fields."""
+"""The attribute by which ``attrs`` recognizes its own classes; it holds their fields."""
 _making = RLock()
 
 
@@ -63,7 +63,7 @@ class _Written:
 
 
 class _Fields:
-    """Stands for the fields of a class until somebody asks for them."""
+    """Placeholder for the fields of a class until they are requested."""
 
     def __init__(self, cls: Any) -> None:
         self._cls = cls

@@ -48,7 +48,7 @@ class Departure:
 
     @property
     def code(self) -> int:
-        """What the process ends with."""
+        """The exit code of the process."""
         return 1 if self._code is None else self._code
 
     def begin(self, code: int) -> None:

@@ -1,4 +1,4 @@
-"""The modules that are loaded while nobody waits, before somebody does: one list for all who load them.
+"""The modules that are loaded ahead in idle time: one list for everything that loads them.
 
 The rules, which are loaded between these, list themselves (``analysis/loading.py``).
 """
@@ -14,7 +14,7 @@ FIRST = (
     *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
     "protocol.services.schedule",
 )
-"""What an opened document needs, before the rules."""
+"""The modules that an opened document needs, before the rules."""
 BEHIND_RULES = (
     *("features.completion.complete", "protocol.handlers.completion", "protocol.services.model_prices"),
     *("analysis.text_rules.syntax_problems",),
@@ -24,7 +24,7 @@ BEHIND_RULES = (
     *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
     *("protocol.handlers.runnables", "protocol.handlers.suite_tree"),
 )
-"""What the requests need that come next, the soonest first."""
+"""The modules that the next requests need, the soonest first."""
 
 
 def load(modules: Iterable[str]) -> Steps[None]:

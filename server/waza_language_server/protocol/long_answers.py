@@ -1,6 +1,6 @@
-"""Long answers as JSON text, written in pieces: a key does not wait for thousands of lenses or numbers.
+"""Long answers are serialized in pieces: a keystroke does not wait for thousands of lenses or numbers.
 
-Architecture invariant: what comes out is what ``json.dumps`` makes of the value at once.
+Architecture invariant: the result equals that of ``json.dumps`` for the entire value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NUMBERS_AT_ONCE = 10_000
 
 
 def is_long(value: object) -> bool:
-    """Whether a value is a long list, or a value of the protocol that holds one, or a list of such."""
+    """Return whether a value is a long list, or a value of the protocol that holds one, or a list of such."""
     if isinstance(value, list):
         listed = cast("list[object]", value)
         return len(listed) > LONG or any(map(_long_lists, listed))
@@ -68,7 +68,7 @@ def _items(values: list[object], plain: Plain) -> Steps[list[str]]:
 def _long_lists(value: object) -> dict[str, list[object]]:
     """Return the lists in the fields of a value of the protocol that are long, or hold one that is.
 
-    Of fields whose name is one word: the others are written otherwise than they are called here.
+    Only fields whose name is one word are considered: the others have different names on the wire.
     """
     fields: Sequence[Any] = getattr(type(value), "__attrs_attrs__", ())
     found = ((each.name, getattr(value, each.name)) for each in fields if "_" not in each.name)

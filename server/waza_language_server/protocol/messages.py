@@ -1,7 +1,7 @@
-"""What comes over the wire, judged before anything of it is used: a message, or why it is none.
+"""Validation of incoming data before it is used: a message, or the reason why it is malformed.
 
-What is no message is answered as JSON-RPC says, unless it looks like an answer itself: answers are never
-answered, or two programs that do not understand each other would never stop.
+Malformed data gets the error response that JSON-RPC prescribes, unless it looks like a response: responses
+are never answered, or two programs that do not understand each other would never stop.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ CONTENT_MODIFIED = -32801
 
 
 class OutdatedError(Exception):
-    """A newer text came before a request about the one before was answered."""
+    """A newer text arrived before a request about the previous one was answered."""
 
 
 @frozen()
 class WrittenAnswer:
-    """What a request is answered with, as JSON already, in ASCII."""
+    """The response to a request, already serialized as JSON in ASCII."""
 
     json: str
 
 
 @frozen()
 class Malformed:
-    """Something that is no message: the error that answers it, and the id of what it was meant to be."""
+    """A malformed message: the error that answers it, and the id of the intended message."""
 
     code: int
     reason: str
@@ -45,15 +45,15 @@ class Malformed:
 
 
 UNVERSIONED = -(2**31)
-"""What stands for the version of a changed text that its client does not number."""
+"""The version of a changed text if its client sends no version numbers."""
 _UNNUMBERED = {"textDocument/didOpen": 0, "textDocument/didChange": UNVERSIONED}
 
 
 def read_message(body: bytes) -> Message | Malformed:
-    """Return the request, notification or response that stands in a body, or why there is none.
+    """Return the request, notification or response in a body, or why it is malformed.
 
-    Of a request and a notification ``jsonrpc``, ``method`` and ``id`` are what they must be; nothing else
-    is known of them, and nothing at all of a response.
+    ``jsonrpc``, ``method`` and ``id`` of a request or notification are validated, nothing else of it,
+    and nothing at all of a response.
     """
     try:
         found: object = json.loads(body.decode("utf-8"), parse_constant=_refuse)
@@ -86,7 +86,7 @@ def kind_of(message: Message) -> Literal["request", "notification", "response"]:
 
 
 def is_identifier(value: object) -> TypeGuard[Identifier]:
-    """Whether a value can be the id of a request; true and false count as no numbers here."""
+    """Return whether a value can be the id of a request; true and false are not numbers here."""
     return isinstance(value, int | str) and not isinstance(value, bool)
 
 

@@ -1,10 +1,10 @@
-"""What a client says and nobody understands is left out where the rest means the same without it.
+"""Parts of a message that cannot be read are dropped if the rest means the same without them.
 
-An introduction may have anything in it that newer, older or careless clients write: a kind that nobody knows,
-half an ability, a word for a number. Of other messages only the context goes, never what they are about.
+``initialize`` may contain anything that newer, older or careless clients write: an unknown kind, half a
+capability, a word for a number. From other messages only the context is dropped, never their subject.
 
 Architecture invariant: the error of the converter says what could not be read, and the classes of the
-protocol what may be missing; there is no list of abilities.
+protocol what may be missing; there is no list of capabilities.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from waza_language_server.protocol.messages import Message
 log = logging.getLogger(__name__)
 
 _ANYWHERE = {"initialize"}
-"""Messages of which everything may be left out that the protocol does not demand."""
+"""Messages whose optional parts may all be dropped."""
 _BELOW = {"context"}
-"""The parameters of other messages of which something may be left out, or they themselves."""
+"""Parameters of other messages that may be dropped, entirely or in part."""
 _BELOW_OF = {"workspace/didChangeWatchedFiles": {"changes"}}
 _NARROWS = "only"
-"""Whoever asks for these alone must not get the others."""
+"""The key that limits a request to some kinds; a client that sends it must not get the others."""
 
 
 def understood(message: Message, error: BaseException | None) -> Message | None:

@@ -62,7 +62,7 @@ class StaleResultsParams:
     """``id`` is that of a suite.
 
     ``since`` (ISO 8601) and ``results`` (paths) say what the client shows of it: from when on, and of which
-    records. Without ``since`` nothing is said of runs that it has not shown.
+    records. Without ``since``, runs that the client has not shown are not reported.
     """
 
     id: str
@@ -134,7 +134,7 @@ MODELS = "waza/models"
 
 @frozen()
 class ModelsParams:
-    """``id`` is that of a suite, or of what is in one."""
+    """``id`` is that of a suite, or of an item in one."""
 
     id: str
 
@@ -150,7 +150,7 @@ class ReviewsParams:
 
 
 RUN_EVENT = "waza/runEvent"
-"""A notification to clients that want them: what a run tells, as it tells it."""
+"""A notification to clients that want them: an event of a run, unchanged."""
 
 OWN_REQUESTS: Mapping[str, type[Any]] = {
     RUNNABLES: RunnablesParams,

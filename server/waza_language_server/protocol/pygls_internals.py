@@ -1,8 +1,8 @@
-"""What the server does with private parts of ``pygls``: everything that does is in this file.
+"""All uses of private parts of ``pygls`` are in this file.
 
-``pygls`` dispatches messages that are well-formed and expected. Here is what it lacks for the others: answers
-to what is no request, responses that nobody waits for or that are not what was asked for, cancellations of
-requests that are not the client's, and an introduction with roots that are no URIs.
+``pygls`` dispatches messages that are well-formed and expected. This file handles the others: malformed
+requests, responses without a pending request or of the wrong type, cancellations of requests that are not
+the client's, and ``initialize`` with roots that are not URIs.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class Protocol(LanguageServerProtocol):
 
     @property
     def is_initialized(self) -> bool:
-        """Whether an introduction has succeeded."""
+        """Return whether ``initialize`` has succeeded."""
         return hasattr(self, "server_capabilities")
 
     def knows(self, method: str) -> bool:
-        """Whether there is a handler for a method."""
+        """Return whether there is a handler for a method."""
         return method in self._features.builtin_features or method in self._features.features
 
     def keep_options(self, method: str) -> None:
-        """Tell a client that a message is handled, and nothing more; before the introduction is answered."""
+        """Announce that a message is handled, without options; call it before ``initialize`` is answered."""
         self._features.feature_options.pop(method, None)
 
     def answer(self, identifier: Identifier | None, code: int, reason: str) -> None:
@@ -65,7 +65,7 @@ class Protocol(LanguageServerProtocol):
         self._send_data({"jsonrpc": "2.0", "id": identifier, "error": error})
 
     def handle_instead(self, method: str, handler: Callable[[Any], Any]) -> None:
-        """Let a handler take the place of what ``pygls`` does itself with a message."""
+        """Replace the built-in handler that ``pygls`` has for a message."""
         self._features.add_builtin_feature(method, handler)
 
     def structure_message(self, data: Message) -> Any:
@@ -115,13 +115,13 @@ class Protocol(LanguageServerProtocol):
         return json.loads(json.dumps(value, default=self._serialize_message))
 
     def from_json(self, value: Any, wanted: Any) -> Any:
-        """Return a value of a type of the protocol that came over the wire."""
+        """Return a received value as an object of a protocol type."""
         return cast("Any", self._converter).structure(value, wanted)
 
     def take_response(self, message: Message) -> bool:
-        """Hand a response to whom it is for, as an error when it is not what was asked for.
+        """Resolve the pending request of a response, with an error if the response has the wrong type.
 
-        Returns False when nobody waits for it.
+        Returns False if no request is pending.
         """
         identifier: object = message.get("id")
         if not isinstance(identifier, str) or identifier not in self._result_types:
@@ -184,7 +184,7 @@ class Protocol(LanguageServerProtocol):
         super()._execute_handler(msg_id, handler, finish, args, kwargs)
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: Identifier) -> None:
-        """Answer a request: with what its handler returned, or with what that comes to when it is awaited.
+        """Answer a request with the result of its handler, awaited if it is a coroutine.
 
         Such a handler begins when the message comes, and may see the text that the message is about.
         """
@@ -234,7 +234,7 @@ _NOT_OFFERED = (
 
 
 def is_request(method: str) -> bool:
-    """Whether the protocol has a request of this name; False for notifications and what it does not know."""
+    """Return whether the protocol has a request of this name; False for notifications and unknown names."""
     known: Any = types.METHOD_TO_TYPES.get(method)
     return method in OWN_REQUESTS or (known is not None and known[1] is not None)
 

@@ -64,33 +64,33 @@ class WazaServer(LanguageServer):
         self.abilities = ClientAbilities()
         self.options = ClientOptions()
         self.told: set[str] = set()
-        """What the user was told once and is not told again."""
+        """Messages that were shown to the user once and are not shown again."""
         self.runs_in_background: set[asyncio.Task[Any]] = set()
         self.progress_bars: dict[types.ProgressToken, RunKey] = {}
-        """What is run behind each progress bar that the client shows."""
+        """The run of each progress bar that the client shows."""
         self.confirmed_suites: set[Path] = set()
         """The suites outside the open folders that the user has let run."""
         self.asked_for_types = False
-        """Whether the engine was asked for the grader types of plug-ins."""
+        """True if the grader types of plug-ins were requested from the engine."""
         self.ended = asyncio.Event()
-        """Whether there is nothing to do any more but to end."""
+        """Set when the server has nothing left to do but to exit."""
         self.is_closing = False
-        """Whether nothing may be started any more."""
+        """True if nothing may be started any more: the server is shutting down."""
         self.idle = IdleWork()
-        """What is done while nobody asks for anything."""
+        """Work that is done while no request is pending."""
         self.hints_to_come: dict[str, Literal["reading", "read"]] = {}
-        """The documents whose hints the client asks for again when their results are read, or was told to."""
+        """Documents whose hints get a refresh request when their results are read, or got one (``read``)."""
         self.just_told: dict[str, bool] = {}
-        """What the client was told a moment ago to ask for again, and whether something was new since."""
+        """The refresh requests of the last moment, and whether something has changed since each."""
         self.news_of_trials: asyncio.TimerHandle | None = None
-        """What will let the client ask for the marks of tasks that run."""
+        """The timer of the next refresh of the marks of running tasks."""
         self._background: set[asyncio.Task[None]] = set()
         self.on_client: Callable[[int], None] = lambda _pid: None
         """Called with the process id of the client, which the server does not outlive."""
 
     @property
     def trusted(self) -> bool:
-        """Whether code of this workspace may run."""
+        """Return whether code of this workspace may run."""
         return self.options.trusted
 
     @cached_property
@@ -150,7 +150,7 @@ class WazaServer(LanguageServer):
 
     @cached_property
     def runs(self) -> Runs:
-        """What runs in the engine."""
+        """Return the runs of the engine."""
         from waza_language_server.engine.runs import Runs
         from waza_language_server.protocol.handlers.execute_command import note_event, show_run
         from waza_language_server.protocol.handlers.run_events import tell_event
@@ -197,52 +197,52 @@ class WazaServer(LanguageServer):
 
     @cached_property
     def estimates(self) -> Estimates:
-        """What runs will cost and take."""
+        """Return the estimates of cost and duration of runs."""
         from waza_language_server.protocol.services.estimates import Estimates
 
         return Estimates(self)
 
     @cached_property
     def histories(self) -> ToldHistories:
-        """What suites came to over time."""
+        """Return the run histories of suites."""
         from waza_language_server.protocol.services.told_histories import ToldHistories
 
         return ToldHistories(self)
 
     def forget_histories(self) -> None:
-        """Ask for the histories of suites anew, when somebody looks: results have changed."""
+        """Request the histories of suites again when they are next shown: results have changed."""
         if "histories" in self.__dict__:
             self.histories.forget()
 
     @cached_property
     def model_prices(self) -> AskedPrices:
-        """What models cost."""
+        """Return the prices of models."""
         from waza_language_server.protocol.services.model_prices import AskedPrices
 
         return AskedPrices(self)
 
     @cached_property
     def affected(self) -> AffectedTasks:
-        """Which tasks have changed since their newest results."""
+        """Return the tasks that have changed since their newest results."""
         from waza_language_server.protocol.services.affected import AffectedTasks
 
         return AffectedTasks(self)
 
     @property
     def shows_affected(self) -> bool:
-        """Whether lenses depend on what has changed since the newest results."""
+        """Return whether lenses depend on what has changed since the newest results."""
         return "affected" in self.__dict__ and self.affected.in_use
 
     @cached_property
     def run_settings(self) -> RunSettings:
-        """What the client's settings say of runs."""
+        """Return the client's settings for runs."""
         from waza_language_server.protocol.handlers.run_requests import settled_options
         from waza_language_server.protocol.services.run_settings import RunSettings
 
         return RunSettings(self.options, settled_options)
 
     def forget_estimates(self) -> None:
-        """Find out anew what runs will cost and what has changed: something they depend on is another."""
+        """Request estimates and changed tasks again at their next use: their inputs have changed."""
         if "estimates" in self.__dict__:
             self.estimates.forget()
         if "affected" in self.__dict__:
@@ -265,7 +265,7 @@ class WazaServer(LanguageServer):
 
     @property
     def judges_live(self) -> bool:
-        """Whether edits are judged on what was recorded: only where code of the workspace may run."""
+        """Return whether edits are graded on recorded trials: only where code of the workspace may run."""
         return self.trusted and self.options.live != "off" and not self.is_closing
 
     @property
@@ -274,13 +274,13 @@ class WazaServer(LanguageServer):
         return self.runs.active if "runs" in self.__dict__ else ()
 
     def tell(self, kind: types.MessageType, text: str) -> None:
-        """Show the user a message; what comes from files makes no link in it."""
+        """Show the user a message; text from files cannot create links in it."""
         from waza_language_server.text.labels import message
 
         self.window_show_message(types.ShowMessageParams(type=kind, message=message(text)))
 
     async def ask(self, kind: types.MessageType, text: str, titles: Iterable[str]) -> str | None:
-        """Ask the user, and return the title that is chosen; None when there is none, or nobody to ask."""
+        """Ask the user, and return the chosen title; None if there is none, or the client cannot ask."""
         from waza_language_server.text.labels import message
 
         if not self.abilities.asks_the_user:
@@ -344,7 +344,7 @@ class WazaServer(LanguageServer):
             self.runs.kill_now()
 
     def keep_kinds_of_actions(self) -> None:
-        """Offer actions without their kinds, which may only be told to clients that know actions."""
+        """Offer actions without their kinds, which may only be sent to clients that support code actions."""
         self.protocol.keep_options(types.TEXT_DOCUMENT_CODE_ACTION)
 
     def register_pull_diagnostics(self) -> None:
@@ -364,10 +364,10 @@ def create_server() -> WazaServer:
             server.feature(feature.method, feature.options)(feature.function)
     server.protocol.handle_instead(types.SHUTDOWN, server.shut_down)
     for command in COMMANDS:
-        # Their names are told to the client; all of them come to the handler of the request.
+        # This announces their names to the client; the handler of the request gets all of them.
         server.command(command)(_by_request)
     return server
 
 
 def _by_request(_ls: WazaServer, *_: object) -> None:
-    """Stand for a command where ``pygls`` wants one."""
+    """Placeholder function for a command, which ``pygls`` requires."""

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 def start(port: int | None = None) -> int:
     """Serve one client until it leaves, on standard input and output or on a port; return the exit code."""
     server = create_server()
-    # What is loaded stays, so the collector need not look at it.
+    # Loaded modules stay, so the collector need not look at them.
     gc.freeze()
     if port is None:
         return _serve(server, take_standard_streams())

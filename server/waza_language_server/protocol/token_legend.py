@@ -1,7 +1,7 @@
-"""The words for semantic tokens that the client is told once; tokens then name them by their positions.
+"""The legend of semantic tokens, which is sent once; tokens then refer to its indices.
 
-All kinds are those of the protocol, so that every editor has a colour for them. The modifiers behind the two
-of the protocol are parts of patterns: who does not know them colours a pattern as one.
+All kinds are those of the protocol, so that every editor has a colour for them. The modifiers after the two
+of the protocol are parts of patterns: an editor that does not know them colours a pattern as one.
 """
 
 from __future__ import annotations

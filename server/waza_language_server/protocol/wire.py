@@ -100,11 +100,11 @@ class Inbox:
         return message
 
     def empty(self) -> bool:
-        """Whether nothing has arrived that was not taken yet."""
+        """Return whether the queue is empty."""
         return self._queue.empty()
 
     def is_cancelled(self, identifier: Identifier) -> bool:
-        """Whether the sender has cancelled this request already; the cancellation may still be waiting."""
+        """Return whether the sender has cancelled this request; the cancellation may still be queued."""
         return identifier in self._cancelled
 
     def forget_cancellation(self, identifier: Identifier) -> None:
@@ -116,11 +116,11 @@ class Inbox:
         try:
             while (body := self._frames.next()) is not None:
                 self._take(read_message(body), len(body))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the end must be told
+        except Exception as error:  # noqa: BLE001 - whatever it is, report the end
             failure = error
         self._on_end(1)
-        # Not before the end is certain, since a log that nobody reads may block; not after the loop is told,
-        # since this thread ends with it.
+        # Log after the end is certain, since a log that nobody reads may block, but before the loop is
+        # notified, since this thread ends with it.
         if failure is not None:
             log.warning("The connection to the client ended: %s", failure)
         self._post(None)
@@ -147,7 +147,7 @@ class Inbox:
 
 
 class Frames:
-    """Cuts what comes through a connection into messages."""
+    """Splits the data of a connection into messages."""
 
     def __init__(self, receive: Callable[[int], bytes]) -> None:
         self._receive = receive

@@ -1,9 +1,9 @@
 """Quick fixes of the problems in a range, and one action that applies every safe fix of a file.
 
-A fix is tried before it is offered: it must take its problem away and bring no other one.
+A fix is validated before it is offered: it must remove its problem and cause no other one.
 
 Architecture invariant: the fixes come with the problems, from the rules that find them; none is made here.
-What is tried depends on the text alone and never on a clock: the answer is the same on a busy machine.
+The validated fixes depend on the text alone and never on a clock: the answer is the same on a busy machine.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def fixes_at(span: Span, problems: Sequence[Problem]) -> list[Chosen]:
 class Fixed:
     """A document after all its safe fixes: ``edits`` lead there from the text before.
 
-    ``problems`` are the repaired ones that stood in that text, ``count`` counts those too that came to light.
-    ``untried`` counts the fixes of which it was not found out whether they work together with the others.
+    ``problems`` are the repaired ones of that text, ``count`` includes those that appeared during repair.
+    ``untried`` counts the fixes that were not validated together with the others.
     """
 
     document: Document
@@ -161,16 +161,16 @@ class _Round:
 def _together(
     document: Document, workspace: Workspace, problems: Sequence[Problem], most_trials: int
 ) -> Generator[None, None, _Round]:
-    """Find the safe fixes that can be applied at once, one a problem; of two that meet the first.
+    """Find the safe fixes that can be applied together, one a problem; if two overlap, the first.
 
-    What is tried depends on the text alone, so that the same file is always repaired in the same way.
+    The choice depends on the text alone, so that the same file is always repaired in the same way.
     """
     trials = Trials(document, workspace, problems)
     apart = yield from _apart(document.text, problems)
     taken: list[Chosen] = []
     tried = 0
-    # What does not work as a whole is tried without those that seem to be the reason, else in halves; what is
-    # taken has always been tried together.
+    # If a set does not work, try it without the suspected fixes, else in halves; an accepted set has always
+    # been validated together.
     rest = [apart] if apart else []
     while rest and tried < most_trials:
         batch = rest.pop()

@@ -89,7 +89,7 @@ def _new_path(suite: Suite, task: str) -> str:
 
 
 def _lines_of(document: Document, task: TaskEntry) -> Span:
-    """Return the task with the comment behind its last line and those below it, deeper than its dash."""
+    """Return the task with the comment after its last line and those below it, deeper than its dash."""
     lines, start = document.lines, task.item.span.start
     dash = dash_of(document, task.item)
     column = lines.position(start if dash is None else dash, "utf-32")[1] - (dash is None)
@@ -106,5 +106,5 @@ def _moved_left(text: str, span: Span, task: TaskEntry) -> str:
 
 
 def _with_comments(text: str, lines: Taken) -> str:
-    """Return the text of a task with the comments above it, which stand at the left margin."""
+    """Return the text of a task with the comments above it, which are at the left margin."""
     return line_break(text).join([*takewhile(lambda row: row.startswith("#"), lines.rows), text])

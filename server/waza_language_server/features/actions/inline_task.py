@@ -118,9 +118,9 @@ def _can_move(document: Document, file: Document) -> bool:
 
 
 def _moved_right(document: Document, named: _Named) -> Edit:
-    """Return the edit that writes the lines of a task behind its dash, and what is above them above it.
+    """Return the edit that writes the lines of a task after its dash, and the lines above them above it.
 
-    Which schema the file has is no matter of the list.
+    The comment that names the schema of the file is left out.
     """
     line = document.lines.line_span(document.lines.line_of(named.item.span.start))
     before = document.text[line.start : named.item.span.start]

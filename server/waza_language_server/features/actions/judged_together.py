@@ -1,4 +1,4 @@
-"""Whether a change of several files brings a problem: all of them are judged before it and after it."""
+"""Check whether an edit of several files causes a problem: diagnose all of them before and after it."""
 
 from __future__ import annotations
 

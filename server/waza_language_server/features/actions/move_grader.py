@@ -1,8 +1,8 @@
 """A grader moves from its suite into the tasks, or from a task into the suite, with its comments.
 
-A task has a file of its own or stands inline in the eval file. What the suite itself lists grades every task.
-So a move is the same suite where all tasks have the grader before and after it; where they have not, the
-title says for which tasks something changes.
+A task has a file of its own or is inline in the eval file. The graders of the suite grade every task. So a
+move changes nothing if all tasks have the grader before and after it; otherwise the title says for which
+tasks something changes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOST_CHOICES = 5
 """Tasks that are offered one by one."""
 _KEY = "graders"
 _HEAD = ("type", "name")
-"""Where in a grader a move is offered: not behind each of its options."""
+"""The keys of a grader at which a move is offered: not at each of its options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,9 @@ class _Change:
 def moved_grader(document: Document, workspace: Workspace, selected: Span) -> Steps[tuple[CodeAction, ...]]:
     """Return the moves of the grader at whose type or name a selection starts; none without such a grader.
 
-    Nothing is offered where the files would have another problem, where a task belongs to another suite,
-    too, or where somebody refers to the grader by the place where it stands. It comes last in its new
-    list: nothing tells where it once stood, and no score depends on the order.
+    Nothing is offered if the files would get a new problem, if a task belongs to another suite, too, or if
+    the grader is referred to by its place. It comes last in its new list: its earlier position is unknown,
+    and no score depends on the order.
     """
     grader = _grader_at(document, selected)
     if grader is None or document.kind not in {"eval", "task"}:
@@ -169,7 +169,7 @@ def _suite_of(document: Document, workspace: Workspace) -> Steps[_Suite | None]:
         *(_Task(each.id, evaluation, each.node, each) for each in SuiteFile(evaluation.tree).tasks()),
     ]
     if any(node is None or node.get("requirements") is not None for node in _nodes(evaluation, tasks)):
-        # A requirement tells where the grader stands that checks it.
+        # A requirement names the place of the grader that checks it.
         return None
     return _Suite(evaluation, tuple(tasks)) if 0 < len(tasks) <= MOST_TASKS else None
 
@@ -180,7 +180,7 @@ def _nodes(evaluation: Document, tasks: Sequence[_Task]) -> Iterator[Node | None
 
 
 def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntry) -> Steps[bool]:
-    """Whether no path of a grader starts at the folder of its task, where the suite would not look."""
+    """Return whether no path of a grader is relative to the folder of its task, unknown to the suite."""
     file = SuiteSource.of(document)
     suites = {suite.path for suite in workspace.project.suites_of(file.path)} if file.path else set[object]()
     paths = PathsIn(workspace.project, file)
@@ -243,7 +243,7 @@ def _alike(task: _Task, grader: GraderEntry, held: Taken) -> Taken | None:
 
 
 def _names(task: _Task, name: str) -> bool:
-    """Whether a task says by name that it expects a grader."""
+    """Return whether a task says by name that it expects a grader."""
     named = task.node.get("expected", "graders")
     return named is not None and any(word(item) == name for item in named.target.items)
 
@@ -284,7 +284,7 @@ def _tried(
 
 
 def _differs_by(before: Document, after: Document, grader: Json, lists: Mapping[int | None, int]) -> bool:
-    """Whether lists of graders have the grader more, or less, than before, and all else is the same."""
+    """Return whether only the given lists of graders have gained or lost the grader."""
     one, other = _said(before), _said(after)
     if one is None or other is None or one[0] != other[0] or one[1].keys() != other[1].keys():
         return False

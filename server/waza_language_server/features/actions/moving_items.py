@@ -25,10 +25,10 @@ class Taken:
 
 
 def taken(document: Document, item: Node) -> Taken | None:
-    """Return an item of the list at a key, None where it does not stand on lines of its own.
+    """Return an item of the list at a key, None if it is not on lines of its own.
 
-    The last item of a list takes the key along where that ends the file, or the item that has the key, and
-    leaves ``[]`` elsewhere: that is where ``added`` puts it.
+    The last item of a list takes the key along if that ends the file or the item around the key, and leaves
+    ``[]`` otherwise: ``added`` inserts the key or fills the list accordingly.
     """
     holder, lines, text = item.parent, document.lines, document.text
     if holder is None or holder.style != "block" or not len(item.span):
@@ -59,7 +59,7 @@ def taken(document: Document, item: Node) -> Taken | None:
     end = lines.line_span(stop).start if stop < lines.line_count else len(text)
     lines_of_item = Span(lines.line_span(first).start, end)
     if first and end == len(text) and not text.endswith(("\n", "\r")):
-        # The line break in front goes, for there is none behind.
+        # Remove the line break before it, since there is none after it.
         lines_of_item = Span(lines.line_span(first - 1).end, end)
     edit = Edit(lines_of_item, "") if len(holder.items) > 1 else _emptied(document, holder, lines_of_item)
     return Taken(rows, edit) if edit is not None else None
@@ -69,10 +69,10 @@ _NOTHING = ("[]", "", "null", "~")
 
 
 def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Edit | None:
-    """Return the edit that puts an item behind the last one of the list at a key.
+    """Return the edit that puts an item after the last one of the list at a key.
 
     ``root`` is the mapping that has the key: that of the file, or an item of a list. Without the key it is
-    written at its end. None where the list is written in another way.
+    written at its end. None if the list is written in another way.
     """
     text, lines = document.text, document.lines
     if root.kind != "mapping" or root.style != "block":
@@ -128,7 +128,7 @@ def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> 
 
 
 def dash_of(document: Document, item: Node) -> int | None:
-    """Return where the dash of an item stands on the first line of the item, None where it stands above."""
+    """Return where the dash of an item is on the first line of the item, None if it is above."""
     lines = document.lines
     line = lines.line_span(lines.line_of(item.span.start))
     dash = document.text.rfind("-", line.start, item.span.start)
@@ -136,7 +136,7 @@ def dash_of(document: Document, item: Node) -> int | None:
 
 
 def last_row(document: Document, item: Node, column: int) -> int:
-    """Return the last line of an item whose dash stands in a column, with the comments behind it."""
+    """Return the last line of an item whose dash is in a column, with the comments after it."""
     lines = document.lines
     last = row = lines.line_of(max(item.span.end - 1, item.span.start))
     while row + 1 < lines.line_count:
@@ -149,9 +149,9 @@ def last_row(document: Document, item: Node, column: int) -> int:
 
 
 def _gap(document: Document, items: Sequence[Node], column: int) -> int:
-    """Return how many blank lines part the last two items of a list.
+    """Return the number of blank lines between the last two items of a list.
 
-    Behind the only item, if it is a block, there are as many as in front of the key of the list.
+    After the only item, if it is a block, there are as many as before the key of the list.
     """
     lines = document.lines
     item, holder = items[-1], items[-1].parent

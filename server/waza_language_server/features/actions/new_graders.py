@@ -1,7 +1,7 @@
-"""Graders made of what is selected in a recorded trial, as changes of the task or of the suite.
+"""Graders created from the selection in a recorded trial, as edits of the task or of the suite.
 
-The engine has tried them on the recorded trials; here they get a name that nothing in the suite has, and a
-place at the end of the list of graders, in the style of its author.
+The engine has validated them on the recorded trials; here they get a unique name in the suite, and a place at
+the end of the list of graders, in the style of its author.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NewGrader:
 
     @property
     def title(self) -> str:
-        """All of that; what is written comes last, for editors cut a long title off."""
+        """The full title; the new text comes last, since editors cut a long title off."""
         return f"New grader {self.where} ({self.passes}): {self.words}"
 
 
@@ -145,7 +145,7 @@ def _edits(document: Document, holder: Node, entry: Mapping[str, Any]) -> Steps[
 
 
 def _has_one_more(before: Node, after: Node | None, entry: Mapping[str, Any]) -> bool:
-    """Whether a mapping has this grader at the end of its list, and all else is the same."""
+    """Return whether this grader at the end of its list is the only difference of a mapping."""
     one, other = before.to_python(), after.to_python() if after is not None else None
     if not isinstance(one, dict) or not isinstance(other, dict):
         return False

@@ -1,6 +1,6 @@
-"""Fixes made of what was recorded, as changes of a document: what the engine has tried, where it belongs.
+"""Fixes that the engine derived from recorded trials and validated, as edits of a document.
 
-They loosen what is asked of an agent, so none of them is preferred, and none is among the safe fixes.
+They loosen the requirements for an agent, so none of them is preferred, and none is among the safe fixes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def recorded_fixes(
     document: Document, rule: Rule, fixes: Sequence[Mapping[str, Any]]
 ) -> Steps[list[CodeAction]]:
-    """Return what ``live.fixes`` answers for values, as changes of the document that the rule stands in."""
+    """Return the values in the answer to ``live.fixes`` as edits of the document with the rule."""
     found: list[CodeAction] = []
     for fix in fixes:
         if "path" not in fix:
@@ -55,9 +55,9 @@ def file_fix(fix: Mapping[str, Any], file: Path, text: str | None) -> CodeAction
 
 
 def title_of(fix: Mapping[str, Any]) -> str:
-    """Return what a fix does, and on how many of the recorded trials it helps.
+    """Return the title of a fix, with the number of recorded trials on which it helps.
 
-    What it writes comes last: editors cut a long title off.
+    The new value comes last: editors cut a long title off.
     """
     trials, before, after = fix["trials"], fix["before"], fix["after"]
     if after["grader"] > before["grader"]:

@@ -49,7 +49,7 @@ def _split(document: Document, node: Node) -> Iterator[CodeAction]:
     kind = language_kind_of(node, _ASSERTION)
     header = document.text[node.span.start : node.span.end].splitlines()[0]
     if kind != _ASSERTION or (node.style in _BLOCKS and "#" in header):
-        # A comment behind the sign of a block is about all of it.
+        # A comment after the indicator of a block scalar is about all of it.
         return
     scalar = ScalarMap.of(document.text, node)
     parts = conjuncts(scalar.value)
@@ -62,7 +62,7 @@ def _split(document: Document, node: Node) -> Iterator[CodeAction]:
 
 
 def _are_right(language: Language, values: tuple[str, ...]) -> bool:
-    """Whether nothing is wrong with a value, nor with its parts, which stand behind each other."""
+    """Return whether a value and its consecutive parts have no problems."""
     whole, *parts = values
     names: frozenset[str] = frozenset(KNOWN_NAMES)
     if language.check(whole, Surroundings(names=names)).findings:

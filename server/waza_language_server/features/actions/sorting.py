@@ -1,7 +1,7 @@
 """Keys of a grader in the order of its documentation, inline tasks in the order of their ids.
 
-What moves is whole lines, each key or task with the comments right above it and those deeper below it. Blank
-lines stay between them.
+Entire lines move, each key or task with the comments right above it and those deeper below it. Blank lines
+stay between them.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MOST_CHARACTERS = 200_000
 
 @frozen()
 class _Block:
-    """Whole lines that move together; ``lead`` are the lines of comments at their start.
+    """Lines that move together; ``lead`` are the lines of comments at their start.
 
-    ``gap`` are the blank lines behind them, which stay.
+    ``gap`` are the blank lines after them, which stay.
     """
 
     rank: tuple[int, str, int]
@@ -56,7 +56,7 @@ def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> St
         ids = [word(item.get("id")) if item.kind == "mapping" else None for item in tasks.value.items]
         if len(ids) > 1 and all(each is not None for each in ids):
             ranks = [(0, each or "", number) for number, each in enumerate(ids)]
-            # A dash that stands alone above its task is part of no line of the task.
+            # A dash alone on the line above its task is not on a line of the task.
             dashes = [(dash_of(document, item), item.span.start) for item in tasks.value.items]
             starts = [start if dash is None else dash for dash, start in dashes]
             found += yield from _sorted(document, "Sort the tasks by id", tasks.value, starts, ranks)
@@ -93,7 +93,7 @@ def _sorted(
     ordered = sorted(blocks, key=lambda block: block.rank)
     prefix = ""
     if holder.kind == "mapping":
-        # The dash of the grader stands in front of its first key.
+        # The dash of the grader is before its first key.
         line = document.lines.line_span(document.lines.line_of(starts[0]))
         prefix = document.text[line.start : starts[0]]
         if ordered[0].lead or blocks[0].lead:

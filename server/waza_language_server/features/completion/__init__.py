@@ -1,1 +1,1 @@
-"""What can be written at the cursor: keys, values, graders, anchors, words of languages in strings."""
+"""Completion: keys, values, graders, anchors, and words of languages in strings."""

@@ -1,4 +1,4 @@
-"""Anchors that stand above the cursor: what an alias (``*name``) can stand for there."""
+"""Completion of aliases (``*name``): the anchors above the cursor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def anchor_items(place: Place) -> Iterator[Completion]:
-    """Yield the aliases of what ended before the cursor; below a merge key of mappings alone."""
+    """Yield the aliases of nodes that end before the cursor; below a merge key only those of mappings."""
     root = place.document.tree.root
     if root is None:
         return

@@ -1,7 +1,7 @@
-"""What is just being written is not wrong yet: a key without its colon, a fresh dash, half a word.
+"""Unfinished input is not wrong yet: a key without its colon, a fresh dash, half a word.
 
-Architecture invariant: only the text and the place of the last edit decide, no clock. Whoever shows problems
-asks with a place only while the text is not saved, so nothing stays hidden for good.
+Architecture invariant: only the text and the place of the last edit decide, no clock. Callers pass a place
+only while the text is not saved, so no problem stays hidden for good.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def without_unfinished(
     *,
     begun: bool = False,
 ) -> tuple[Problem, ...]:
-    """Return the problems without those of what is being written at an offset, where the last edit ended.
+    """Return the problems without those of unfinished input at an offset, where the last edit ended.
 
-    Of a file that was ``begun`` empty and never saved, all keys that it does not have yet are to come.
+    In a file that was ``begun`` empty and never saved, missing keys are not reported yet.
     """
     if begun and document.tree.root is not None:
         start = document.tree.root.span.start
@@ -77,7 +77,7 @@ def _held_on_line(
 
 
 def _may_become(document: Document, workspace: Workspace, typed_at: int, word: str) -> bool:
-    """Whether something begins with a word that can be written here."""
+    """Return whether a completion at this place begins with a word."""
     return any(item.label.startswith(word) for item in complete(document, workspace, typed_at).items)
 
 

@@ -41,15 +41,15 @@ __all__ = ["Completion", "Completions", "complete", "complete_in_steps"]
 
 MAX_ITEMS = 200
 _MARK = compiled_later(r"[*&!\[{|>%@`]")
-"""What begins something else than a word that could be completed."""
+"""The characters that begin something else than a word that could be completed."""
 _COMMENT = compiled_later(r"[ \t]+#[^\r\n]*")
 _LINE_MARK = compiled_later(r"(?:-{2,}|\.{2,})")
-"""What parts documents, or is about to."""
+"""A document separator, or the beginning of one."""
 
 
 @frozen()
 class Completions:
-    """What can be written, best first. ``incomplete`` asks for the list again when more is typed."""
+    """The items, best first. ``incomplete`` makes the client request the list again after more typing."""
 
     items: tuple[Completion, ...] = ()
     incomplete: bool = False
@@ -58,7 +58,7 @@ class Completions:
 def complete(
     document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
 ) -> Completions:
-    """Return what can be written at an offset of a document; ``prices`` tells the models there are."""
+    """Return the completions at an offset of a document; ``prices`` lists the known models."""
     return finished(complete_in_steps(document, workspace, offset, prices))
 
 
@@ -181,7 +181,7 @@ def _entry_shape(place: Place) -> Shape:
 
 
 def _before_comment(place: Place, item: Completion) -> Completion:
-    """Return an item of several lines with the comment of its line, which stays behind the first of them."""
+    """Return an item of several lines with the comment of its line, which stays on the first line."""
     comment = _COMMENT.match(place.text, item.edit.span.end)
     if comment is None or "\n" not in item.edit.text:
         return item

@@ -1,4 +1,4 @@
-"""What can be written inside a string that is in a language of its own."""
+"""Completion inside a string that is in a language of its own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def embedded_items(place: Place, language: Language, kind: str | None) -> Iterat
 
 
 def _scalar(place: Place) -> ScalarMap | None:
-    """Return the value that the cursor stands in, None when there is none yet or it cannot be read."""
+    """Return the value around the cursor, None if there is none yet or it cannot be read."""
     node = place.cursor.node
     if node is None or node.kind != "scalar":
         return None
@@ -40,7 +40,7 @@ def _scalar(place: Place) -> ScalarMap | None:
 
 
 def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
-    """Return a value and the cursor in it, which may stand on a blank line below a block."""
+    """Return a value and the cursor in it, which may be on a blank line below a block."""
     if offset <= scalar.node.span.end:
         return scalar.value, scalar.to_value(offset)
     value = scalar.value.rstrip("\n") + "\n"
@@ -48,7 +48,7 @@ def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
 
 
 def _unread(place: Place) -> tuple[str, int]:
-    """Return what is written in front of the cursor where nothing can be read, as behind an open quote."""
+    """Return the text before the cursor if the value cannot be read, as after an open quote."""
     written = place.text[place.cursor.replace.start : place.offset]
     before = written.replace('\\"', '"') if place.quote == '"' else written.replace("''", "'")
     return before, len(before)
@@ -61,7 +61,7 @@ def _path(place: Place, word: Word, position: int) -> Completion:
 
 
 def _item(place: Place, scalar: ScalarMap | None, word: Word, position: int) -> Completion:
-    """Return a name that takes the place of what is typed of one; of a call the name, where it is called."""
+    """Return a name that replaces the typed prefix; only the name of a call if it is called already."""
     span, called = _replaced(place, scalar, word)
     text = word.text.partition("(")[0] if called else word.text
     if place.quote == "'" or (scalar is not None and scalar.node.style == "single"):
@@ -83,12 +83,12 @@ def _item(place: Place, scalar: ScalarMap | None, word: Word, position: int) -> 
 
 
 def _is_begun(scalar: ScalarMap) -> bool:
-    """Whether a name is written as it is: into something, or below the sign of a block."""
+    """Return whether names need no quotes: inside a non-empty value, or in a block scalar."""
     return bool(scalar.value) or scalar.node.style in {"literal", "folded"}
 
 
 def _replaced(place: Place, scalar: ScalarMap | None, word: Word) -> tuple[Span, bool]:
-    """Return where on the cursor's line the name stands that is being written, and whether it is called."""
+    """Return the span of the unfinished name on the cursor's line, and whether it is called."""
     text, start, end = place.text, place.offset - word.typed, place.offset
     called = False
     if scalar is None:

@@ -61,9 +61,9 @@ class Completion:
     filter_text: str | None = None
     deprecated: bool = False
     goes_on: bool = False
-    """Whether what is filled in first can be chosen from a list as well."""
+    """True if the first placeholder has suggestions, too."""
     command: tuple[str, dict[str, str]] | None = None
-    """A command of the server that is carried out when the item was taken, with its argument."""
+    """A command of the server that is executed when the item was accepted, with its argument."""
 
     @property
     def text_without_places(self) -> str:
@@ -85,7 +85,7 @@ class Place:
 
     @cached_property
     def nearby(self) -> Nearby:
-        """What the document may refer to; the half-typed word at the cursor is nothing that it says."""
+        """The reference candidates of the document, without the half-typed word at the cursor."""
         document, project, span = self.document, self.workspace.project, self.cursor.replace
         if len(span):
             text = self.text[: span.start] + self.text[span.end :]
@@ -105,7 +105,7 @@ class Place:
 
     @property
     def asks_again(self) -> bool:
-        """Whether something was wanted that is not known yet, so that the next list may be longer."""
+        """Return whether a required value is not known yet, so that the next list may be longer."""
         return "models_listed" in self.__dict__ and self.models_listed is None
 
     @property
@@ -115,20 +115,20 @@ class Place:
 
     @cached_property
     def quote(self) -> str:
-        """The quote that the cursor stands in, or ""."""
+        """The quote around the cursor, or ""."""
         before = self.text[self.cursor.replace.start - 1 : self.cursor.replace.start]
         return before if before in {'"', "'"} else ""
 
     @property
     def has_properties(self) -> bool:
-        """Whether an anchor or a tag stands in front of what is written, on its line."""
+        """Return whether an anchor or a tag precedes the word at the cursor, on its line."""
         start = self.cursor.replace.start - bool(self.quote)
         before = self.text[line_start_of(self.text, start) : start].split()
         return bool(before) and before[-1][0] in "&!"
 
     @property
     def outside_text(self) -> bool:
-        """Whether the cursor stands right beside something written, which a value would break."""
+        """Return whether the cursor touches other text, which a value would break."""
         cursor = self.cursor
         node = cursor.node
         if node is not None and node.style in {"literal", "folded"}:
@@ -143,7 +143,7 @@ class Place:
         rest = self.text[self.offset :].split("\n", 1)[0].strip()
         before = self.text[line_start_of(self.text, self.offset) : self.offset]
         if self.text[self.offset : self.offset + 1] == "#" and (not before or before[-1].isspace()):
-            # What is written would take the comment with it.
+            # An inserted value would become one word with the comment.
             return True
         if cursor.role == "value" or (len(cursor.replace) and not rest.startswith("- ")):
             return rest[:1] in {'"', "'"}
@@ -165,13 +165,13 @@ class Place:
 
     @property
     def follows_colon(self) -> bool:
-        """Whether a colon stands behind what is replaced: then only the key itself is written."""
+        """Return whether a colon follows the replaced text: then only the key itself is written."""
         rest = self.text[self.cursor.replace.end :].removeprefix(self.quote).lstrip(" \t")
         return rest.startswith(":")
 
     @property
     def keys_are_quoted(self) -> bool:
-        """Whether keys stand in double quotes here, as in JSON; of empty braces those around them tell."""
+        """Return whether keys are in double quotes here, as in JSON; for empty braces, look around them."""
         node = self.cursor.node if self.cursor.in_flow else None
         while node is not None:
             first = node.nth_child(0) if node.kind == "mapping" else None
@@ -188,7 +188,7 @@ class Place:
         return f",{blank}" if self.cursor.needs_comma else ""
 
     def quoted_key(self, name: str) -> Edit:
-        """Return the edit that writes a key in the quotes that the cursor stands in, and its colon."""
+        """Return the edit that writes a key in the quotes around the cursor, and its colon."""
         span, quote = self.cursor.replace, self.quote
         value = f"$1{self.comma}" if self.comma else ""
         if _BEHIND_KEY.search(self.text, self.offset, span.end):
@@ -203,7 +203,7 @@ class Place:
         return Edit(span, f"{name}{quote}: {value}")
 
     def raw(self, text: str) -> Edit:
-        """Return the edit that writes a text as it is in place of what stands at the cursor."""
+        """Return the edit that replaces the word at the cursor with a literal text."""
         return Edit(self.cursor.replace, self.lead(self.cursor.replace) + text + self.comma)
 
     def value(self, value: str, *, raw: bool = False) -> Edit:
@@ -221,14 +221,14 @@ class Place:
         return Edit(span, text)
 
     def written(self, value: str) -> str:
-        """Return a text as it is written where no quote stands yet: as in JSON where keys are."""
+        """Return a string as it is written outside of quotes: in JSON style if the keys are."""
         if self.keys_are_quoted:
             return json.dumps(value, ensure_ascii=False)
         return plain_or_quoted(value, flow=self.cursor.in_flow)
 
     @property
     def _closing(self) -> str:
-        """The quote that a text between brackets still lacks behind it, and its comma."""
+        """The closing quote that a string in brackets still lacks, and its comma."""
         end = self.cursor.replace.end
         is_open = self.cursor.in_flow and self.text[end : end + 1] != self.quote
         return self.quote + self.comma if is_open else ""
@@ -245,13 +245,13 @@ class Place:
         if not before.strip():
             column = self.cursor.indent
             if len(before) != column:
-                # The cursor stands at another column than its container's keys: the line is indented anew.
+                # The cursor is in another column than its container's keys: indent the line again.
                 return Edit(Span(line_start, span.end), self._lines(" " * column + text, " " * column))
             shift = ""
         else:
             lead = self.lead(span)
             own = len(before) - len(before.lstrip(" "))
-            # What is written begins behind the blank that the dash still lacks.
+            # The text begins after the space that the dash still lacks.
             column = self.cursor.indent + (len(lead) if len(before) == self.cursor.indent else 0)
             shift = " " * max(0, column - own) if before.lstrip().startswith("-") else ""
         return Edit(span, self._lines(lead + text, shift))
@@ -260,6 +260,6 @@ class Place:
         return text.replace("\n", self.layout.line_break + indent)
 
     def lead(self, span: Span) -> str:
-        """Return the blank that a dash, a colon or a comma between entries still needs behind it."""
+        """Return the space that a dash, a colon or a comma between entries still lacks."""
         before = self.text[span.start - 1 : span.start] if span.start else ""
         return " " if before in ({":", "-", ","} if self.cursor.in_flow else {":", "-"}) else ""

@@ -56,7 +56,7 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
 
 
 def _goes_on(shape: Shape) -> bool:
-    """Whether the first thing to fill in below a key has a list of what it may be."""
+    """Return whether the first placeholder below a key has suggestions."""
     kinds = {each.kind for each in (shape, shape.branch("sequence").items) if each is not None}
     kinds |= {branch.kind for branch in shape.branches}
     items = shape.branch("sequence").items
@@ -80,7 +80,7 @@ def _value(place: Place, holder: Shape, name: str, shape: Shape) -> str:
 
 
 def _excluded(holder: Shape, written: set[str]) -> set[str]:
-    """Return the keys that cannot stand beside those that are written."""
+    """Return the keys that are exclusive with those that are written."""
     one = set(holder.exactly_one)
     return one if one & written else set()
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @frozen()
 class KnownModel:
-    """A name, what is known of it in few words, and whether it stands in the project or in its last run."""
+    """A name, a short description, and whether it appears in the project or in its last run."""
 
     name: str
     words: str

@@ -56,7 +56,7 @@ class Layout:
 
 
 def value_snippet(shape: Shape, layout: Layout) -> str:
-    """Return what to write behind the colon of a key."""
+    """Return the text to write after the colon of a key."""
     if shape.enum and shape.kind != "grader.type":
         return f" {_choice([value_text(value) for value in shape.enum if value not in {None, ''}])}"
     branch = _main_branch(shape)
@@ -191,7 +191,7 @@ def _item(shape: Shape, layout: Layout) -> str:
 
 
 def _main_branch(shape: Shape) -> Shape:
-    """Return the alternative to write anew: the first one that is not deprecated."""
+    """Return the alternative to write in new files: the first one that is not deprecated."""
     if not shape.branches:
         return shape
     best = next((branch for branch in shape.branches if not branch.deprecated), shape.branches[0])

@@ -28,7 +28,7 @@ MAX_FILES = 500
 SKILL_PATH = "skill_path"
 """The key whose value is the path of a skill."""
 _KEYS_OF_FOLDERS = frozenset({"context_dir", "skill_directories", "skills", "evals", "fixtures"})
-"""Keys whose values are folders, so that files are none."""
+"""Keys whose values are folders, so that files are not offered."""
 _TOOL_WORD = compiled_later(r"[\w-]+")
 """A tool whose name is a pattern for itself."""
 
@@ -94,9 +94,9 @@ def _fixtures(place: Place) -> Iterator[Completion]:
 
 
 def _suite_files(place: Place) -> Iterator[Completion]:
-    """Yield files and folders on the way that is being typed, beside the document or below an open folder.
+    """Yield files and folders on the path that is being typed, next to the document or in an open folder.
 
-    Where a folder is meant there are no files.
+    For a key whose value is a folder there are no files.
     """
     path = path_of(place.document.uri)
     if path is None:
@@ -215,4 +215,4 @@ _PROVIDERS: dict[str, Provider] = {
     "skill.name": _skills,
 }
 PROVIDED_KINDS = frozenset(_PROVIDERS)
-"""Kinds of values that are offered from what stands around the file."""
+"""Kinds of values that are collected from the files around the document."""

@@ -1,1 +1,1 @@
-"""What stands at the cursor, in words: keys, names, anchors, models and their prices."""
+"""Hover texts: keys, names, anchors, models and their prices."""

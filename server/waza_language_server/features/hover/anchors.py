@@ -1,4 +1,4 @@
-"""Hover of an alias, an anchor and a merge key: what stands for what, and which keys come from where.
+"""Hover of an alias, an anchor and a merge key: the aliased value, and the origin of merged keys.
 
 Architecture invariant: no alias is followed without a bound; mappings may be merged into each other.
 """
@@ -27,11 +27,11 @@ _MOST_KEYS = 30
 _MOST_NODES = 20_000
 """Nodes that are looked at to count the aliases of an anchor."""
 _MOST_MERGED = 100
-"""How many merge keys are followed, one behind the other."""
+"""The most merge keys that are followed."""
 
 
 def anchored_value(document: Document, offset: int) -> tuple[Span, str] | None:
-    """Return in Markdown what an alias or an anchor at an offset stands for; None where neither is."""
+    """Return the value of an alias or an anchor at an offset, in Markdown; None if there is neither."""
     mention = anchor_at(document.tree, offset)
     root = document.tree.root
     if mention is None or root is None:

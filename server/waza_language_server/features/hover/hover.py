@@ -1,9 +1,9 @@
-"""Hover: what a key, a grader type or a name means, its default, what it allows, and an example.
+"""Hover: what a key, a grader type or a name means, its default, its allowed values, and an example.
 
-On a grader's name the last score is told as well, on a glob of tasks the files that it picks up, on an alias
-what it stands for. Links lead to the generated documentation.
+A grader's name also shows the last score, a glob of tasks the files that it picks up, an alias its value.
+Links lead to the generated documentation.
 
-Architecture invariant: only the item under the cursor is read, and results where a score is told.
+Architecture invariant: only the item under the cursor is read, and results only to show a score.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def hover_in_steps(
 ) -> Steps[Hover | None]:
     """Do the same with pauses while results are read, which takes ``patience`` seconds at most.
 
-    ``prices`` is asked what a model costs.
+    ``prices`` returns the price of a model.
     """
     told = yield from _told(document, workspace, offset, documentation, now, patience, prices)
     anchored = anchored_value(document, offset)
@@ -208,7 +208,7 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
         return None
     written = entry.value.kind
     shape = known.shape.branch(written) if written in {"mapping", "sequence", "scalar"} else known.shape
-    # The description may stand beside the alternatives rather than in them.
+    # The description may be next to the alternatives rather than in them.
     shape = shape if shape.description else known.shape
     why = next((one.why for one in around.recommended if one.key == entry.key.value), "")
     text = key_documentation(
@@ -256,7 +256,7 @@ def _of_grader(
 
 
 def _strength_of_list(document: Document, project: Project, entry: Entry) -> str:
-    """Return how strong a list of ``expected`` was found to be, "" for other keys and when nobody asked."""
+    """Return the mutation score of a list of ``expected``, "" for other keys and if not measured."""
     path = path_of(document.uri)
     if path is None or entry.key.value not in EXPECTED_LISTS or not project.asked_for_scores:
         return ""
@@ -310,7 +310,7 @@ def _example(name: str, shape: Shape) -> str:
 
 
 def _yaml(value: Any, depth: int) -> str:
-    """Return a plain value as YAML behind a colon."""
+    """Return a plain value as YAML after a colon."""
     pad = "  " * depth
     if isinstance(value, dict) and value:
         return "".join(f"\n{pad}{key}:{_yaml(each, depth + 1)}" for key, each in _pairs(value))

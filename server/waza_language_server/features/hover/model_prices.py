@@ -1,4 +1,4 @@
-"""What a model is and costs, in the few words of a hover or of a completion."""
+"""Short descriptions and prices of models, for hover and completion."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ STILL_ASKING = "The price of the model is being looked up."
 
 
 class ModelPrices(Protocol):
-    """Who knows the list prices of models; asked while nobody waits."""
+    """A source of the list prices of models, which are requested in the background."""
 
     def listed(self) -> tuple[ModelPrice, ...] | None:
-        """Return the models that suites ask most, None while that is not known."""
+        """Return the models that suites use most, None while unknown."""
         ...
 
     def of(self, name: str) -> ModelPrice | None:
@@ -29,7 +29,7 @@ class ModelPrices(Protocol):
 
 
 class NoPrices:
-    """Nobody who knows."""
+    """A price source without prices."""
 
     def listed(self) -> tuple[ModelPrice, ...]:
         """Return no model."""
@@ -39,7 +39,7 @@ class NoPrices:
         """Return no price."""
 
     def asks_for(self, name: str) -> bool:
-        """Return that nobody is asked."""
+        """Return False: there is no source to ask."""
         return False
 
 

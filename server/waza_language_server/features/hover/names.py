@@ -1,6 +1,6 @@
-"""Hover of a value that names something: a skill, a file, a task. What it is, in a few lines.
+"""Hover of a value that names something: a short description of a skill, a file, a task.
 
-Architecture invariant: what is near the document is read, and nothing outside of the workspace.
+Architecture invariant: only files near the document are read, and nothing outside of the workspace.
 """
 
 from __future__ import annotations

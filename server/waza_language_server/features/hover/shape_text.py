@@ -1,4 +1,4 @@
-"""What an author may write at a place, in words: a signature line, the description, the limits.
+"""Descriptions of the values that are allowed at a place: a signature line, the description, the limits.
 
 Shared by hover and completion, so that both say the same.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _TYPE_WORDS = {"integer": "integer", "number": "number", "boolean": "boolean", "null": "null"}
 _MEANING = compiled_later(r"`([^`]+)` means (\w+(?: \w+){0,2})\b(?=[.,;])")
-"""How a description says what its default stands for."""
+"""How a description explains its default."""
 MAX_ALLOWED = 12
 
 

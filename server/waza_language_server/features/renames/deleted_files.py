@@ -64,7 +64,7 @@ def _without_entries(workspace: Workspace, file: SuiteSource, gone: Sequence[Pat
     tree = yield from parse_in_steps(text)
     if tree.errors or tree.anchored:
         return None
-    # From the last one up: those above stand where they stood.
+    # From the last one up, so that the offsets of those above stay valid.
     for start in sorted(places, reverse=True):
         item = _entry(tree.root.at(start)) if tree.root is not None else None
         edits = (yield from delete_item(tree, item)) if item is not None else ()

@@ -1,8 +1,8 @@
-"""Tasks that move, below the folder of a glob, to where it does not reach: their suite lists them by name.
+"""Tasks that move below the folder of a glob to where it does not match: their suite lists them by name.
 
-``tasks/*.yaml`` loses ``tasks/a.yaml`` to ``tasks/new/a.yaml`` without a word, and a run is green that has
-not run it. Who moves a task out of that folder takes it out of the suite, and so does a new name that
-begins with a dot or an underscore, or is not that of a YAML file.
+``tasks/*.yaml`` silently loses ``tasks/a.yaml`` if it moves to ``tasks/new/a.yaml``, and a run passes without
+it. Moving a task out of that folder takes it out of the suite on purpose, and so does a new name that begins
+with a dot or an underscore, or is not that of a YAML file.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _matches(folder: Path, pattern: str, path: Path) -> bool:
 
 
 def _stays_below(folder: Path, pattern: str, old: Path, new: Path, moves: Mapping[Path, Path]) -> bool:
-    """Whether a glob that picks a task up begins in a folder that the task stays in."""
+    """Return whether a glob picks a task up and begins in a folder that the task does not leave."""
     pattern = pattern.removeprefix("include:").strip()
     if not _matches(folder, pattern, old):
         return False

@@ -48,7 +48,7 @@ def path_changes(
         if file is None or file.kind == "skill":
             continue
         paths = PathsIn(workspace.project, file)
-        # What starts at a folder that moves changes without naming anything that does.
+        # Paths relative to a folder that moves change even if they do not name a moved file.
         is_moved = any(moved_path(path, moves) != path for path in paths.holders)
         words = ("",) if is_moved else tuple(old.name for old in moves)
         for each in mentions_in(workspace, file, *words):

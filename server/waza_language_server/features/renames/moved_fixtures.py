@@ -1,7 +1,7 @@
-"""The folder of fixtures gets another name or place: the tasks whose files lie in it say so.
+"""The folder of fixtures is renamed or moved: write the new path into the tasks whose files are in it.
 
-Where a task has no ``context_dir`` its files are in ``fixtures`` beside the eval file. No path names that
-folder, so none can follow it.
+If a task has no ``context_dir``, its files are in ``fixtures`` next to the eval file. No path names that
+folder, so there is none to update.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _told(document: Document, files: list[Span], folder: str) -> Steps[list[tupl
 
 
 def _before_inputs(task: Node) -> Entry | None:
-    """Return the entry that stands in front of the inputs: what a task works with is read together."""
+    """Return the entry before the inputs: a task's fixtures and inputs belong next to each other."""
     before: Entry | None = None
     for entry in task.each_entry():
         if entry.key.value == "inputs":

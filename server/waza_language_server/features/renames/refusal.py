@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class RenameError(ValueError):
-    """What is under the cursor cannot get this name; the text says why."""
+    """The symbol under the cursor cannot get this name; the text says why."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 _ANCHOR = compiled_later(r"[0-9A-Za-z_-]+")
-"""What every YAML reader takes for one."""
+"""An anchor name that every YAML parser accepts."""
 
 
 @frozen()
@@ -44,9 +44,9 @@ class Renaming:
 
 @frozen()
 class Renamable:
-    """What a rename would rename: its characters, and its name now.
+    """The symbol that a rename would change: its characters, and its current name.
 
-    The cursor is among them or at one of their ends, also when it stands at a quote around the name.
+    The cursor is inside or at one of the ends, also when it is at a quote around the name.
     """
 
     span: Span

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @frozen()
 class SkillMoves:
-    """What moves with a skill: the new path of each file and folder, and how they get there, in order."""
+    """The files that move with a skill: the new path of each file and folder, and the renames in order."""
 
     paths: Mapping[Path, Path]
     renames: tuple[FileRename, ...]
@@ -70,7 +70,7 @@ def _moved(workspace: Workspace, known: SkillDefinition, old: str, name: str) ->
         return None
     if known.folder in workspace.project.roots or ".git" in workspace.project.names(known.folder):
         if known.written:
-            # What a checkout is called is up to whoever makes it.
+            # Do not rename the root folder of a checkout: its name is up to the user.
             return None
         raise RenameError(f"The skill is called like its folder; write a `name` in its {SKILL_NAME} first.")
     return known.folder

@@ -1,1 +1,1 @@
-"""What can be run, where it is offered, and what it will take: lenses, and the tree of a test explorer."""
+"""Runnables, their estimates, and where they are offered: lenses, and the tree of a test explorer."""

@@ -2,11 +2,11 @@
 
 Those of suites and tasks say what the run will cost and take, once that is known.
 
-Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader;
-``◷ Review``, while an answer waits for a person; and ``…``, for clients that ask what this run is to be like.
-A suite of which some tasks have changed since their newest results has ``▶ Run affected (4 of 31)``.
-While something runs its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps
-under the pointer.
+Next to them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader;
+``◷ Review``, while an answer waits for a person; and ``…``, for clients that ask for the options of a run.
+If some tasks of a suite have changed since their newest results, it has ``▶ Run affected (4 of 31)``.
+During a run its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps under the
+pointer.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ RUN_AFFECTED = "waza.runAffected"
 _Waiting = frozenset[tuple[str | None, str | None]]
 _MOST_SUITES = 20
 _known_waiting: dict[Path, tuple[RunResult, _Waiting]] = {}
-"""What waits in the results of a suite that were asked for last."""
+"""The pending items in the last requested results of each suite."""
 
 
 def nothing_expected(_suite: Path, _recorded: RunResult | None) -> SuiteEstimates | None:
-    """Say that nothing is known of what a run will cost."""
+    """Return None: the cost of a run is unknown."""
 
 
 def nothing_affected(_suite: Path, _recorded: RunResult | None) -> tuple[int, int] | None:
-    """Say that nothing is known of what has changed."""
+    """Return None: the changed tasks are unknown."""
 
 
 @frozen()
@@ -78,11 +78,11 @@ def code_lenses(
     expected: Expected = nothing_expected,
     affected: Affected = nothing_affected,
 ) -> tuple[CodeLens, ...]:
-    """Return the lenses of a document; ``running`` is what the runs that go on run.
+    """Return the lenses of a document; ``running`` are the targets of the active runs.
 
     ``run_with`` is a command of the client that asks for the options of a run; without it there is no ``…``.
-    ``expected`` is asked what a run of a suite will cost and take, with its last results, and ``affected``
-    how many of its tasks have changed since.
+    ``expected`` returns the estimate for a run of a suite from its last results, and ``affected`` the number
+    of its tasks that have changed since.
     """
     return finished(code_lenses_in_steps(document, workspace, running, run_with, expected, affected))
 
@@ -104,7 +104,7 @@ def code_lenses_in_steps(
 
 
 def _offered_in_steps(document: Document, workspace: Workspace) -> Steps[Sequence[Runnable]]:
-    """Return what a click can run; nothing of a suite of which every task is switched off."""
+    """Return the runnables that a click can run; none of a suite with all tasks disabled."""
     found = yield from runnables_in_steps(document, workspace)
     if document.kind == "eval" and found:
         is_off = yield from is_off_in_steps(workspace.project, found[0].id.suite)
@@ -113,7 +113,7 @@ def _offered_in_steps(document: Document, workspace: Workspace) -> Steps[Sequenc
 
 
 def begins_within(span: Span, part: Span | None) -> bool:
-    """Whether a span begins in a part of the text, its end included; None is the whole text."""
+    """Return whether a span begins in a part of the text, its end included; None is the whole text."""
     return part is None or part.start <= span.start <= part.end
 
 
@@ -125,7 +125,7 @@ def lenses_around_in_steps(
     expected: Expected,
     affected: Affected,
 ) -> Steps[tuple[CodeLens, ...]]:
-    """Return the lenses of what a selection stands in, the innermost first, with titles that say of what."""
+    """Return the lenses of the items around a selection, innermost first, with the items in their titles."""
     found = yield from _offered_in_steps(document, workspace)
     around = [each for each in found if each.whole.start <= span.start and span.end <= each.whole.end]
     around.sort(key=lambda runnable: runnable.whole.end - runnable.whole.start)
@@ -165,7 +165,7 @@ def lenses_of_in_steps(
         estimate = _estimate_words(runnable.id, estimates[runnable.id.suite])
         run = _run_lens(runnable, running, words or runnable.id.kind, estimate, tell_suite=len(suites) > 1)
         again = _regrade_lens(runnable, answered[runnable.id.suite])
-        # What costs nothing comes first where it answers the question: what does this grader say?
+        # For a grader, regrading comes first: it answers the same question at no cost.
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
         lenses += [lens for lens in both if lens is not None]
         target = runnable.id
@@ -197,7 +197,7 @@ def _affected_lens(runnable: Runnable, changed: tuple[int, int] | None) -> Itera
 
 
 def _estimate_words(target: RunnableId, estimates: SuiteEstimates | None) -> str:
-    """Return what a suite or a task will cost and take; of a grader nobody counted it."""
+    """Return the estimate of a suite or a task; there is none for a grader."""
     if estimates is None or target.kind in ("grader", "prompt"):
         return ""
     found = estimates.suite if target.task is None else estimates.tasks.get(target.task)
@@ -205,7 +205,7 @@ def _estimate_words(target: RunnableId, estimates: SuiteEstimates | None) -> str
 
 
 def _answered(recorded: RunResult | None) -> frozenset[str]:
-    """Return the tasks of which an answer is recorded; a trial that was cancelled or broke has none."""
+    """Return the tasks with a recorded answer; a trial that was cancelled or broke has none."""
     tasks = () if recorded is None else recorded.tasks.values()
     return frozenset(one.id for one in tasks if one.graders or one.status in ("passed", "failed"))
 
@@ -235,7 +235,7 @@ def _waiting_of(suite: Path, recorded: RunResult | None) -> _Waiting:
 def _waiting(recorded: RunResult) -> _Waiting:
     """Return the tasks and graders whose newest verdict a person has not given yet.
 
-    None stands for all: that something waits is told of the suite, a task and a grader of all tasks, too.
+    None stands for all: a pending verdict also marks the suite, its task, and the grader of all tasks.
     """
     return frozenset(
         each

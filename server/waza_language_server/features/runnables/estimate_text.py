@@ -1,4 +1,4 @@
-"""What a run will cost and take, in the few words that a lens has room for."""
+"""Short descriptions of the cost and duration of a run, for lenses."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 
 LEAST_SECONDS = 1.0
-"""What takes less needs no warning."""
+"""A shorter run needs no warning."""
 
 
 @frozen()
 class Estimate:
-    """What the engine expects of a run: trials, US dollars, seconds of wall clock; None is unknown.
+    """The engine's estimate of a run: trials, US dollars, seconds of wall clock; None is unknown.
 
-    ``free`` is true when nobody is paid.
+    ``free`` is true if no paid model is used.
     """
 
     trials: int
@@ -44,7 +44,7 @@ def estimate_words(estimate: Estimate) -> str:
 
 
 def money(usd: float) -> str:
-    """Return an amount in cents; what is less than one is said to be less."""
+    """Return an amount with cents; less than half a cent is shown as less than one."""
     return f"${usd:,.2f}" if usd >= 0.005 or usd <= 0 else "< $0.01"
 
 

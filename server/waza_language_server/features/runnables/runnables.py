@@ -1,6 +1,6 @@
-"""What can be run from a file: the suite, a task, one grader, one trigger prompt.
+"""The runnables of a file: the suite, a task, one grader, one trigger prompt.
 
-A task that is switched off is not among it, nor are its graders: a run leaves them out.
+A disabled task and its graders are not included: a run leaves them out.
 
 Read from syntax alone, so the list is the same before, during and after a run and while the file does not
 parse.
@@ -132,7 +132,7 @@ def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> I
 
 
 def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable | None]:
-    """Yield the graders of the file and of its tasks, and None behind each task: many have none."""
+    """Yield the graders of the file and of its tasks, and None (a pause) after each task."""
     tasks = (task for task in entries.tasks() if not is_switched_off(task.node))
     for graders in chain((entries.own_graders(),), map(entries.graders_of, tasks)):
         for grader in graders:

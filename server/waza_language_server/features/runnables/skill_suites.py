@@ -1,6 +1,6 @@
-"""What a ``SKILL.md`` shows of the suites that test its skill: what runs them, and how they came out.
+"""The suites that test a skill, shown in its ``SKILL.md``: lenses to run them, and their verdicts.
 
-Without a suite one can be made, as from an empty eval file.
+Without a suite, a lens offers to create one, as in an empty eval file.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def skill_lenses_in_steps(
 def skill_hints_in_steps(
     skill: SkillFile, suites: tuple[Suite, ...], workspace: Workspace, now: datetime | None = None
 ) -> Steps[tuple[InlayHint, ...]]:
-    """Return what the last run of each of these suites came to, for the end of the first line."""
+    """Return the verdict of the last run of each of these suites, for the end of the first line."""
     end = skill.lines.line_span(0).end
     hints: list[InlayHint] = []
     for suite in suites[:MAX_SUITES]:

@@ -1,6 +1,6 @@
-"""The tree of what can be run and judged, as a test explorer shows it: suites, tasks, and their graders.
+"""The tree of a test explorer: suites, tasks, and their graders.
 
-Trigger prompts stand beside the tasks. One level is read at a time.
+Trigger prompts are siblings of the tasks. One level is read at a time.
 
 Architecture invariant: no results and no run state here; the ids are those of lenses and runs.
 """
@@ -33,8 +33,8 @@ ItemKind = Literal["suite", "task", "grader", "prompt"]
 class TreeItem:
     """One line of the tree.
 
-    ``runs`` is the id of what runs with it: its own where it is a runnable, None in a task that is off, and
-    of a suite of which every task is.
+    ``runs`` is the id of the runnable of the item: its own if it is a runnable, None in a disabled task and
+    for a suite with all tasks disabled.
     """
 
     id: str
@@ -45,7 +45,7 @@ class TreeItem:
 
     @property
     def has_children(self) -> bool:
-        """Whether there may be items below it."""
+        """Return whether there may be items below it."""
         return self.kind in ("suite", "task")
 
 
@@ -66,7 +66,7 @@ def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
 
 
 def children_in_steps(project: Project, parent: RunnableId) -> Steps[tuple[TreeItem, ...]]:
-    """Return what stands below a suite or a task, in the order of a run, with many pauses."""
+    """Return the children of a suite or a task, in the order of a run, with many pauses."""
     places = VerdictPlaces(project, parent.suite)
     if parent.kind == "suite":
         items = _tasks(project, places, parent.suite)

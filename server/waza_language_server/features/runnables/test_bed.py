@@ -23,9 +23,9 @@ TEST_BED = "waza.testBed"
 
 @frozen()
 class TestBed:
-    """What verdicts of a suite are judged on: result files with the tasks that they hold.
+    """The recorded baseline of live verdicts of a suite: result files with the tasks in them.
 
-    ``started`` is when their run began, None for several; with ``gone`` the file is not there any more.
+    ``started`` is when their run began, None for several; with ``gone`` the file does not exist any more.
     ``trial`` is the one of each task that counts, None for all.
     """
 

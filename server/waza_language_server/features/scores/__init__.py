@@ -1,1 +1,1 @@
-"""What a run came to, beside the lines that it judged: marks, hints, reasons, and what is stale."""
+"""Verdicts of a run, next to the lines that it judged: marks, hints, reasons, and stale results."""

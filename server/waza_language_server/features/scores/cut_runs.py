@@ -19,7 +19,7 @@ def cut_reason(run: RunResult) -> str:
 
 
 def cut_label(run: RunResult) -> str:
-    """Return that a run of a suite was cut short, and how far it came."""
+    """Return the label of a run of a suite that was cut short, with its progress."""
     word = cut_reason(run).partition(";")[0].removeprefix("the run was ")
     total = max(run.planned, len(run.tasks))
     statuses = [task.status for task in run.tasks.values() if task.trials]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 FEWEST_RUNS = 3
-"""What was judged less often has scores only where they differ."""
+"""With fewer runs, scores are shown only if they differ."""
 _MOST_SCORES = 3
 
 

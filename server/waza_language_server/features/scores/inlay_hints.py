@@ -1,7 +1,7 @@
-"""Scores beside the lines that caused them, and what values come to beside those of the suite.
+"""Inlay hints: scores next to the lines that caused them, and effective values next to those of the suite.
 
-The score of a grader stands at the end of its ``name:`` line, and at each assertion or pattern whether it
-held. The tooltip tells the feedback, the trials, the age and the origin. After an edit marks stay beside
+The score of a grader is shown at the end of its ``name:`` line, and at each assertion or pattern whether it
+held. The tooltip shows the feedback, the trials, the age and the origin. After an edit marks stay next to
 the rules they belong to: a rule that was rewritten loses its mark, one that moved takes it along.
 
 Architecture invariant: answered from the project's memory of results; nothing runs and nothing is awaited.
@@ -50,10 +50,10 @@ HINT_KINDS: frozenset[str] = frozenset(get_args(HintKind))
 
 @frozen()
 class InlayHint:
-    """A few characters shown behind ``offset``; ``tooltip`` is Markdown.
+    """A few characters shown after ``offset``; ``tooltip`` is Markdown.
 
-    ``changes`` are the files that are not as they were when it was recorded, ``trials`` those that it was
-    judged live on, so that they can be opened. ``is_old`` of a check says that its grader's score is stale.
+    ``changes`` are the files that have changed since it was recorded, ``trials`` those of its live verdict,
+    so that they can be opened. ``is_old`` of a check says that its grader's score is stale.
     """
 
     offset: int
@@ -66,7 +66,7 @@ class InlayHint:
 
     @property
     def stale(self) -> bool:
-        """Whether it may no longer hold."""
+        """Return whether the verdict may be stale."""
         return self.is_old or STALE in self.label
 
 
@@ -104,7 +104,7 @@ def inlay_hints_in_steps(
 def hints_beside_graders(
     document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
 ) -> Steps[list[InlayHint]]:
-    """Return what suites, tasks, expectations, metrics and prompts came to, with pauses."""
+    """Return the verdicts of suites, tasks, expectations, metrics and prompts, with pauses."""
     verdicts = yield from verdicts_in_steps(document, scores, span, now)
     histories = yield from histories_in_steps(document, scores, span, now)
     return [*_hints_of_verdicts(document, verdicts), *_hints_of_verdicts(document, histories)]
@@ -114,7 +114,7 @@ def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story
     """Yield the score of a grader, with its story in Markdown, and whether each of its rules held."""
     name, entry = grader.node.get("name"), grader.node
     if name is None or grader.item.kind == "alias":
-        # The name stands elsewhere; its line may be that of another grader.
+        # The name is defined elsewhere; its line may be that of another grader.
         yield _hint_of(score, _end_of_line(document, grader.item), story)
         return
     yield _hint_of(score, _end_of_line(document, name), story)
@@ -122,7 +122,7 @@ def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story
     marks = list(_marks(entry, score.outcomes[0]) if alone else _marks_of_all(entry, score))
     lines = Counter(document.lines.line_of(node.span.start) for node in (*(mark[0] for mark in marks), name))
     for node, label, tooltip, is_old in marks:
-        # Several rules on one line: each mark stands behind its own rule.
+        # Several rules on one line: each mark follows its own rule.
         crowded = lines[document.lines.line_of(node.span.start)] > 1
         place = node.span.end if crowded else _end_of_line(document, node)
         yield InlayHint(place, label, tooltip, kind="check", is_old=is_old)
@@ -176,7 +176,7 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
 def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
     """Return hints, in their order, with no more characters a line than an editor shows.
 
-    What has no room is in the tooltip of the hint, or of the one before it.
+    Labels without room move to the tooltip of the hint, or of the one before it.
     """
     found: list[InlayHint] = []
     for _, group in groupby(hints, key=lambda hint: lines.line_of(hint.offset)):

@@ -1,7 +1,7 @@
-"""What each judged line of a document came to, kept for the graders that an edit has left alone.
+"""The verdict of each judged line of a document, cached for the graders that an edit has not changed.
 
-Architecture invariant: what a mark depends on beside its grader is in ``DocumentScores.context``. As long as
-that is the same, a grader that is the same came to the same.
+Architecture invariant: everything but the grader that a mark depends on is in ``DocumentScores.context``. As
+long as that is equal, an unchanged grader has the same mark.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _Marks = tuple[Mark, ...]
 class _Kept:
     """The marks of the lists of graders of a file, and what they depend on.
 
-    ``last`` are the lists of which they were asked last: what is known of a list lives no longer than it.
+    ``last`` are the lists of the last call: cached marks live no longer than their list.
     """
 
     def __init__(self, context: object) -> None:
@@ -69,7 +69,7 @@ def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark
         if items.kind != "sequence":
             continue
         if place == "checkpoint":
-            # Under which name it is recorded stands beside the list.
+            # The recorded name of a grader depends on the keys next to the list.
             graders = chain.from_iterable(file.graders_at(item, place) for item in items.each_item())
             found += yield from _marks_of(document, scores, graders)
             continue

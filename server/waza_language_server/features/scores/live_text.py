@@ -1,6 +1,6 @@
-"""Live verdicts in words: ``⚡ ◐ 4/5 · 0.83 → 0.67``, and what they were judged on.
+"""Labels of live verdicts: ``⚡ ◐ 4/5 · 0.83 → 0.67``, and the trials that were graded.
 
-They are of the text as it stands: what was judged before an edit is none of them, but stale.
+They are of the current text: a verdict from before an edit is not live, but stale.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document_scores import Outcome, Score
 
 LIVE = "⚡ "
-"""Stands before what is judged as it is typed, on answers that were recorded."""
+"""The prefix of live verdicts, which are graded during typing on recorded answers."""
 MAX_TASKS = 20
 MAX_TRIALS = 5
 """Trials that a hint leads to."""
@@ -62,7 +62,7 @@ def trials_to_open(score: Score) -> tuple[TrialPlace, ...]:
 
 
 def is_live(score: Score) -> bool:
-    """Tell whether a score is that of the text as it stands, judged as it was typed."""
+    """Return whether a score is a live verdict on the current text."""
     return bool(score.outcomes) and all(one.live for one in score.outcomes) and not score.stale
 
 
@@ -79,7 +79,7 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     statuses = (one.result.status for one in outcomes)
     label = LIVE + advisory_label(share_label(sign, passed, trials), statuses)
     if any(one.live is not None and one.live.bed is not None for one in outcomes):
-        # What stands in the record is of other trials.
+        # The recorded scores are of other trials.
         return label
     recorded = [one.live.recorded for one in outcomes if one.live is not None]
     graded = [one.score for one in recorded if one is not None and one.status in ("graded", "advisory")]

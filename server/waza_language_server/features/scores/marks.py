@@ -1,6 +1,6 @@
-"""What each judged line and file came to, in one word, for clients that show it with colours and shapes.
+"""The verdict of each judged line and file, in one word, for clients that show it with colours and shapes.
 
-The words are those of the hints (``inlay_hints.py``): one conclusion, drawn twice.
+The verdicts are those of the hints (``inlay_hints.py``): one conclusion, drawn twice.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WORST: tuple[MarkState, ...] = ("failed", "error", "pending", "passed")
 
 @frozen()
 class Mark:
-    """What a line came to, 0-based; ``is_test`` when a test explorer has an item for what is judged there."""
+    """The verdict of a line, 0-based; ``is_test`` if a test explorer has an item for it."""
 
     line: int
     state: MarkState
@@ -48,7 +48,7 @@ class Mark:
 
 @frozen()
 class FileMark:
-    """What a file of a suite came to in its last run; ``reason`` says why in a few words."""
+    """The verdict of a suite file in its last run; ``reason`` says why in a few words."""
 
     path: Path
     state: MarkState
@@ -61,7 +61,7 @@ def marks_of(hints: Iterable[InlayHint], lines: LineIndex) -> tuple[Mark, ...]:
 
 
 def mark_of(hint: InlayHint, lines: LineIndex) -> Mark | None:
-    """Return the mark that says the same as a hint, None for one that tells no verdict."""
+    """Return the mark for a hint, None for a hint without a verdict."""
     state = _STATES.get(hint.label.removeprefix(LIVE).removeprefix(REGRADED)[:1])
     return None if state is None else Mark(lines.line_of(hint.offset), state, hint.stale, hint.kind in _TESTS)
 
@@ -110,7 +110,7 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
 
 
 def _of_suite(path: Path, run: RunResult) -> FileMark | None:
-    """Return what the eval file came to, as the engine concludes it."""
+    """Return the verdict of the eval file, as the engine concludes it."""
     # With the first results: most suites were never run.
     from waza_engine.results.reading.suite_conclusion import conclude_suite
 
@@ -135,7 +135,7 @@ def _of_failed(task: TaskResult) -> str:
 
 
 def _of_error(reason: str) -> str:
-    # There is more room than in a line: what a provider answered often stands at the end.
+    # There is more room than in a line: the answer of a provider is often at the end.
     return f"! {_shortened(without_path(reason)) or 'error'}"
 
 

@@ -1,6 +1,6 @@
-"""What a ``SKILL.md`` promises, each piece with the number of tests that name it.
+"""The requirements in a ``SKILL.md``, each with the number of tests that name it.
 
-A piece is a phrase of ``USE FOR:`` or ``DO NOT USE FOR:``, or a parameter, with the id that
+A requirement is a phrase of ``USE FOR:`` or ``DO NOT USE FOR:``, or a parameter, with the id that
 ``waza spec verify`` gives it. A test is a task of a suite of the skill, or a trigger prompt.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PARAMETERS = ("parameters", "params", "inputs")
 _MOST_NAMED = 5
 _MOST_SUITES = 20
-"""Of a skill with more nothing is said: a count of some of them would be wrong."""
+"""A skill with more has no hints: a count of some of them would be wrong."""
 _BY_WORDS = (
     "By words alone, as `waza spec verify` compares them: whether it is tested well only graders tell."
 )
@@ -50,7 +50,7 @@ class _Test:
 def requirement_hints_in_steps(
     skill: SkillFile, suites: tuple[Suite, ...], project: Project
 ) -> Steps[tuple[InlayHint, ...]]:
-    """Return a hint behind each promise of a skill, in their order; none without a suite that tests it.
+    """Return a hint after each requirement of a skill, in their order; none without a suite that tests it.
 
     A task or prompt that several suites run counts once.
     """
@@ -61,7 +61,7 @@ def requirement_hints_in_steps(
     all_known = True
     read: set[Path] = set()
     for suite in suites:
-        # What a table of rows asks for is not read here, nor what a broken file may still say.
+        # Rows of a table are not read here, and a broken file may have more tasks.
         all_known = all_known and suite.outline.complete and suite.outline.tasks_from is None
         all_known = all_known and not project.task_paths(suite).unknown
         tests += yield from _tests_of(suite, project, read)
@@ -149,7 +149,7 @@ def _values(node: Node) -> Iterator[Node]:
 
 
 def _placed(skill: SkillFile) -> Iterator[tuple[SkillRequirement, int]]:
-    """Yield each promise with the offset behind it."""
+    """Yield each requirement with the offset after it."""
     matter = front_matter(skill.text)
     root = parse(matter.text).root if matter.closed else None
     description = root.get("description") if root is not None and root.kind == "mapping" else None
@@ -172,7 +172,7 @@ def _placed(skill: SkillFile) -> Iterator[tuple[SkillRequirement, int]]:
 
 
 def _listed(root: Node) -> Iterator[tuple[str, int]]:
-    """Yield the parameters of the frontmatter, each with the offset behind it."""
+    """Yield the parameters of the frontmatter, each with the offset after it."""
     for key in _PARAMETERS:
         node = root.get(key)
         if node is None:
@@ -209,7 +209,7 @@ class _Collapsed:
         self._from = max(0, self._text.lower().find("use for:"))
 
     def end_of(self, phrase: str) -> int | None:
-        """Return the offset behind a phrase, None when it is not there as it is."""
+        """Return the offset after a phrase, None if it is not there literally."""
         found = self._text.find(phrase, self._from)
         found = found if found >= 0 else self._text.find(phrase)
         if found < 0 or not phrase:

@@ -1,4 +1,4 @@
-"""What goes on while a suite runs, beside its lines: the tasks and the trigger prompts that are tried now."""
+"""Progress of an active run, next to the lines of its suite: the tasks and trigger prompts in progress."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PHASES = {"asking": "prompt sent", "grading": "grading"}
 def first_run_in_steps(
     document: Document, root: Node, scores: DocumentScores, span: Span | None, now: datetime
 ) -> Steps[list[Verdict]]:
-    """Return what goes on in a suite of which nothing is recorded yet."""
+    """Return the progress in a suite without recorded results."""
     if document.kind == "task":
         return list(running_task(root, scores, scores.task or "", now))
     if document.kind == "trigger_tests":

@@ -2,8 +2,7 @@
 
 The glyph and the number carry the meaning, since inlay hints have no colours of their own: ``✓ 1.00``,
 ``✗ 0.67 1 of 3``, ``○ 0.67 · advisory``, ``◐ 4/5 trials``, ``◷ pending``, ``! reason`` of an error.
-What is judged as it is typed has words of its own (`live_text.py`). A score that may no longer hold says so
-in words.
+Live verdicts have labels of their own (`live_text.py`). The label of a stale score says so in words.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ MAX_TASKS = 20
 STALE = " · stale"
 REGRADED = "↻ "
 NOTHING_RAN = "Asked for {}, and nothing ran"
-"""What is said of a run that was refused, with its age."""
+"""The text for a rejected run, with its age."""
 
 
 def score_label(score: Score) -> str:
@@ -52,7 +51,7 @@ def score_label(score: Score) -> str:
 
 
 def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
-    """Return what is said behind a score that may no longer hold: which file changed, and how much of it."""
+    """Return the label after a stale score: which file changed, and how much of it."""
     if not stale:
         return ""
     if stale == RUNS_AGAIN:
@@ -80,7 +79,7 @@ def suite_graders_label(scores: Sequence[Score]) -> str:
 def score_story(score: Score, now: datetime | None = None) -> str:
     """Return the score of a grader in Markdown: verdict, feedback, trials, tasks, age and origin."""
     said = _label(score.outcomes)
-    # The reason of an error stands below, quoted.
+    # The reason of an error is shown below, quoted.
     lines = [f"**{code(score.name)}** {'!' if said.startswith('! ') else said}"]
     if len(score.outcomes) == 1:
         lines += _outcome_story(score.outcomes[0])

@@ -1,6 +1,6 @@
-"""What a value comes to beside the suite's: a task's limit in place of another, a weight as a share.
+"""Effective values: a task's limit that overrides that of the suite, a weight as a share of all weights.
 
-Architecture invariant: of the files around it the outlines are asked, which are read already.
+Architecture invariant: of other files, only the outlines are used, which are read already.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 Limit = Literal["timeout_seconds", "first_event_timeout_seconds"]
 _LIMITS: tuple[Limit, ...] = ("timeout_seconds", "first_event_timeout_seconds")
 MOST_GRADERS = 100
-"""Of more graders one has a share that tells nobody anything."""
+"""With more graders, the share of one is too small to be useful."""
 MOST_TASKS = 200
-"""Task files of a suite that are asked for graders of their own."""
+"""Task files of a suite that are searched for graders of their own."""
 
 
 @frozen()
 class SettingHint:
-    """A few characters behind ``node``; ``tooltip`` is Markdown."""
+    """A few characters after ``node``; ``tooltip`` is Markdown."""
 
     node: Node
     label: str
@@ -73,11 +73,11 @@ def setting_hints_in_steps(
 Weighted = tuple[str, float | None]
 """The name of a grader and what it counts, which may be unknown."""
 Weights = tuple[float, ...] | None
-"""What the graders of a trial count, in order of size; None when not all of it is known."""
+"""The weights of the graders of a trial, in order of size; None if some are unknown."""
 
 
 def _weights_of_suite(suite: Outline) -> list[Weighted]:
-    # Those of inline tasks come behind them.
+    # Those of inline tasks follow them.
     own = takewhile(lambda grader: grader.task is None, suite.graders)
     few = islice(own, MOST_GRADERS + 1)
     return [(each.name, each.weight) for each in few if each.has_results or not each.name]
@@ -94,7 +94,7 @@ def _together(of_suite: Sequence[Weighted], of_task: Sequence[Weighted]) -> Weig
 def _of_tasks(
     document: Document, project: Project, own: Outline, run: RunResult | None
 ) -> list[tuple[frozenset[str], Weights]]:
-    """Return what the graders of each task count together, beside the names of those that it has itself."""
+    """Return the weights of all graders of each task, with the names of its own graders."""
     inline: dict[str, list[Weighted]] = {task: [] for task in own.inline_tasks}
     for grader in own.graders:
         if grader.task is not None and grader.has_results:
@@ -113,7 +113,7 @@ def _of_tasks(
 
 
 def _not_listed(task: str, run: RunResult | None, written: Node | None = None) -> list[Weighted]:
-    """Return what judges a task beside the graders in lists: what it expects, and what its agent adds."""
+    """Return the graders of a task that are in no list: those of expectations, and those of its agent."""
     known = run.tasks.get(task) if run is not None else None
     found = {name: one.weight for name, one in known.graders.items() if name.startswith("_")} if known else {}
     expected = written.get("expected") if written is not None else None
@@ -127,7 +127,7 @@ def _not_listed(task: str, run: RunResult | None, written: Node | None = None) -
 def _shares_in_task(
     entries: Iterator[GraderEntry], suites: Sequence[Outline], more: Sequence[Weighted]
 ) -> Iterator[SettingHint]:
-    # What is said at a checkpoint is no part of the trial's score.
+    # Graders of a checkpoint are not part of the trial's score.
     own = [each for each in islice(entries, MOST_GRADERS + 1) if each.place != "checkpoint"]
     if any(each.place == "expected" for each in own):
         return

@@ -1,7 +1,7 @@
-"""Which results of a suite may no longer hold, item by item: for clients that show results of their own.
+"""The stale results of a suite, item by item: for clients that show results of their own.
 
-The evidence is that of the marks (``project/document_scores.py``). A client shows what a run or grading again
-has told it: a live verdict never makes that fresh, and one that differs makes it stale.
+The evidence is that of the marks (``project/document_scores.py``). A client shows the results that a run or
+regrading reported: a live verdict never makes these fresh, and one that differs makes them stale.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ class StaleResult:
 
 @frozen()
 class Shown:
-    """What a client shows of a suite: since when, and the records of the runs that it has shown."""
+    """The results of a suite that a client shows: since when, and the records of the shown runs."""
 
     since: datetime
     results: frozenset[Path]
 
     def lacks(self, origin: RunOrigin | None, moment: datetime) -> bool:
-        """Whether a verdict of this moment is of a run that came later and was not shown."""
+        """Return whether a verdict of this moment is from a later run that was not shown."""
         return origin is not None and moment > self.since and _record(origin.results) not in self.results
 
 
@@ -92,10 +92,10 @@ def _record(results: Path) -> Path:
 def stale_results_in_steps(
     project: Project, suite: Path, shown: Shown | None = None
 ) -> Steps[tuple[StaleResult, ...]]:
-    """Return what is stale of a suite, its tasks, graders and trigger prompts, with many pauses.
+    """Return the stale results of a suite, its tasks, graders and trigger prompts, with many pauses.
 
-    What contains others stands before them. With ``shown`` that is also what has run again elsewhere since,
-    and what a person has reviewed.
+    Parents precede their children. With ``shown``, items that have run again elsewhere since or that a person
+    has reviewed are included.
     """
     run = yield from project.scores.results_in_steps(suite)
     if run is None:
@@ -147,7 +147,7 @@ def _of_part(words: str) -> str:
 
 
 def _elsewhere(verdict: str) -> str:
-    """Return that something has run elsewhere since, and what it came to."""
+    """Return that something has run elsewhere since, and its verdict."""
     came_to = _CAME_TO.get(verdict)
     return f"{RAN_ELSEWHERE}, {came_to}" if came_to else RAN_ELSEWHERE
 
@@ -168,7 +168,7 @@ def _evidence_in_steps(
 
 
 class _Evidence:
-    """A suite as it is written today, beside what it said when it was judged."""
+    """A suite as it is written today, compared with its state when it was judged."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class _Evidence:
         if not words and (stale or not self._is_judged_as_written(task)):
             words = _of_part(stale[0].words) if stale else STALE_WORD
         whole = bool(graders) and len(stale) == len(graders)
-        # Of a task of which only single graders were run nothing is said as a whole.
+        # A task has no verdict of its own if only single graders of it were run.
         own = [StaleResult(identity, words, whole)] if words and task.status else []
         return [*own, *([] if own and whole else stale)]
 
@@ -222,9 +222,9 @@ class _Evidence:
         return self._said(moment, [each for each in found if each.path.name not in TRIGGER_NAMES])
 
     def words_of_suite(self, moment: datetime, gone: Sequence[str]) -> str:
-        """Return why the suite as a whole may have another result, beside what is said of its parts.
+        """Return why the verdict of the suite itself may be stale, apart from its parts.
 
-        ``gone`` are the ids of the tasks that it had at that moment and has no more.
+        ``gone`` are the ids of the tasks that it had at that moment and no longer has.
         """
         if gone:
             return self._said(moment, self._scores.recorded.changes(moment, gone)) or STALE_WORD
@@ -325,7 +325,7 @@ class _Evidence:
         return stale_label(STALE_WORD if stale else "", changes).removeprefix(" · ")
 
     def _then_of(self, place: str, moment: datetime) -> Mapping[str, Json] | None:
-        """Return what was written of a task, or of the suite at ``""``; None when nobody knows."""
+        """Return the values of a task at a moment, or of the suite at ``""``; None if unknown."""
         path = self.places.get(place, self._suite)
         if (path, moment) not in self._then:
             values = self._scores.recorded.values_then(path, moment)

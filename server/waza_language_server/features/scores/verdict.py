@@ -1,4 +1,4 @@
-"""A verdict beside the line that it is about."""
+"""Verdicts next to the lines that they are about."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requirement", "history"]
-"""What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
-grader, the suite's graders in a task file and its values beside others, the suites of a skill, what a skill
-promises, a suite or task over its runs."""
+"""The subject of a hint: a grader, one of its checks or an expectation, a suite or a part of it other than a
+grader, the suite's graders in a task file and effective values, the suites of a skill, a requirement of a
+skill, a suite or task over its runs."""
 
 
 @frozen()

@@ -1,6 +1,6 @@
-"""Verdicts beside what was judged and is no grader: suites, tasks, expectations, metrics, trigger prompts.
+"""Verdicts of everything but graders: suites, tasks, expectations, metrics, trigger prompts.
 
-What passed is what the engine has concluded and written; here it is only put beside its line.
+The engine has concluded and recorded the verdicts; this module only places them at their lines.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def verdicts_in_steps(
 
 @frozen()
 class SuiteVerdict:
-    """What the newest run of a whole suite came to; ``tooltip`` is Markdown."""
+    """The verdict of the newest run of an entire suite; ``tooltip`` is Markdown."""
 
     label: str
     tooltip: str
@@ -146,7 +146,7 @@ def suite_verdict_in_steps(
 def entry_verdicts_in_steps(
     document: Document, project: Project, scores: DocumentScores
 ) -> Steps[tuple[Verdict, ...]]:
-    """Return what the task files came to that each entry of ``tasks`` picks up: of several the worst."""
+    """Return the worst verdict of the task files that each entry of ``tasks`` picks up."""
     root = document.tree.root
     if root is None or root.kind != "mapping" or document.kind != "eval" or not scores.runs:
         return ()
@@ -210,7 +210,7 @@ class _View:
         return SuiteVerdict(told, tooltip, stale, changes)
 
     def _of_cut(self) -> SuiteVerdict | None:
-        """Return how far the newest run of the whole suite came, where none has come to its end."""
+        """Return the progress of the newest run of the entire suite if none has finished."""
         run = self._run.cut
         if self._scores.runs_whole:
             return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.", "", ())
@@ -262,7 +262,7 @@ class _View:
         return why_stale(written=self._judging.added_task(run), awaited=awaited, elsewhere=elsewhere), ()
 
     def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return the same of a task, of which something may be ``written`` otherwise."""
+        """Return the same for a task, part of which may have changed (``written``)."""
         changes = self._scores.recorded.changes(task.timestamp, (task.id,))
         stale = why_stale(
             written=written,
@@ -286,7 +286,7 @@ class _View:
         return stale, changes
 
     def _told_since(self, run: RunResult) -> str:
-        """Return what came behind a run of the whole suite, "" when nothing did."""
+        """Return a note about later runs after a run of the entire suite, "" if there are none."""
         newest, later = self._run, self._run.later
         if later is not None and later.started > max(run.timestamp, newest.timestamp):
             return said_by(later)
@@ -323,7 +323,7 @@ class _View:
                 yield Verdict(word, told, f"**{code(metric.name)}** {value}\n\n{origin}", because)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
-        """Yield the verdict of a task, and those of what its answer is expected to say."""
+        """Yield the verdict of a task, and those of its expectations."""
         task = self._run.tasks.get(task_id)
         running = tuple(running_task(node, self._scores, task_id, self._now))
         if running and (task is None or not task.status):
@@ -354,14 +354,14 @@ class _View:
         yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
 
     def _in_other_suites(self, task_id: str) -> Iterator[str]:
-        """Yield what a task came to in the newest runs of the other suites that have its file."""
+        """Yield the verdicts of a task in the newest runs of the other suites that have its file."""
         for run in self._scores.runs:
             suite, task = self._scores.suite_of(run), run.tasks.get(task_id)
             if run is not self._run and suite is not None and task is not None and task.status:
                 yield f"\n{task_label(task)} {age(task.timestamp, self._now)} in {code(suite_words(suite))}."
 
     def worst_of(self, ids: Iterable[str]) -> str:
-        """Return what the worst of some tasks came to; one that was not run is worse than one that passed."""
+        """Return the worst verdict of some tasks; one that was not run is worse than one that passed."""
         labels: list[str] = []
         for task in map(self._run.tasks.get, ids):
             if task is None or not task.status:
@@ -372,7 +372,7 @@ class _View:
         return min(labels, key=lambda label: (_WORST_FIRST.index(label[0]), STALE not in label))
 
     def of_suite_graders(self, root: Node, graders: Sequence[Score]) -> Iterator[Verdict]:
-        """Yield what the graders that stand in the eval file came to in the task of a task file."""
+        """Yield the verdicts of the eval file's graders on the task of a task file."""
         head = root.get("id") or root.get("name")
         if head is None or not graders:
             return
@@ -449,5 +449,5 @@ class _View:
 
 
 def _sign(again: AskedAgain | RegradedSuite | None) -> str:
-    """Return what stands before a verdict that is another one than that of the run."""
+    """Return the prefix of a verdict that is not that of the run."""
     return REGRADED if again is not None else ""

@@ -1,4 +1,4 @@
-"""What a task, a trigger prompt, a metric and a whole run came to, in a few characters."""
+"""Short labels for the verdicts of a task, a trigger prompt, a metric and an entire run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def worst_first(run: RunResult) -> list[TaskResult]:
 
 
 def task_label(task: TaskResult) -> str:
-    """Return what a task came to."""
+    """Return the label for the verdict of a task."""
     if task.status == "error":
         broken = (grader.feedback for grader in task.graders.values() if grader.status == "error")
         return error_label(task.error or next(broken, ""))
@@ -40,7 +40,7 @@ def task_label(task: TaskResult) -> str:
     if task.passed_trials and task.trials > 1:
         return f"◐ {task.passed_trials}/{task.trials} trials"
     if shown_score(task.score) == shown_score(1.0) and (names := _failed_names(task)):
-        # What failed has no weight in the score.
+        # The failed graders have no weight in the score, so name them instead.
         more = f" and {len(names) - 1} more" if names[1:] else ""
         return f"✗ {shown_grader(names[0])}{more}"
     return f"✗ {shown_score(task.score)}"
@@ -57,7 +57,7 @@ def waits(task: TaskResult) -> bool:
 
 
 def task_line(task: TaskResult) -> str:
-    """Return a task and what it came to, as an item of a list in Markdown."""
+    """Return a task and its verdict, as an item of a list in Markdown."""
     if task.status == "error":
         return f"- {code(task.id)} ! {code(error_label(task.error).removeprefix('! '))}"
     return f"- {code(task.id)} {task_label(task)}"
@@ -82,9 +82,9 @@ def tasks_label(run: RunResult) -> str:
 
 
 def put_together(newest: RunResult, whole: RunResult, tasks: Mapping[str, TaskResult]) -> RunResult:
-    """Return what a suite comes to of which parts were run since the whole, as a run of these tasks.
+    """Return the combined result of a suite whose parts were run since its last entire run.
 
-    It has no metrics: those are figures of one run.
+    It has no metrics: those are numbers of one run.
     """
     from waza_engine.results.reading.suite_conclusion import conclude_suite
 

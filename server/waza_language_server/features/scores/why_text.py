@@ -1,4 +1,4 @@
-"""Why a rule passes or fails, in Markdown: what it met in the recorded trials, as the engine tells it."""
+"""Why a rule passes or fails, in Markdown: its matches in the recorded trials, from the engine."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _story(most: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _underlined(excerpt: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of an excerpt; below what was found there stand carets."""
+    """Yield the lines of an excerpt, with carets below the matches."""
     before, found, after = (_plain(excerpt[key]) for key in ("before", "found", "after"))
     start, end, position = len(before), len(before) + len(found), 0
     for line in f"{before}{found}{after}".split("\n"):

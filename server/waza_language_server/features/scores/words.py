@@ -1,4 +1,4 @@
-"""The words that all verdicts are told in: reasons, ages, and who answered."""
+"""Common wording of all verdicts: reasons, ages, and the agent that answered."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def share_label(sign: str, passed: int, total: int, noun: str = "") -> str:
 
 
 def error_label(reason: str) -> str:
-    """Return the mark of what could not be judged, with the line that says why, cut behind a word."""
+    """Return the mark of an item that could not be judged, with the reason, cut after a word."""
     return f"! {shortened(reason_line(reason) or 'error')}"
 
 
@@ -68,14 +68,14 @@ def reason_line(reason: str) -> str:
 
 
 def without_path(reason: str) -> str:
-    """Return a reason without the absolute paths of files before it, which nobody reads first."""
+    """Return a reason without the absolute paths of files before it."""
     while (found := _PATH_FIRST.match(reason)) is not None:
         reason = found["said"]
     return reason
 
 
 def shortened(line: str, longest: int = LONGEST_REASON) -> str:
-    """Return a line with at most so many characters, cut behind a word."""
+    """Return a line with at most so many characters, cut after a word."""
     if len(line) <= longest:
         return line
     begun = line[:longest]
@@ -91,7 +91,7 @@ def told_by(origin: RunOrigin | None) -> str:
 
 
 def suite_words(suite: Path) -> str:
-    """Return how an eval file is called beside others: ``deploy/eval.yaml``."""
+    """Return the name that distinguishes an eval file from others: ``deploy/eval.yaml``."""
     return f"{suite.parent.name}/{suite.name}"
 
 

@@ -1,4 +1,4 @@
-"""Which tasks have changed since their newest results, for clients that run just these; and that run."""
+"""The tasks that changed since their newest results, and the run of only these."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNTRUSTED = "Suites execute code, so nothing of an untrusted workspace is looke
 
 
 async def affected(ls: WazaServer, params: AffectedParams) -> dict[str, Any]:
-    """Return the ids of what has changed in a suite as ``items``, tasks ``of`` so many."""
+    """Return the ids of the changed items of a suite as ``items``, and its number of tasks as ``of``."""
     try:
         target = RunnableId.parse(params.id)
     except ValueError:
@@ -39,7 +39,7 @@ async def affected(ls: WazaServer, params: AffectedParams) -> dict[str, Any]:
 
 
 async def affected_request(ls: WazaServer, request: RunRequest) -> RunRequest | None:
-    """Return the request to run what has changed in a suite, None when there is nothing: that is told."""
+    """Return the request to run the changed tasks of a suite; None, and a message, if there are none."""
     target = request.target
     if target.kind != "suite" or "tasks" in request.options:
         raise refused("waza.runAffected takes the id of a suite.")

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
 RUNS = "waza.run"
-"""The kind of the actions that are the lenses of what the cursor stands in."""
+"""The kind of the actions that are the lenses of the items around the cursor."""
 
 
 async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
     """Return the fixes of the problems that the range touches, the safe ones first.
 
     The work pauses for other messages; a newer text makes it pointless, and nothing is answered. The action
-    that applies all safe fixes is only made when it is asked for by its kind.
+    that applies all safe fixes is only made when it is requested by its kind.
     """
     document = ls.session.document(params.text_document.uri)
     if document is None or not ls.abilities.knows_code_actions:
@@ -108,7 +108,7 @@ async def _quick_fixes(
     problems: Sequence[Problem],
     context: types.CodeActionContext,
 ) -> Sequence[CodeAction]:
-    """Return the fixes of a menu; whoever opens one that lacks some is told."""
+    """Return the fixes of a menu; tell the user who opens one that lacks some."""
     is_opened = context.trigger_kind != types.CodeActionTriggerKind.Automatic
     most = most_tried(document)
     if is_opened and len(fixes_at(span, problems)) > most:
@@ -151,5 +151,5 @@ def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:
 
 
 def _wants(kind: str, asked: Sequence[str]) -> bool:
-    """Whether a kind or one above it was asked for; "source" is above "source.fixAll", "" above all."""
+    """Return whether a kind or a parent was requested: "source" is above "source.fixAll", "" above all."""
     return any(other == "" or kind == other or kind.startswith(f"{other}.") for other in asked)

@@ -41,7 +41,7 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
 
 
 def in_range(ls: WazaServer, params: LensesInRangeParams) -> Answer[list[types.CodeLens]]:
-    """Return the lenses of what begins in a range of a suite file; of a skill file all there are."""
+    """Return the lenses of items that begin in a range of a suite file, or all lenses of a skill file."""
     return _lenses(ls, params.text_document.uri, params.range)
 
 
@@ -96,7 +96,7 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[
 
 
 def lenses_around(ls: WazaServer, document: Document, span: Span) -> Steps[Sequence[CodeLens]]:
-    """Return the lenses of what a selection stands in, for clients that show none."""
+    """Return the lenses of the items around a selection, for clients that show no lenses."""
     if not ls.options.lens.enabled:
         return ()
     running = {run.target for run in ls.active_runs}

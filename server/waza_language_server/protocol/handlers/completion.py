@@ -1,4 +1,4 @@
-"""What can be written at the cursor."""
+"""``textDocument/completion``: the items that can be written at the cursor."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The client's settings change: another interpreter runs the suites, problems are taken otherwise.
+"""Changes of the client's settings: the interpreter that runs the suites, severities, and others.
 
-Architecture invariant: trust is not a setting. It comes with the introduction alone, since settings may come
+Architecture invariant: trust is not a setting. It is only read from ``initialize``, since settings may come
 from the very workspace that is not trusted.
 """
 
@@ -56,7 +56,7 @@ def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
     ls.__dict__.pop("run_settings", None)
     ls.forget_estimates()
     ask_for_lenses(ls)
-    # Whether somebody else would answer now.
+    # Another executor or model may answer now, so verdicts can be stale.
     ask_for_hints(ls)
     ask_for_marks(ls)
 

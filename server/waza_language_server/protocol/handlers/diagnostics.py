@@ -43,9 +43,10 @@ def publisher(ls: WazaServer) -> Publish:
 def written(
     ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project
 ) -> Steps[list[str]]:
-    """Return the problems as the client shows them, each as JSON; the last of too many tells of the others.
+    """Return the problems as the client shows them, each as JSON; the last of too many counts the others.
 
-    The gravest are shown, and those at the beginning, which may have been shown before the others were known.
+    The most severe are shown, and those at the beginning, which may have been shown before the others were
+    known.
     """
     from waza_language_server.protocol.convert import Converter
 
@@ -61,7 +62,7 @@ def written(
 
 
 def as_list(items: Iterable[str]) -> str:
-    """Return a list of what is JSON already."""
+    """Return a JSON list of items that are serialized already."""
     return f"[{','.join(items)}]"
 
 

@@ -1,13 +1,13 @@
-"""The commands behind the lenses: run, cancel, restart the engine.
+"""The commands of the lenses: run, cancel, restart the engine.
 
 ``waza.run`` takes the id of a runnable, ``{id, workDoneToken?, wait?}``, and is answered when the run has
 ended, with ``{status, resultsFile, message}``; with ``wait: false`` when it has begun, for clients that give
 a command few seconds. It is cancelled by cancelling the request, by the client's progress bar, or by
-``waza.cancel`` with the same id (without one: everything). What runs is what is on disk: saving is the
-client's business, and the user is told once when something was not saved.
+``waza.cancel`` with the same id (without one: everything). The files on disk are run: saving them is up
+to the client, and the server warns the user once about unsaved changes.
 
-Architecture invariant: nothing runs that was not asked for. An argument that is not what it should be is
-refused and never stands for "everything", since a run may cost money; suites elsewhere run after a question.
+Architecture invariant: nothing runs that was not requested. An invalid argument is rejected and never means
+"everything", since a run may cost money; suites outside the open folders run after a question.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _note_refusal(ls: WazaServer, run: Run, why: str) -> None:
     tasks = _chosen(run, "tasks")
     if tasks is None and _chosen(run, "prompts") is not None:
         tasks = frozenset[str]()
-    # Where it stands nobody needs to be told at its own line.
+    # The hint is drawn on that file's own line, so drop the path prefix.
     reason = why.removeprefix(f"{run.target.suite}: ")
     ls.session.project.scores.refused.note(run.target, reason, tasks)
 
@@ -257,7 +257,7 @@ class _ProgressBar:
         if wait <= 0:
             self._show()
         else:
-            # What comes now may be all that is told for minutes: an agent has begun to work.
+            # This may be the last event for minutes: an agent has begun to work.
             self._later = asyncio.get_running_loop().call_later(wait, self._show)
 
     def close(self, outcome: RunOutcome) -> None:

@@ -59,6 +59,6 @@ def _look_again(ls: WazaServer, uris: Iterable[str]) -> None:
     """Do so without waiting for the client to watch files, which not every client does."""
     paths = [path for uri in uris if (path := path_of(uri)) is not None]
     if paths:
-        # What was in a folder has gone with it, wherever that was named.
+        # The files in a deleted folder are gone too, and any file may have named them.
         ls.files_changed(None)
         look_at_files_again(ls)

@@ -1,7 +1,7 @@
-"""Grader types of plug-ins: the engine knows them, the server asks for them when a suite names one.
+"""Grader types of plug-ins: the server requests them from the engine when a suite names one.
 
-Architecture invariant: a plug-in is never imported here. Nothing is asked in an untrusted workspace, and
-nothing is asked twice until the engine is another one.
+Architecture invariant: a plug-in is never imported here. Nothing is requested in an untrusted workspace, and
+nothing is requested twice from the same engine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def learn_types(ls: WazaServer) -> None:
-    """Ask the engine, without waiting for the answer; when it comes, everything is looked at again."""
+    """Ask the engine, without waiting for the answer; when it comes, all diagnostics are computed again."""
     ls.in_background(_learn(ls))
 
 
@@ -56,6 +56,6 @@ def _use(ls: WazaServer, schemas: Mapping[str, Any]) -> None:
 
 
 def look_again(ls: WazaServer) -> None:
-    """Tell the problems of everything again, of closed files too, after what they depend on has changed."""
+    """Report all problems again, of closed files too, after something they depend on has changed."""
     ls.files_changed(None)
     refresh_problems(ls)

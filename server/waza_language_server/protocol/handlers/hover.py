@@ -1,4 +1,4 @@
-"""What stands under the cursor, explained: what it means, and what it met in the recorded trials."""
+"""``textDocument/hover``: what an item means, and what it matched in the recorded trials."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Found = tuple["Document", feature.Hover | None, "Rule | None"]
 
 
 def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
-    """Return the explanation of what stands at a position.
+    """Return the explanation of the item at a position.
 
-    Where a rule is judged live, the engine is asked what it met.
+    For a rule with live verdicts, the engine reports what it matched.
     """
 
     def explain(document: Document) -> Steps[Found]:

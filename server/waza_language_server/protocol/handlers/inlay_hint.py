@@ -1,7 +1,7 @@
 """Scores at line ends, from the last results.
 
-Results that take long to read are read on when there is time, and the client is told to ask again: until then
-there are no hints rather than old ones. A client that cannot be told waits for them.
+Results that take long to read are read in idle time, followed by a refresh request to the client: until then
+there are no hints rather than old ones. A client without refresh support waits for them.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ def _look_at_histories(ls: WazaServer, document: Document) -> Steps[None]:
 
 
 def _read_soon(ls: WazaServer, document: Document) -> Steps[bool]:
-    """Return whether the results of a document are read; if not, the client will be told when they are."""
+    """Return whether the results of a document are read; if not, a refresh request follows when they are."""
     uri = document.uri
     if not ls.abilities.refreshes_inlay_hints or ls.hints_to_come.get(uri) == "read":
-        # Told to ask again it waits, however long it takes: or it would be told so for ever.
+        # This is the request after a refresh: wait for the results, or refresh requests would never end.
         ls.hints_to_come.pop(uri, None)
         return True
     if uri in ls.hints_to_come:

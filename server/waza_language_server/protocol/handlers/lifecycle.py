@@ -32,7 +32,7 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 
 
 def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
-    """Load the features while the client is busy with itself, and ask to be told when files change."""
+    """Load the features while the client is busy with itself, and register for file changes."""
     ls.idle.add("features", lambda: _load_features(ls))
     ls.idle.add("workspace", lambda: _read_workspace(ls))
     if ls.abilities.watches_files:

@@ -46,7 +46,7 @@ EXPLAIN_WITHIN_SECONDS = 8.0
 FIXES_WITHIN_SECONDS = 30.0
 """The other quick fixes wait for these; a menu that has to do without them says so."""
 _OFFERING = ("live.fixes", "live.graders")
-"""Requests whose answers are offered: without one the user is told, and not shown a shorter list."""
+"""Requests whose answers are offered: if one fails, the user gets a message instead of a shorter list."""
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ Key = tuple[Path, Path]
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What ``live.explain`` answers, and when the trials were recorded."""
+    """The answer to ``live.explain``, and when the trials were recorded."""
 
     answer: Mapping[str, Any]
     recorded: datetime
@@ -68,8 +68,8 @@ class _Session:
     """A result file that the engine holds, and what it was sent. ``name`` is "" until it is open.
 
     ``number`` is that of the newest update, ``answered`` of the newest that was judged.
-    ``entries`` are the grader entries as they were written at the updates that are not answered yet. Of
-    ``files`` the verdicts were made, beside tasks and eval file.
+    ``entries`` are the grader entries as they were written at the updates that are not answered yet.
+    ``files`` are the other files than tasks and eval file that the verdicts depend on.
     """
 
     tasks: Mapping[str, TaskResult]
@@ -105,7 +105,7 @@ class LiveSessions:
             self._due = asyncio.get_running_loop().call_later(DEBOUNCE_SECONDS, self._send_soon)
 
     async def explain(self, suite: Path, rule: Rule) -> Explained | None:
-        """Return what a rule of a suite met in the recorded trials, None when nobody knows.
+        """Return what a rule of a suite matched in the recorded trials, None if unknown.
 
         The engine is asked about the texts that are open now.
         """
@@ -221,7 +221,7 @@ class LiveSessions:
                     await self._send(key, session, anyway=anyway)
 
     def _wanted(self) -> Steps[dict[Key, Mapping[str, TaskResult]]]:
-        """Return the result files that hold what was answered last, with their tasks, of what is open."""
+        """Return the result files with the newest answers among the open ones, with their tasks."""
         project = self._server.session.project
         found: dict[Key, Mapping[str, TaskResult]] = {}
         for document in self._server.session.documents:
@@ -235,7 +235,7 @@ class LiveSessions:
                 bed = self._server.beds.of(suite.path)
                 records = records_of(run, RunnableId(suite.path))
                 if bed.record is not None:
-                    # Its verdicts stand beside those of the last answers.
+                    # Its verdicts are shown together with those of the last answers.
                     tasks = {task.id: task for task in run.tasks.values() if task.trials}
                     records = {bed.record: tasks} if bed.record.is_file() else {}
                 found |= {(suite.path, record): tasks for record, tasks in records.items()}
@@ -261,7 +261,7 @@ class LiveSessions:
             await self._close(session)
 
     async def _send(self, key: Key, session: _Session, *, anyway: bool) -> None:
-        # What is sent and the entries in it are of one moment, whatever is typed meanwhile.
+        # Take texts and entries from the same snapshot: the user may type meanwhile.
         texts, project = open_texts(self._server), self._server.session.project
         changes: dict[str, str | None] = {
             path: text for path, text in texts.items() if session.sent.get(path) != text
@@ -296,7 +296,7 @@ class LiveSessions:
             session.answered = number
             session.files = [Path(str(path)) for path in answer.get("files", ())]
             self._watch()
-            # What was not told anew holds for what is written now as well.
+            # Verdicts the engine did not resend are still valid for the current text.
             silent = answer.get("silent", {})
             judged = [task for task in session.tasks if task not in silent]
             self._server.session.project.scores.regraded.hold(key[0], entries, judged)
@@ -345,14 +345,14 @@ class LiveSessions:
             log.info("A live session could not be closed: %s", error)
 
     def _tell(self) -> None:
-        """Let the client ask for its hints again, once for all that comes in one turn of the loop."""
+        """Send a refresh request for hints, one for all answers in one turn of the loop."""
         if self._refresh is None:
             self._refresh = asyncio.get_running_loop().call_later(0, self._refresh_now)
 
     def _refresh_now(self) -> None:
         self._refresh = None
         ask_for_hints(self._server)
-        # What files came to is what their last run came to.
+        # The marks of files show their last run, which live verdicts do not change.
         ask_for_marks(self._server, files=False)
 
 

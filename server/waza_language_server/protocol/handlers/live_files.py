@@ -1,6 +1,6 @@
-"""The files that live verdicts were made of, beside those of suites: schemas and snapshots, of any name.
+"""Files other than suite files that live verdicts depend on: schemas and snapshots, of any name.
 
-The client is asked to report changes of just these, so that a verdict does not outlive its file.
+The client watches just these, so that a verdict does not outlive its file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class LiveFiles:
-    """What the client watches for live verdicts. ``watch`` is for the loop."""
+    """The files that the client watches for live verdicts. Call ``watch`` in the event loop."""
 
     def __init__(self, server: WazaServer) -> None:
         self._server = server
@@ -72,7 +72,7 @@ class LiveFiles:
         self._number = self._number if paths else 0
 
     def _pattern(self, path: Path) -> types.RelativePattern | str:
-        # What is reported beside it does no harm.
+        # Reports of other files that match do no harm.
         name = "".join("?" if character in "*?[]{}" else character for character in path.name)
         if self._server.abilities.watches_any_folder:
             return types.RelativePattern(uri_of(path.parent), name)

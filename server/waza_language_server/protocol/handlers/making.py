@@ -1,8 +1,8 @@
-"""The commands that make a suite, a task or a grader: the engine drafts and writes, the editor shows.
+"""The commands that create a suite, a task or a grader: the engine drafts and writes, the editor shows.
 
-The text of an eval file that is open goes into its editor, so that nothing changes behind it and it can be
-undone; the other files of a suite are new and are written, by clients that say ``createsFiles`` as one change
-that they show first. Nothing that is there is replaced.
+The text of an open eval file is inserted in its editor, so that the file does not change on disk and the edit
+can be undone; the other files of a suite are new and are written, by clients with ``createsFiles`` as one
+change that they show first. Existing files are never replaced.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What judged lines and files came to, for clients that draw it themselves."""
+"""The verdicts of lines and files, for clients that draw them themselves."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _KINDS = {
 
 
 def definition(ls: WazaServer, params: types.DefinitionParams) -> Answer[list[types.Location]]:
-    """Return where what stands at a position is defined."""
+    """Return where the symbol at a position is defined."""
 
     def find(document: Document) -> Steps[list[types.Location]]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
@@ -38,7 +38,7 @@ def definition(ls: WazaServer, params: types.DefinitionParams) -> Answer[list[ty
 
 
 def references(ls: WazaServer, params: types.ReferenceParams) -> Answer[list[types.Location]]:
-    """Return every place that names what stands at a position."""
+    """Return every reference to the symbol at a position."""
 
     def find(document: Document) -> Steps[list[types.Location]]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
@@ -53,7 +53,7 @@ def references(ls: WazaServer, params: types.ReferenceParams) -> Answer[list[typ
 def highlights(
     ls: WazaServer, params: types.DocumentHighlightParams
 ) -> Answer[list[types.DocumentHighlight]]:
-    """Return the places of the document that name what stands at a position."""
+    """Return the references to the symbol at a position in the same document."""
 
     def find(document: Document) -> Steps[list[types.DocumentHighlight]]:
         convert = Converter(document, ls.session.encoding, ls.abilities)

@@ -1,4 +1,4 @@
-"""A new grader from a text of a recorded trial: offered with what it comes to, or made by a command."""
+"""A new grader from a string of a recorded trial: offered with its verdicts, or created by a command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def new_graders(ls: WazaServer, params: NewGradersParams) -> list[types.Co
 
 
 async def new_grader_from_text(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str, Any]:
-    """Make a grader of a text; answer with the ``title`` of what was made, null when the user wants none.
+    """Create a grader from a string; answer with its ``title``, null if the user declines.
 
     The argument is ``{id, trial, text, title?}``, or the ``suite`` and the ``task`` in place of the id.
     Without ``title``, one of those that ``waza/newGraders`` answers, the user is asked where there are

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def indent(ls: WazaServer, params: types.DocumentOnTypeFormattingParams) -> Answer[list[types.TextEdit]]:
-    """Return the edit that indents a new line, nothing where it stands well."""
+    """Return the edit that indents a new line, nothing if its indentation is right."""
 
     def edits(document: Document) -> Steps[list[types.TextEdit] | None]:
         convert = Converter(document, ls.session.encoding, ls.abilities)

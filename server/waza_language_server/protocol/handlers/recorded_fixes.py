@@ -1,4 +1,4 @@
-"""Fixes of a rule that were made of the recorded trials and tried on them; the engine is asked for them."""
+"""Fixes of a rule that the engine derives from the recorded trials and validates on them."""
 
 from __future__ import annotations
 

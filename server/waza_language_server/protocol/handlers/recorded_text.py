@@ -1,4 +1,4 @@
-"""What a file said when a run began, for clients that show what has changed since."""
+"""The text of a file when a run began, for clients that show what has changed since."""
 
 from __future__ import annotations
 

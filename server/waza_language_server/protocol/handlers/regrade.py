@@ -1,6 +1,6 @@
-"""``waza.regrade``: graders judge again what was recorded; no agent is started, no judge asked.
+"""``waza.regrade``: grade recorded trials again, without an agent or a judge model.
 
-What is open in the editor is what grades. The verdicts are shown as such and written nowhere.
+The text that is open in the editor is used. The verdicts are shown as regraded and stored nowhere.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
             regraded.note_suite(target.suite, regraded_suite(answer, whole, found, entries, now))
         graded += len(found)
         asked = {task: regraded.asked(target.suite, tasks[task]) for task in found}
-        # Others may have judged before, of which the engine knows nothing.
+        # Other graders may have judged before, which the engine does not know.
         concluded = {task for task, one in asked.items() if one is not None and one.concluded is found[task]}
         for event in _events(answer, tasks, concluded):
             tell_event(ls, target, {**event, "regraded": True})
@@ -86,9 +86,9 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
 def _asked_with(
     ls: WazaServer, target: RunnableId, tasks: Mapping[str, TaskResult], entries: Values
 ) -> list[str]:
-    """Return the grader that is asked, and those that were asked before by themselves.
+    """Return the requested grader, and those that were regraded alone before.
 
-    What a task comes to needs what all of them say of the text as it is now.
+    The verdict of a task needs the results of all of them for the current text.
     """
     known = (ls.session.project.scores.regraded.asked(target.suite, task) for task in tasks.values())
     before = {name for one in known if one is not None and not one.whole for name in one.graders}
@@ -105,10 +105,10 @@ def _whole_run(run: RunResult | None, record: Path, tasks: Collection[str]) -> R
 
 
 def _events(answer: Block, asked: Container[str], concluded: Container[str]) -> Iterator[Event]:
-    """Yield what was found as a run tells it: what graders said, and what each task comes to.
+    """Yield the results as events of a run: those of the graders, and the verdict of each task.
 
-    Of tasks that only some graders have judged it is told that they are ``concluded`` with what others had
-    said in the run.
+    The event of a task that only some graders have judged again says that it is ``concluded`` with the
+    recorded results of the others.
     """
     for task, found in blocks_by_name(answer, "tasks").items():
         if task not in asked:
@@ -117,7 +117,7 @@ def _events(answer: Block, asked: Container[str], concluded: Container[str]) -> 
             if said.get("origin") == "recorded":
                 kept = f"{grader}: as recorded, for judging it again is not free"
                 yield {"kind": "output", "task": task, "grader": grader, "message": kept}
-            # Who waits for a person has given no score.
+            # A grader that waits for a person has no score.
             score = () if said.get("status") == "pending" else ("score",)
             yield {
                 "kind": "graded",

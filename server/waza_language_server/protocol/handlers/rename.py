@@ -1,4 +1,4 @@
-"""Another name for what stands at a position."""
+"""``textDocument/rename`` of the symbol at a position."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def prepare(ls: WazaServer, params: types.PrepareRenameParams) -> Answer[types.P
 
 
 def rename(ls: WazaServer, params: types.RenameParams) -> Answer[types.WorkspaceEdit]:
-    """Return the change that gives what stands at a position another name in all files."""
+    """Return the edit that renames the symbol at a position in all files."""
 
     def find(document: Document) -> Steps[types.WorkspaceEdit | None]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)

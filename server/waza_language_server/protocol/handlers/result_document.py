@@ -20,7 +20,7 @@ _WITHIN_SECONDS = 30.0
 
 
 async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[str, Any]:
-    """Return the newest record of what an id names, or the one that is asked for, as ``markdown``."""
+    """Return the newest record of the item with an id, or the requested one, as ``markdown``."""
     target = _target(ls, params.id, RESULT_DOCUMENT)
     question = _question(target)
     if params.record is not None:
@@ -36,7 +36,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
     return {
         "markdown": answer["markdown"],
         "resultsFile": answer["record"],
-        # What an older engine of the chosen interpreter does not tell is left out.
+        # The chosen interpreter may have an older engine, which does not send these keys.
         "goesOn": answer.get("goes_on") is True,
         "regraded": _is_regraded(ls, target, Path(answer["record"])),
         "waits": any(map(waits, _tasks_of(ls, target, Path(answer["record"])))),
@@ -47,7 +47,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
 
 
 def _is_regraded(ls: WazaServer, target: RunnableId, record: Path) -> bool:
-    """Tell whether answers of a record were graded again: marks tell that, and the record does not."""
+    """Return whether answers of a record were graded again: marks show that, and the record does not."""
     scores = ls.session.project.scores
     tasks = _tasks_of(ls, target, record)
     return any(scores.regraded.asked(target.suite, task) is not None for task in tasks)
@@ -64,7 +64,7 @@ def _tasks_of(ls: WazaServer, target: RunnableId, record: Path) -> list[TaskResu
 
 
 async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:
-    """Return the recorded runs of what an id names, the newest first."""
+    """Return the recorded runs of the item with an id, the newest first."""
     answer = await _ask(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
     return [
         {

@@ -1,7 +1,7 @@
-"""What waits for a person: ``waza/reviews`` lists it, ``waza.review`` records what the person says.
+"""Pending reviews: ``waza/reviews`` lists them, ``waza.review`` records a person's verdict.
 
 Nothing is run: an answer that is recorded gets its verdict, which counts from then on (``reviews.jsonl``
-beside the eval file, see the engine's ``commands/reviewing.py``).
+next to the eval file, see the engine's ``commands/reviewing.py``).
 """
 
 from __future__ import annotations
@@ -40,11 +40,10 @@ async def reviews(ls: WazaServer, params: ReviewsParams) -> list[dict[str, Any]]
 
 
 async def review(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str, Any]:
-    """Record what a person says of one answer; answer it as it is now, null when the person says nothing.
+    """Record a person's verdict on an answer; return the updated answer, null if the person gives none.
 
     The argument is ``{id, trial?, results?, passed?, score?, comment?}``, with ``suite``, ``task`` and
-    ``grader`` in place of the id where that is not known. Without ``passed`` the user is asked, of the first
-    answer that waits.
+    ``grader`` in place of an unknown id. Without ``passed`` the user is asked about the first pending answer.
     """
     given: dict[str, object] = {}
     if len(arguments) == 1 and isinstance(arguments[0], dict):
@@ -90,7 +89,7 @@ async def _ask(ls: WazaServer, method: str, target: RunnableId, given: dict[str,
 
 
 async def _asked(ls: WazaServer, waiting: dict[str, Any]) -> bool | None:
-    """Ask whether an answer passes; None when nobody says it."""
+    """Ask whether an answer passes; None if the user does not say."""
     if not ls.abilities.asks_the_user:
         raise refused(f"{REVIEW} needs `passed` in this editor.", FAILED)
     which = f"{label(waiting['task'])}, trial {waiting['trial']}, {label(shown_grader(waiting['grader']))}"

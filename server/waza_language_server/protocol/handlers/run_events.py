@@ -1,4 +1,4 @@
-"""What runs tell, for clients that show it test by test (``runEvents`` of the introduction)."""
+"""Events of runs, for clients that show them test by test (``runEvents`` of ``initialize``)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 _PLACED = frozenset({"graded", "passed", "failed", "errored", "pending", "skipped", "tried"})
 """The events that say something of a line."""
 _SAID = frozenset({"message", "words", "reason", "reasons", "counted_reasons", "feedback"})
-"""What an event tells people: shown as text. Names, ids and texts that are compared stay as they are."""
+"""The keys of an event that people read. Names, ids and strings that are compared stay as they are."""
 
 
 def tell_event(ls: WazaServer, target: RunnableId, event: Event, token: str | int | None = None) -> None:
-    """Hand an event on, with the item of the tree that it is about and where that stands.
+    """Forward an event, with the item of the tree that it is about and its location.
 
-    ``token`` is that of the progress that its run was asked for with, which tells two runs of a target apart.
+    ``token`` is the progress token of the request for the run; it distinguishes two runs of a target.
     """
     if not ls.options.run_events:
         return
@@ -73,7 +73,7 @@ def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
 
 
 class _Located:
-    """Locations in the files of a suite, each looked up once: a run tells of thousands of verdicts."""
+    """Locations in the files of a suite, each looked up once: a run reports thousands of verdicts."""
 
     def __init__(self, places: VerdictPlaces, files: FileConverter) -> None:
         self._places = places
@@ -109,7 +109,7 @@ class _Located:
 
 
 def _shown(value: object, *, said: bool = False) -> object:
-    """Return a value of an event in which everything can be seen of what people are told."""
+    """Return a value of an event with invisible characters made visible in what people read."""
     if isinstance(value, Mapping):
         entries = cast("Mapping[str, object]", value).items()
         return {key: _shown(each, said=key in _SAID) for key, each in entries}

@@ -1,4 +1,4 @@
-"""What a client may ask to run: the argument of the commands, and the question about suites elsewhere."""
+"""Run requests of a client: the argument of the commands, and the question about suites elsewhere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RUN, RUN_ANYWAY, CANCEL = "Run", "Run Anyway", "Cancel"
 _KEYS = ("id", "suite", "task", "grader", "workDoneToken", "wait")
 _LIMITS = {"tasks": "ids of tasks", "prompts": "texts of trigger prompts"}
 _MORE_KEYS = (*_LIMITS, "options")
-"""What may stand beside an id."""
+"""The keys that may be given with an id."""
 _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "executor": ("executor", str),
     "model": ("model", str),
@@ -41,7 +41,7 @@ _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "cache": ("cache", bool),
     "keepWorkspaces": ("keep_workspace", bool),
 }
-"""What a run may be told: the name and type of each here, and its name in ``eval.run``."""
+"""The options of a run: the type of each, and its name in ``eval.run``."""
 _WORDS: Mapping[type[Any] | tuple[type[Any], ...], str] = {
     str: "text",
     int: "a whole number",
@@ -53,25 +53,25 @@ _WANTED = "{id}, or {suite, task, grader}"
 
 @frozen()
 class RunRequest:
-    """What is to be run, and the client's own token for the progress bar."""
+    """A target to run, and the client's own token for the progress bar."""
 
     target: RunnableId
     token: types.ProgressToken | None
     options: Mapping[str, Any]
     """In the words of ``eval.run``; ``tasks`` and ``prompts`` are among them where a suite is limited."""
     waits: bool = True
-    """Whether it is answered when the run has ended; otherwise when it has begun."""
+    """True if it is answered when the run has ended; otherwise when it has begun."""
 
 
 def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
-    """Return what the one argument of a command asks for.
+    """Return the request that the one argument of a command makes.
 
-    ``{id, workDoneToken}`` is what lenses send: the id of a runnable, as it is. Who knows none may write
+    ``{id, workDoneToken}`` is what lenses send: the id of a runnable, as it is. A caller without one may send
     ``{suite, task, grader, workDoneToken}``: ``suite`` is a path or a ``file:`` URI, ``task`` and ``grader``
-    are names; without them, or with null, all are meant. ``wait`` is false where the answer is not to
-    wait for the end. ``tasks`` are ids of tasks that a suite is limited to, ``prompts`` texts of its trigger
-    prompts, ``options`` what else decides the run. Raises ``JsonRpcException`` for everything else: nothing
-    wrong may come to mean all.
+    are names; without them, or with null, the request is for all. ``wait`` is false if the answer must not
+    wait for the end. ``tasks`` are ids of tasks that a suite is limited to, ``prompts`` strings of its
+    trigger prompts, ``options`` the options of the run. Raises ``JsonRpcException`` for everything else: a
+    mistake must never mean "all".
     """
     if len(arguments) != 1 or not isinstance(arguments[0], dict):
         raise refused(f"{command} needs one argument, with an id or the path of an eval file: {_WANTED}.")
@@ -100,7 +100,7 @@ def settled_options(options: object) -> dict[str, Any]:
 
 
 async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None:
-    """Ask the user before a run passes its limit of cost, as far as that can be told; None when it must not.
+    """Ask the user before a run that is expected to exceed its cost limit; return None if they decline.
 
     A client that cannot ask goes on: the run stops at its limit.
     """
@@ -124,9 +124,9 @@ async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None
 
 
 async def confirm_errors(ls: WazaServer, target: RunnableId) -> bool:
-    """Ask the user before a run that an error keeps from judging what is meant; return whether it may begin.
+    """Ask the user before a run whose suite has errors that break its verdicts; return whether it may begin.
 
-    A client that cannot ask goes on: the run tells of each grader that could not grade.
+    A client that cannot ask goes on: the run reports each grader that could not grade.
     """
     if not ls.abilities.asks_the_user:
         return True
@@ -208,10 +208,10 @@ def is_at_home(ls: WazaServer, suite: Path) -> bool:
 
 
 async def confirm_place(ls: WazaServer, suite: Path) -> None:
-    """Ask the user before a suite runs that lies outside the open folders; raises when it must not run.
+    """Ask the user before a suite outside the open folders runs; raises if it must not run.
 
-    Links are followed first: what counts is where the file really is. Without an open folder, that of an open
-    file of the suite is as good as one. The user is asked once a session for each suite.
+    Links are followed first: the real location of the file counts. Without an open folder, that of an open
+    file of the suite counts as one. The user is asked once a session for each suite.
     """
     place = _real(suite)
     if is_at_home(ls, suite):

@@ -1,4 +1,4 @@
-"""What can be run in a document, for clients that show it elsewhere than in lenses."""
+"""The runnables of a document, for clients that show them elsewhere than in lenses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is coloured in a document, as a whole, in a part, and as what differs from before."""
+"""Semantic tokens: of an entire document, of a range, and as a delta."""
 
 from __future__ import annotations
 

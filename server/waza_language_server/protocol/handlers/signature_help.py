@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def signature_help(ls: WazaServer, params: types.SignatureHelpParams) -> Answer[types.SignatureHelp]:
-    """Return how the function is called whose arguments stand at a position."""
+    """Return the signature of the function whose arguments are at a position."""
 
     def tell(document: Document) -> Steps[types.SignatureHelp | None]:
         convert = Converter(document, ls.session.encoding, ls.abilities)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
-    """Return the suites of the open folders, or what stands below one of the items that were returned."""
+    """Return the suites of the open folders, or the children of an item that was returned before."""
     try:
         parent = None if params.parent is None else RunnableId.parse(params.parent)
     except ValueError:
@@ -65,7 +65,7 @@ def _shown(params: StaleResultsParams) -> Shown | None:
 
 
 def _document(item: TreeItem, files: FileConverter) -> dict[str, Any]:
-    # Who types while a large workspace is read still gets its tree.
+    # Edits while a large workspace is read do not discard its tree.
     location = files.location_then(item.place)
     return {
         "id": item.id,

@@ -1,7 +1,7 @@
-"""``waza.testBed``: on which recorded run the live verdicts of a suite are judged.
+"""``waza.testBed``: choose the recorded run that live verdicts of a suite are based on.
 
-With ``results`` (a recorded run, null for what was answered last) or ``trial`` (from 1, null for all) it is
-changed; without either the user is asked.
+``results`` (a recorded run, null for the newest answers) or ``trial`` (from 1, null for all) changes it;
+without either the user is asked.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ async def choose_bed(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str,
 
 
 async def _runs(ls: WazaServer, suite: Path) -> dict[Path, tuple[datetime, str]]:
-    """Return when the recorded runs of a suite began and how they came out, the newest first."""
+    """Return the start and the verdict of the recorded runs of a suite, the newest first."""
     try:
         answer = await ls.runs.ask("result.runs", {"path": str(suite)}, _WITHIN_SECONDS)
     except EngineError as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
-# Of what is deleted with its folder some clients tell the folder alone.
+# When a folder is deleted, some clients report the folder but not the files in it.
 _FOLDERS = ("**/.waza", "**/.waza/results")
 _WATCHED = (
     "**/*.{yaml,yml}",
@@ -79,7 +79,7 @@ def _is_journal(path: Path | None) -> bool:
 
 
 def _saw_journal(ls: WazaServer, journal: Path) -> None:
-    """Look after the run of a journal, unless it is one of ours: those tell what they do."""
+    """Watch the run of a journal, unless the server started it: its own runs send events."""
     folder = journal.parents[2]
     if all(run.target.suite.parent != folder for run in ls.active_runs):
         ls.unended_runs.saw(journal)
@@ -100,7 +100,7 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
 
 
 def read_workspace(ls: WazaServer) -> Steps[None]:
-    """Read the files of the workspace before somebody asks who names what."""
+    """Read the files of the workspace before references are requested."""
     reading = read_suites(ls.session.project)
     yield from ls.session.project.disk.held_still_in_steps(reading, seconds=LOOKED_AT_AGAIN_SECONDS)
     if ls.session.take_suites_found():
@@ -125,9 +125,9 @@ def refresh_problems(ls: WazaServer) -> None:
 
 
 def look_at_files_again(ls: WazaServer, changed: Iterable[Path] | None = None) -> None:
-    """Take a new view of the disk, and let the client ask again for what depends on it.
+    """Take a new view of the disk, and send refresh requests for everything that depends on it.
 
-    ``changed`` are all files that have changed, None when nobody knows.
+    ``changed`` are all files that have changed, None if unknown.
     """
     ls.session.files_changed(changed=changed)
     if ls.judges_live:

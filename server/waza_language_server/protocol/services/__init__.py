@@ -1,1 +1,1 @@
-"""What a session holds and does between messages: open documents, and work in slices."""
+"""The state of a session and its work between messages: open documents, and work in slices."""

@@ -1,8 +1,7 @@
-"""Which tasks have changed since their newest results, told by the engine while nobody waits for it.
+"""The tasks that have changed since their newest results, requested from the engine in the background.
 
-The engine compares what is on the disk with the records. It is asked when a file that decided a run is not
-what it was, a task has no result, or another executor or model would answer: a suite in which nothing has
-changed starts no engine.
+The engine compares the disk with the records. It is asked when an input file of a run has changed, a task
+has no result, or another executor or model would answer: a suite without changes starts no engine.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ class AffectedSuite:
     of: int
 
     def items(self, suite: Path) -> list[str]:
-        """Return the ids of what is to be run: the tasks, or the suite when they are all."""
+        """Return the ids to run: the tasks, or the suite if they are all."""
         if self.tasks and len(self.tasks) == self.of:
             return [str(RunnableId(suite))]
         return [str(RunnableId(suite, task)) for task in self.tasks]
 
 
 class AffectedTasks:
-    """What has changed in suites, as runs with the client's own settings would find it."""
+    """The changes in suites, as runs with the client's own settings would find them."""
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
@@ -54,12 +53,12 @@ class AffectedTasks:
         return self._answers.fresh(suite)
 
     def forget(self) -> None:
-        """Ask again when somebody looks: files, results or settings have changed."""
+        """Request answers again at their next use: files, results or settings have changed."""
         self._answers.forget()
 
     @property
     def in_use(self) -> bool:
-        """Whether somebody has looked."""
+        """Return whether it was used."""
         return bool(self._answers)
 
     async def of_suite(self, suite: Path, options: Mapping[str, Any] | None = None) -> AffectedSuite:

@@ -21,12 +21,12 @@ class ChosenBed:
 
     @property
     def is_default(self) -> bool:
-        """Whether nothing was chosen: all trials that were answered last."""
+        """Return whether nothing was chosen: the newest trials are used."""
         return self.record is None and self.trial is None
 
 
 class ChosenBeds:
-    """The test beds of the suites; one that nobody has chosen is what was answered last."""
+    """The recorded baselines of the suites; by default the newest trials."""
 
     def __init__(self) -> None:
         self._chosen: dict[Path, ChosenBed] = {}

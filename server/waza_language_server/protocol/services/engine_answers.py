@@ -1,7 +1,7 @@
-"""What only the engine knows, asked while nobody waits for it.
+"""Answers that only the engine can give, requested in the background.
 
-Nothing is ever late for an answer: it is drawn without, and once more when the answer has come. Nothing is
-asked in an untrusted workspace: its settings may name the interpreter of the engine.
+Nothing waits for an answer: a feature is drawn without it, and again when it has arrived. Nothing is
+requested in an untrusted workspace: its settings may name the interpreter of the engine.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 
 class EngineAnswers(Generic[KeyT, FoundT]):
-    """The last answers, ``most`` of them; ``about`` stands before the key when the engine has none.
+    """The last answers, ``most`` of them; ``about`` precedes the key in the log if the engine fails.
 
-    ``came`` is told the key, the answer before and the new one; None is no answer.
+    ``came`` is called with the key, the answer before and the new one; None is no answer.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class EngineAnswers(Generic[KeyT, FoundT]):
         self._asked: set[KeyT] = set()
 
     def __bool__(self) -> bool:
-        """Whether anything was ever asked."""
+        """Return whether anything was ever requested."""
         return bool(self._known or self._asked)
 
     def last(self, key: KeyT) -> FoundT | None:
@@ -52,7 +52,7 @@ class EngineAnswers(Generic[KeyT, FoundT]):
         return self._known.get(key)
 
     def fresh(self, key: KeyT) -> FoundT | None:
-        """Return the last answer if nothing has changed since it was asked for."""
+        """Return the last answer if nothing has changed since it was requested."""
         return self._known.get(key) if key in self._fresh else None
 
     def is_asked(self, key: KeyT) -> bool:
@@ -71,7 +71,7 @@ class EngineAnswers(Generic[KeyT, FoundT]):
             self._ls.in_background(self._ask(key, ask, state))
 
     def forget(self) -> None:
-        """Ask again when somebody looks."""
+        """Mark all answers as outdated: they are requested again at their next use."""
         self._fresh.clear()
 
     async def _ask(self, key: KeyT, ask: Callable[[], Awaitable[FoundT | None]], state: object) -> None:

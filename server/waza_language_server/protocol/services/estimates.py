@@ -1,7 +1,7 @@
-"""What runs will cost and take, told by the engine while nobody waits for it.
+"""Estimates of the cost and duration of runs, requested from the engine in the background.
 
-Until a newer answer comes the last one stands. Nothing is asked of a suite of which no run by an agent is
-recorded.
+The last answer is used until a newer one arrives. No estimate is requested for a suite without a recorded
+run by an agent.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Estimates:
         self._answers = EngineAnswers[Path, SuiteEstimates](ls, "The cost of a run of", self._draw)
 
     def of(self, suite: Path, recorded: RunResult | None) -> SuiteEstimates | None:
-        """Return what is known of a suite; the engine is asked when that may be out of date."""
+        """Return the known estimates of a suite, and request them again if they may be outdated."""
         if recorded is not None and _costs(recorded):
             self._answers.want(suite, lambda: self._ask(suite))
         return self._answers.last(suite)
 
     def forget(self) -> None:
-        """Ask again when somebody looks: files, results or settings have changed."""
+        """Request answers again at their next use: files, results or settings have changed."""
         self._answers.forget()
 
     async def of_run(self, target: RunnableId, options: Mapping[str, Any]) -> Estimate | None:

@@ -1,9 +1,9 @@
-"""What is done while nobody asks for anything, so that what is asked next is known already.
+"""Idle work: answers to the next requests are computed while no request is pending.
 
-A slice of it is done only when no message has come and nothing else was done meanwhile, and for a moment
-before: messages come in bunches. So it makes room for every message, every answer and every diagnostic. Where
-no such moment comes, the next gap between two messages is taken.
-Nothing depends on it; what it has not reached is found out when somebody asks.
+A slice runs only when no message has come and nothing else was done meanwhile, and for a moment before:
+messages come in bunches. So every message, answer and diagnostic goes first. If no such moment comes, the
+next gap between two messages is used.
+Nothing depends on it; what it has not reached is computed on demand.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class IdleWork:
-    """Work that nobody waits for, one after the other in the order in which it came."""
+    """Background work, one piece after the other in the order in which it was added."""
 
     def __init__(
         self, quiet_seconds: float = QUIET_SECONDS, patience_seconds: float = PATIENCE_SECONDS
@@ -56,9 +56,9 @@ class IdleWork:
             self._task = asyncio.get_running_loop().create_task(self._do_all())
 
     def disturb(self, *, goes_on: bool = False) -> None:
-        """Let others go first: a message has come, or a slice of what somebody waits for was done.
+        """Let other work go first: a message has come, or a slice of a pending request was done.
 
-        ``goes_on`` tells that there is more to do of that.
+        ``goes_on`` says that the request needs more slices.
         """
         self._disturbances += 1
         if goes_on:

@@ -1,6 +1,6 @@
-"""The list prices of models, told by the engine while nobody waits for it.
+"""The list prices of models, requested from the engine in the background.
 
-Nothing is asked, and nothing of it loaded, before somebody looks at a model.
+Nothing is requested or loaded before a feature shows a model.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 ANSWER_WITHIN_SECONDS = 30.0
 MOST_NAMES = 500
 _LISTED = ""
-"""What stands for the list among the names that were asked for."""
+"""The key of the list of models among the requested names."""
 
 
 class AskedPrices:
-    """The prices that are known; what is not is asked for once."""
+    """The known prices; an unknown one is requested once."""
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
@@ -34,7 +34,7 @@ class AskedPrices:
         return EngineAnswers(self._ls, "The price of", most=MOST_NAMES)
 
     def listed(self) -> tuple[ModelPrice, ...] | None:
-        """Return the models that suites ask most; the first time nobody knows."""
+        """Return the models that suites use most; unknown at the first call."""
         self._answers.want(_LISTED, lambda: self._ask(_LISTED))
         return self._answers.last(_LISTED) or (None if self.asks_for(_LISTED) else ())
 
@@ -49,7 +49,7 @@ class AskedPrices:
         return known or ()
 
     def of(self, name: str) -> ModelPrice | None:
-        """Return the price of a model; the first time nobody knows."""
+        """Return the price of a model; unknown at the first call."""
         if name:
             self._answers.want(name, lambda: self._ask(name))
         return next(iter(self._answers.last(name) or ()), None) if name else None

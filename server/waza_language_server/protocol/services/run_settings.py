@@ -1,4 +1,4 @@
-"""What a client's settings say of runs: those of the window, and of folders that have others."""
+"""A client's settings for runs: those of the window, and of folders with settings of their own."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class RunSettings:
-    """The options of a run that nobody has chosen others for, in the words of ``eval.run``."""
+    """The default options of a run, named as in ``eval.run``."""
 
     def __init__(self, options: ClientOptions, settled: Callable[[object], dict[str, Any]]) -> None:
-        """``settled`` reads what settings say, in the words of ``eval.run``."""
+        """``settled`` converts settings to options, named as in ``eval.run``."""
         self._of_window = settled(options.run)
         given = options.run_by_folder
         by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
         known = ((path_of(uri), settled(said)) for uri, said in by_uri.items())
-        # The innermost folder first: one may be opened beside one that it is in.
+        # The innermost folder first: open folders may be nested.
         self._of_folders: list[tuple[Path, dict[str, Any]]] = sorted(
             ((path, said) for path, said in known if path is not None), key=lambda each: -len(each[0].parts)
         )

@@ -1,8 +1,8 @@
-"""When diagnostics are computed: at once after an edit, in slices between messages, for the newest text only.
+"""Schedule diagnostics: immediately after an edit, in slices between messages, for the newest text only.
 
-There is no debounce, and no request waits longer than a slice behind the work. An edit drops the work on the
+There is no debounce, and no request waits longer than a slice for the work. An edit drops the work on the
 text before it. The edited document comes first; the others, which may refer to it, follow when typing pauses.
-Requests that need much work are answered in slices as well: their first one is done at once.
+Requests that need much work are answered in slices as well: the first slice is done immediately.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SLICE_SECONDS = 0.005
 NEIGHBOURS_AFTER_SECONDS = 0.25
 Value = TypeVar("Value")
 Answer = Value | None | Coroutine[Any, Any, Value | None]
-"""What answers a request: at once, or when it is awaited."""
+"""The answer to a request: the value itself, or a coroutine that returns it."""
 
 log = logging.getLogger(__name__)
 
@@ -61,15 +61,15 @@ class Diagnostics:
         self._on_slice = on_slice
         self._known: dict[str, tuple[Document, Workspace, tuple[Problem, ...]]] = {}
         self._published: dict[str, tuple[Document, tuple[Problem, ...]]] = {}
-        """What the client shows."""
+        """The problems that the client shows."""
         self._work: dict[str, asyncio.Task[None]] = {}
         self._neighbours: asyncio.TimerHandle | None = None
 
     async def newest_problems(self, uri: str) -> tuple[Document, tuple[Problem, ...]] | None:
         """Return the newest snapshot of a document and its problems, None when it is not ours.
 
-        Those of what is just being written are left out until it is saved or another place is edited.
-        The work pauses for other messages; when one of them brings a newer text, it starts again with that.
+        Problems of unfinished input are left out until it is saved or another place is edited.
+        The work pauses for other messages; if one of them brings a newer text, it starts again with that.
         """
         while (text := self._session.text(uri)) is not None:
             steps = self._newest(uri)
@@ -90,8 +90,8 @@ class Diagnostics:
     ) -> Answer[Value]:
         """Answer a request about the text that a document has now; None when it is not ours.
 
-        With ``of_skill`` that answers for a ``SKILL.md``. What takes no longer than a slice is answered at
-        once, the rest between the messages; it raises ``OutdatedError`` when a newer text comes meanwhile.
+        ``of_skill`` answers for a ``SKILL.md``. An answer that takes no longer than a slice is returned
+        immediately, others between the messages; they raise ``OutdatedError`` if a newer text comes.
         """
         skill = None if of_skill is None else self._session.skill(uri)
         if skill is None or of_skill is None:
@@ -119,7 +119,7 @@ class Diagnostics:
         return None if document is None else (yield from answer(document))
 
     async def problems_of(self, document: Document) -> tuple[Problem, ...] | None:
-        """Return the problems of a snapshot, None when a newer text comes meanwhile."""
+        """Return the problems of a snapshot, None if a newer text comes meanwhile."""
         return await self.in_slices(document, self._steps(document))
 
     async def in_slices(self, document: Document, steps: Steps[Value]) -> Value | None:
@@ -159,7 +159,7 @@ class Diagnostics:
             return None
         problems = yield from self._steps(document)
         if document.kind == "eval" and says_nothing(document.text):
-            # It was just made, and is offered a suite; while it is open nobody takes it for one.
+            # An empty open file is offered a draft of a suite, instead of a problem.
             problems = tuple(problem for problem in problems if problem.code != "empty-file")
         typed_at = self._session.typed_at(document)
         if typed_at is not None and problems:
@@ -212,7 +212,7 @@ class Diagnostics:
             work.cancel()
         self._clear(uri)
         if self._publish is not None:
-            # They may refer to what stood there unsaved.
+            # They may refer to the unsaved text of this document.
             self._others_later(uri)
 
     def _refresh_others(self, edited: str | None) -> None:
@@ -265,7 +265,7 @@ class Diagnostics:
     def _sent(self, uri: str, document: Document, problems: tuple[Problem, ...]) -> Steps[None]:
         assert self._publish is not None
         yield from self._publish(uri, document, problems)
-        # Whatever has become of the document meanwhile: the client shows them until it is told otherwise.
+        # Note them even if the document has changed or closed: the client shows them until the next report.
         self._published[uri] = (document, problems)
 
     def _clear(self, uri: str) -> None:
@@ -276,7 +276,7 @@ class Diagnostics:
             finished(self._publish(uri, None, ()))
 
     def _slice(self, steps: Steps[Value]) -> tuple[Value] | None:
-        """Do a slice of some work; return what came out when that was the last."""
+        """Do a slice of some work; return the result if that was the last."""
         pause_at = time.perf_counter() + SLICE_SECONDS
         goes_on = False
         try:

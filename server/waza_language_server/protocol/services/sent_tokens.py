@@ -67,9 +67,9 @@ class Lines(NamedTuple):
 
 
 def replaced_lines(data: Sequence[int], lines: Lines, tokens: Sequence[int]) -> Difference:
-    """Return how numbers differ when ``tokens`` stand on the lines that were replaced.
+    """Return how numbers differ when ``tokens`` are on the lines that were replaced.
 
-    The numbers of ``tokens`` are as those of a text that has no other tokens.
+    The numbers of ``tokens`` are those of a text without other tokens.
     """
     at = list(accumulate(data[::NUMBERS]))
     first, behind = bisect_left(at, lines.first), bisect_right(at, lines.old_last)

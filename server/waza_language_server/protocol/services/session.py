@@ -38,7 +38,7 @@ _HALF_PAIR = compiled_later("[\ud800-\udfff]")
 
 UNTITLED = PurePath("untitled.yaml")
 MOST_ROUNDS = 5
-"""How often claims are asked for: of configurations, of eval files named by them, of tasks, and once more."""
+"""Rounds of claims: configurations, eval files named by them, tasks, and one more."""
 
 
 @frozen()
@@ -63,18 +63,18 @@ class _Opened:
     settled: str = ""
     """The text that its author last took for finished: what is half typed does not lose a claim."""
     judged: bool = False
-    """Whether it was asked if it is ours, since something changed that this depends on."""
+    """True if the claim was evaluated since the last change that it depends on."""
     asked_again: bool = False
-    """Whether that was not its own text, which was asked about before."""
+    """True if that change was not in its own text, which was evaluated before."""
     began_empty: bool = False
-    """Whether it said nothing when it was opened: what stands there now was written in this editor."""
+    """True if it was empty when it was opened: its text was written in this editor."""
     was_saved: bool = False
     typed_at: int | None = None
     """Where the edit ended that made this version; None when it was more than one, or the text was saved."""
 
 
 class Session:
-    """What one client has open. Documents are known by the URI that the client uses."""
+    """The documents that one client has open, by the URI that the client uses."""
 
     def __init__(self, roots: Iterable[Path] = (), encoding: Encoding = "utf-16") -> None:
         self.encoding: Encoding = encoding
@@ -83,12 +83,12 @@ class Session:
         self.suites_of_skills = SuitesOfSkills()
         self._opened: dict[str, _Opened] = {}
         self._basis: frozenset[tuple[object, ...]] = frozenset()
-        """What the open documents said, when it was last asked what is ours, that others are claimed by."""
+        """The parts of open documents that claim other files, at the last evaluation of claims."""
         self._claims_differ = False
         self.on_others: Callable[[], None] = lambda: None
-        """Called when what was answered about a document is so no more, because of what another file says.
+        """Called when earlier answers about a document are outdated because of another file.
 
-        It became ours, or is ours no more, or a suite was found that may pick it up.
+        Its claim has changed, or a suite was found that may pick it up.
         """
 
     @property
@@ -176,17 +176,17 @@ class Session:
         return opened.version if opened is not None else None
 
     def typed_at(self, document: Document) -> int | None:
-        """Return where in this snapshot its author writes; None when nobody knows, or it is saved."""
+        """Return where in this snapshot its author types; None if unknown, or if it is saved."""
         opened = self._opened.get(document.uri)
         return opened.typed_at if opened is not None and opened.document is document else None
 
     def is_begun(self, document: Document) -> bool:
-        """Whether it said nothing when it was opened, and its author has not saved it yet."""
+        """Return whether it was empty when it was opened, and has not been saved yet."""
         opened = self._opened.get(document.uri)
         return opened is not None and opened.began_empty and not opened.was_saved
 
     def is_current(self, document: Document) -> bool:
-        """Whether no newer text of this document has come."""
+        """Return whether no newer text of this document has come."""
         opened = self._opened.get(document.uri)
         return opened is not None and opened.document is document
 
@@ -212,13 +212,13 @@ class Session:
         document = opened.document.replaced(text, version) if opened.document else None
         typed_at = None
         if len(changes) == 1 and (place := changes[0].range) is not None:
-            # Counted from the end: what stands behind the edit has not changed.
+            # Counted from the end: the text after the edit has not changed.
             old = LineIndex(opened.text) if opened.document is None else opened.document.lines
             start = old.offset(*place[:2], self.encoding)
             end = max(start, old.offset(*place[2:], self.encoding))
             typed_at = len(text) - (before - end)
             note_edit(opened.text, text, start, end)
-        # What is ours stays so while it is half typed, and costs a keystroke nothing.
+        # A claimed document stays claimed while it is half typed, at no cost for a keystroke.
         judged = document is not None and opened.judged
         self._opened[uri] = replace(
             opened, version=version, text=text, document=document, judged=judged, typed_at=typed_at
@@ -233,9 +233,9 @@ class Session:
             self._withdraw(uri)
 
     def saved(self, uri: str) -> bool:
-        """Take what stands in a document for finished, and ask anew whether it is ours.
+        """Take the text of a document as finished, and evaluate its claim again.
 
-        Whether its author was writing until now.
+        Returns whether its author was typing until now.
         """
         opened = self._opened.get(uri)
         if opened is None:
@@ -245,7 +245,7 @@ class Session:
         return opened.typed_at is not None
 
     def judge_again(self, uri: str | None = None) -> None:
-        """Ask anew what is ours: one document that was saved, or all, when somebody looks at them."""
+        """Evaluate claims again: of one document that was saved, or of all at their next use."""
         for opened in tuple(self._opened.values()):
             if uri is None:
                 again = opened.judged or opened.asked_again
@@ -341,7 +341,7 @@ class Session:
         return claim(UNTITLED, opened.text) if opened.language == "yaml" else None
 
     def _may_become_suite(self, path: Path, opened: _Opened) -> bool:
-        """Whether a file is called like an eval file, begins like one, and there is a skill to evaluate."""
+        """Return whether a file is named and begins like an eval file, and there is a skill to evaluate."""
         if path.name not in self.project.eval_names(path):
             return False
         if not begins_eval(opened.text, begun=opened.began_empty):

@@ -1,7 +1,7 @@
-"""The histories of suites, told by the engine while nobody waits for them.
+"""The histories of suites, requested from the engine in the background.
 
-Asked when results have changed, never for an edit. No engine is started for it: where nothing is judged live,
-the first run starts one.
+They are requested when results have changed, never for an edit. No engine is started for them: without live
+verdicts, the first run starts one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHOWN_RUNS = 12
 
 
 class ToldHistories:
-    """What was asked of which suite. What is shown is in the memory of results (``project/scores.py``)."""
+    """The requested histories of suites. The features read them from ``project/scores.py``."""
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
@@ -39,7 +39,7 @@ class ToldHistories:
         self._answers.want(suite, lambda: self._ask(suite), newest)
 
     def forget(self) -> None:
-        """Ask again when somebody looks: results have changed."""
+        """Request answers again at their next use: results have changed."""
         self._answers.forget()
 
     async def _ask(self, suite: Path) -> SuiteHistory | None:

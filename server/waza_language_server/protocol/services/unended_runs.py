@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from waza_engine.results.json_values import Block
 
 LOOK_EVERY_SECONDS = 2.0
-"""How often processes are looked after; what several tasks have finished meanwhile is told at once."""
+"""How often processes are polled; all tasks that have finished meanwhile are reported together."""
 _MOST_KNOWN = 100
 
 

@@ -1,8 +1,8 @@
-"""The problems of the suite files that are not open: judged once, and again when something near them changed.
+"""Diagnostics of the suite files that are not open, computed again when something near them changes.
 
-What is open is asked for by itself and left out. Files count as near a change when they lie below the folder
-around it; a ``SKILL.md`` or ``.waza.yaml`` concerns all. What an edit changes elsewhere is told when it is
-saved.
+Open documents are left out: clients request theirs separately. Files are near a change if they are below its
+folder; a ``SKILL.md`` or ``.waza.yaml`` concerns all. The effects of an edit on other files are reported
+when it is saved.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from waza_language_server.project.suite_files import files_of_workspace, read_su
 from waza_language_server.project.uris import path_of
 
 Shown = TypeVar("Shown")
-"""What the client is shown of a problem."""
+"""The form of a problem that the client shows."""
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     Convert = Callable[[Document, tuple[Problem, ...]], Steps[list[Shown]]]
 
 MOST_PROBLEMS = 10_000
-"""Problems of all closed files together; nobody reads more, and each costs the client."""
+"""The most problems of all closed files together: each costs the client, and more are not read."""
 _MOST_CHANGES = 200
 _CONCERN_ALL = frozenset({SKILL_NAME, *CONFIG_NAMES})
 
 
 @frozen()
 class Report(Generic[Shown]):
-    """What a client is to show of a file from now on; the result is named when it is asked again."""
+    """The problems that a client is to show of a file from now on, with the id for its next request."""
 
     uri: str
     items: Sequence[Shown]
@@ -47,7 +47,7 @@ class Report(Generic[Shown]):
 
 @frozen()
 class _Judged(Generic[Shown]):
-    """What was said of a file, and how many changes had been told by then."""
+    """The last report of a file, and the number of changes that were reported by then."""
 
     uri: str
     text: str
@@ -105,7 +105,7 @@ class WorkspaceProblems(Generic[Shown]):
         return found
 
     def _judge(self) -> Steps[None]:
-        """Judge all closed files of which something may have changed."""
+        """Diagnose all closed files that may be affected by a change."""
         disk = self._session.project.disk
         yield from disk.held_still_in_steps(self._judge_each(), seconds=LOOKED_AT_AGAIN_SECONDS)
 
@@ -151,7 +151,7 @@ class WorkspaceProblems(Generic[Shown]):
         self._judged[path] = _Judged(file.uri, text.value if text.known else "", now, items, result_id)
 
     def _concerns(self, path: Path, known: _Judged[Shown]) -> bool:
-        """Whether a change that was told since concerns a file."""
+        """Return whether a change that was reported since concerns a file."""
         since = max(known.changes - self._forgotten, 0)
         return any(folder is None or path.is_relative_to(folder) for folder in self._changes[since:])
 

@@ -1,7 +1,6 @@
-"""Problems as they are sent: of one that was sent before, only its place is written anew.
+"""Serialized diagnostics: of one that was sent before, only the range is written again.
 
-The problems of a document are sent together after each edit, pushed or pulled, and all but a few are those of
-before.
+All problems of a document are sent after each edit, pushed or pulled, and all but a few are unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _MOST_KEPT = 5_000
 
 
 class WrittenProblems:
-    """What was written of problems; one for each session, as clients are shown different things."""
+    """The cache of serialized problems; one for each session, as clients differ in what they show."""
 
     def __init__(self, as_json: Callable[[Any], Any]) -> None:
         """``as_json`` returns a value of the protocol as it goes over the wire."""
@@ -30,7 +29,7 @@ class WrittenProblems:
         self._written: dict[tuple[str, str, str, str | None], str] = {}
 
     def written(self, problem: Problem, convert: Converter, project: Project, more: str = "") -> str:
-        """Return a problem as JSON, with ``more`` behind its message."""
+        """Return a problem as JSON, with ``more`` after its message."""
         if problem.related or more or len(problem.message) > LONGEST_MESSAGE:
             # A message that is cut off may be as long as the file: nothing of it is kept.
             diagnostic = convert.diagnostic(problem, project)
