@@ -167,7 +167,7 @@ def open_document(project: Project, path: Path) -> Document | None:
 
 
 def _check_file(workspace: Workspace, file: Path, *, named: bool) -> tuple[Report | None, Workspace]:
-    """Return what was found in a file, and the workspace for the next one."""
+    """Return the report of a file, and the workspace for the next one."""
     project = workspace.project
     with failures_noted() as failures:
         try:

@@ -170,7 +170,7 @@ def _lines(finding: Finding) -> str:
 
 
 def _tell_failures(file: Path, failures: Iterable[RuleFailure], *, verbose: bool) -> None:
-    """Say in one sentence what is missing for a mistake of ours."""
+    """Print one sentence about what is missing because of internal errors."""
     what = ", ".join(dict.fromkeys(map(str, failures)))
     if what:
         more = "" if verbose else "; --verbose says more"

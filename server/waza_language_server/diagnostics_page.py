@@ -1,6 +1,6 @@
 """The page ``docs/diagnostics.md``: each code with its example, as the editor draws it.
 
-``python -m waza_language_server.diagnostics_page`` prints it. It is no part of the running server.
+``python -m waza_language_server.diagnostics_page`` prints it. It is not part of the running server.
 """
 
 from __future__ import annotations

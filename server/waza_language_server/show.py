@@ -14,7 +14,7 @@ from waza_language_server.features.scores.inlay_hints import inlay_hints
 
 @frozen()
 class Drawing:
-    """The source of a file with everything drawn in, and what is missing there for mistakes of ours."""
+    """The annotated source of a file, and the parts that are missing because of internal errors."""
 
     text: str
     failures: tuple[RuleFailure, ...]

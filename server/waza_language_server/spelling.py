@@ -18,7 +18,7 @@ LONGEST_WORD = 100
 MAX_CANDIDATES = 1_000
 """How many known words are compared with a written one."""
 MOST_MEANT = 50
-"""For how many words of one text the meant one is looked for, where there may be thousands of them."""
+"""The most words of one text that get suggestions, as there may be thousands of unknown ones."""
 MAX_LISTED = 50
 """How many words a sentence enumerates."""
 

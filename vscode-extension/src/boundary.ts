@@ -1,5 +1,5 @@
 /**
- * The folders that belong together with what is open: whoever wrote a suite may have written everything in them.
+ * The folders that belong to the open files: the author of a suite may have written everything in them.
  *
  * It is the boundary that the server draws for links (`project/reach.py`).
  */
@@ -9,7 +9,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { namesSuiteFile } from "./suiteFiles";
 
-/** How far above a file its suite is looked for, and how many links in a row are followed. */
+/** How far above a file its suite is searched, and how many links in a row are followed. */
 const [LEVELS_UP, MOST_LINKS] = [10, 40];
 
 /** The open folders, the outermost repository around each, and the boundary of each open file. */

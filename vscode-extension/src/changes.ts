@@ -1,7 +1,7 @@
 /**
- * A file beside what it was when a run began: the diff behind a stale score.
+ * A file compared with its version when a run began: the diff of a stale score.
  *
- * The server has the text of then; here it is a read-only document of its own scheme.
+ * The server has the earlier text; here it is a read-only document with its own scheme.
  */
 
 import * as vscode from "vscode";
@@ -17,7 +17,7 @@ interface Change {
     readonly uri: string;
 }
 
-/** Registers the command behind stale scores, and the documents that it shows. */
+/** Registers the command of stale scores, and the documents that it shows. */
 export function registerChanges(client: () => LanguageClient | undefined): vscode.Disposable {
     const provider: vscode.TextDocumentContentProvider = {
         provideTextDocumentContent: async (uri) => {

@@ -2,7 +2,7 @@
  * The connection to the language server of this window: start, restart, stop.
  *
  * Restarts come in bursts (a setting, trust, a button at once), so they are serialised, and those that ask while one is
- * waiting share it. The server gets every YAML document: by name and content it decides which ones it speaks about.
+ * waiting share it. The server gets every YAML document: it decides by name and content which ones it diagnoses.
  */
 
 import * as vscode from "vscode";
@@ -61,8 +61,8 @@ export class ServerConnection implements vscode.Disposable {
 
     /**
      * @param resolve finds the interpreter; called at every start
-     * @param onMissing told when no interpreter has the server
-     * @param environment variables for the server and what it runs, beside those of this process; asked for at every start
+     * @param onMissing called when no interpreter has the server
+     * @param environment variables for the server and its runs, in addition to those of this process; called at every start
      */
     constructor(
         private readonly resolve: () => Promise<Resolution>,
@@ -107,7 +107,7 @@ export class ServerConnection implements vscode.Disposable {
             await this.client.start().catch(() => undefined); // one that has stopped by itself is on its way back
         }
         if (this.running === undefined && this.server === undefined && !isFirst) {
-            await this.restart(); // a Python may have come meanwhile; else the reason is told again
+            await this.restart(); // a Python may have been installed meanwhile; else the reason is shown again
         } else if (this.running === undefined && this.server !== undefined) {
             void this.offerRestart("The Waza language server is not running.");
         }
@@ -272,13 +272,13 @@ export class ServerConnection implements vscode.Disposable {
         };
         const client = new QuietClient("waza", "Waza", executable, options, () => {
             if (this.client === client) {
-                void this.restart(); // its Python is gone, say: another one is looked for, or it is told why there is none
+                void this.restart(); // its Python may be gone: search another one, or show why there is none
             }
         });
         return formattingYamlAlone(client);
     }
 
-    /** Tells why there is no server, and offers to start it. */
+    /** Shows why there is no server, and offers to start it. */
     private async offerRestart(message: string): Promise<void> {
         const chosen = await vscode.window.showErrorMessage(message, RESTART_TITLE, "Show Log");
         if (chosen === RESTART_TITLE) {

@@ -11,7 +11,7 @@ interface SuiteState {
 
 const NOTHING: SuiteState = { canRun: false, recorded: false };
 const DELAY_MS = 200;
-/** After a key, when nobody who types looks at the titles. */
+/** After a keystroke: a person who types does not look at the titles. */
 const TYPING_DELAY_MS = 600;
 
 /** Steps of the walkthrough that are done, however that was: by a command, a lens, a key or as one types. */

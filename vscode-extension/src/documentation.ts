@@ -28,7 +28,7 @@ export function hoverWithPages(hover: vscode.Hover | null | undefined): vscode.H
     return hover;
 }
 
-/** A hint that speaks of settings, too: it comes whole, or what is read at the pointer comes later. */
+/** A hint that also mentions settings: it is returned entirely, or the tooltip follows later. */
 export function hintWithSettings(hint: vscode.InlayHint): vscode.InlayHint {
     const parts = typeof hint.label === "string" ? [] : hint.label;
     if (typeof hint.label === "string") {

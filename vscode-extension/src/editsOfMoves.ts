@@ -21,7 +21,7 @@ const MOST_CHANGES = 20;
 
 export class EditsOfMoves implements vscode.Disposable {
     private readonly listeners: vscode.Disposable;
-    /** The texts of the files that are edited with what is moved now; those in which something was unsaved before are the person's to save. */
+    /** The texts of the files that are edited with the current move; files with unsaved changes before are left for the person to save. */
     private readonly edited = new Map<string, string>();
     /** VS Code has asked what changes with a move: one that it has not asked about is undone or done again. */
     private isAsked = false;
@@ -118,7 +118,7 @@ function isSame(some: Moves, others: Moves): boolean {
     return one === other && some.length > 0;
 }
 
-/** Where a file lies after a rename: it, or a folder around it, may be what was renamed. */
+/** Where a file is after a rename of it, or of a folder around it. */
 function moved(file: string, { oldUri, newUri }: { readonly oldUri: vscode.Uri; readonly newUri: vscode.Uri }): string {
     const [from, to] = [oldUri.fsPath, newUri.fsPath];
     return file === from || file.startsWith(from + path.sep) ? to + file.slice(from.length) : file;

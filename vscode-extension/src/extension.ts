@@ -338,7 +338,7 @@ async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"
     const client = await server.reached(); // a command may be quicker than a server that has just begun
     const editor = client === undefined ? undefined : await editorOfSuite(client, shown);
     if (client === undefined || editor === undefined) {
-        return undefined; // there is no server, or who was asked for a suite has chosen none
+        return undefined; // there is no server, or the person has chosen no suite
     }
     const id = chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
     if (id === undefined) {

@@ -33,8 +33,8 @@ export class FailedItems {
     }
 
     /**
-     * The runs that try again what fails still, as the settings are then: none when no task or prompt by itself has failed, or all
-     * has passed since. Nothing to be run never comes to mean all.
+     * The runs of the items that still fail, with the settings of then: none when no task or prompt itself has failed, or when all
+     * have passed since. An empty list never means all.
      */
     requests(): RunRequest[] {
         const { id } = this.request;

@@ -42,7 +42,7 @@ export class Folders implements vscode.Disposable {
             watcher.onDidDelete((uri) => {
                 this.gather(this.deleted, uri);
             }),
-            // The client tells the server of what is renamed or deleted in the editor by itself.
+            // The client itself reports files that are renamed or deleted in the editor.
             vscode.workspace.onDidRenameFiles(told),
             vscode.workspace.onDidDeleteFiles(told),
             vscode.workspace.onDidCreateFiles(told),

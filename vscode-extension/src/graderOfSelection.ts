@@ -1,5 +1,5 @@
 /**
- * A grader made of what is selected in the document of a trial: the server offers which, the user chooses one.
+ * Creates a grader from the selection in the document of a trial: the server offers some, the user chooses one.
  *
  * VS Code shows no light bulb in a document that cannot be edited, so there is a command, on the same keys.
  */
@@ -18,7 +18,7 @@ interface Told {
 /** `trial` is the place of the trial that the editor shows. Without a selection the line of the cursor counts. */
 export async function createGraderOfSelection(client: LanguageClient | undefined, { document, selection }: vscode.TextEditor, trial: object): Promise<void> {
     if (client === undefined) {
-        return; // which was told
+        return; // the reason was shown
     }
     const text = selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection);
     try {

@@ -8,7 +8,7 @@ import type { PrivateEnvironment } from "./privateEnvironment";
 import { candidates, type Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
 
-const CREATE = "Create Environment"; // with the two beside it it fits into the width of a message
+const CREATE = "Create Environment"; // with the two others it fits into the width of a message
 const AGAIN = "Try Again";
 const SELECT = "Select Python…";
 const SHOW_LOG = "Show Log";
@@ -59,7 +59,7 @@ export async function offerWaysOut(
     }
 }
 
-/** Takes messages that are no longer so off the screen, as far as VS Code lets an extension: they stay under the bell. */
+/** Hides outdated messages, as far as VS Code lets an extension: they stay under the bell. */
 export async function serverIsThere(): Promise<void> {
     if (unanswered > 0) {
         await vscode.commands.executeCommand("notifications.hideToasts");

@@ -163,7 +163,7 @@ export function findUv(searchPath: string = process.env["PATH"] ?? "", home: str
     return findOnPath("uv", searchPath) ?? findOnPath("uv", path.join(home, ".local", "bin"));
 }
 
-/** The file that `name` stands for, from the absolute folders of PATH: a relative one would depend on the workspace. One that must not be started is passed over. */
+/** The file of the program `name` in the absolute folders of PATH: a relative one would depend on the workspace. Skips programs that must not be started. */
 export function findOnPath(name: string, searchPath: string = process.env["PATH"] ?? ""): string | undefined {
     const endings = process.platform === "win32" ? [".exe", ".cmd", ".bat", ""] : [""];
     for (const folder of absoluteFolders(searchPath)) {

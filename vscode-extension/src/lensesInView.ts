@@ -9,7 +9,7 @@ import { CodeLensRequest, type CodeLens, type LanguageClient } from "vscode-lang
 
 /** Lines of a file that is long. */
 const LONG = 1_000;
-/** Lines above and below what is in view whose lenses are shown, too. */
+/** Lines above and below the visible ones whose lenses are shown, too. */
 const AROUND = 50;
 const DELAY_MILLISECONDS = 100;
 

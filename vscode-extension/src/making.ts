@@ -59,7 +59,7 @@ async function createSkill(): Promise<void> {
     }
     const file = vscode.Uri.joinPath(root, "skills", name, "SKILL.md");
     const [head, described] = [`---\nname: ${name}\ndescription: `, "What the skill does, and when it is used."];
-    // One that the search leaves out may be there: what is written in it stays.
+    // A file that the search leaves out may exist: keep its text.
     const made = new vscode.WorkspaceEdit();
     made.createFile(file, { ignoreIfExists: true, contents: Buffer.from(`${head}${described}\n---\n\n# ${name}\n\nWhat the agent is to do, step by step.\n`) });
     await vscode.workspace.applyEdit(made);
@@ -103,7 +103,7 @@ export async function createTask(connect: Connect, shown?: string): Promise<void
 }
 
 /**
- * Makes a task of what was recorded of another one, and opens it.
+ * Creates a task from a recorded trial of another one, and opens it.
  *
  * @param item the id of a task, or of a trial or grader of one; of a suite the person chooses the task
  * @param record the result file that has it; the newest one without it
@@ -169,7 +169,7 @@ export async function createGrader(connect: Connect): Promise<void> {
     }
     const offered = await ask(connect, "waza.graderTypes", {});
     if (offered === undefined) {
-        return; // why is told
+        return; // the reason was shown
     }
     const items = (offered.types ?? []).map(({ type, title }) => ({ label: type, detail: title }));
     const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "What it checks", matchOnDetail: true });
@@ -196,7 +196,7 @@ async function whyNoTask(connect: Connect, suite: string | undefined, id: string
         const answer = (await client?.sendRequest(ExecuteCommandRequest.type, asked)) as { readonly problem: string | null } | undefined;
         return answer?.problem ?? undefined;
     } catch {
-        return undefined; // it is told when the task is made
+        return undefined; // it is reported when the task is created
     }
 }
 

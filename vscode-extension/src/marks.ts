@@ -12,7 +12,7 @@ import { isSkillFile } from "./suiteFiles";
 type MarkState = "passed" | "failed" | "error" | "pending";
 const STATES: readonly MarkState[] = ["passed", "failed", "error", "pending"];
 const DELAY_MS = 150;
-/** After a key: a mark that becomes stale a moment later than the letter appears is seen by nobody who types. */
+/** After a keystroke: a person who types does not notice that a mark becomes stale a moment later. */
 const TYPING_DELAY_MS = 300;
 
 /** One answer of `waza/marks`. */
@@ -61,7 +61,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     private files: FileMarks = new Map<string, FileMark>();
     private linesTimer: NodeJS.Timeout | undefined;
     private filesTimer: NodeJS.Timeout | undefined;
-    /** The editors whose lines are to be asked for. */
+    /** The editors whose lines are to be requested. */
     private readonly waiting = new Set<vscode.TextEditor>();
     /** The lines of each look that an editor shows. It moves them along with edits, so this holds while no line comes or goes. */
     private readonly drawn = new WeakMap<vscode.TextEditor, Map<string, string>>();
@@ -100,7 +100,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         }
     }
 
-    /** Takes all marks away: nobody would take them back when they no longer hold. */
+    /** Removes all marks: without a server they would never be updated. */
     withdraw(): void {
         for (const editor of vscode.window.visibleTextEditors) {
             this.types.forEach((type) => {

@@ -34,7 +34,7 @@ export function plain(text: string): string {
         .replaceAll("](", "] (");
 }
 
-/** A reason, which goes on in small letters behind what it is about, as a message by itself. */
+/** Turns a reason, which begins in lower case after its subject, into a sentence. */
 export function sentence(text: string): string {
     return plain(text.charAt(0).toUpperCase() + text.slice(1));
 }

@@ -25,7 +25,7 @@ export class OpenRuns {
             end: () => {
                 if (!this.closing) {
                     const [ids, at] = [this.ids(), this.ids().indexOf(id)];
-                    void this.memory.update(KEY, ids.filter((_, index) => index !== at)); // another run of the same may go on
+                    void this.memory.update(KEY, ids.filter((_, index) => index !== at)); // another run of the same may be active
                 }
             },
         };

@@ -28,7 +28,7 @@ const AGENTS = "agents.txt";
 const INSTALLER = "installer.txt";
 const FOLDER = /^environment(-\w+)?$/;
 export const PRIVATE = "the private environment";
-/** How much of what a tool says is looked at for the reason of its failure. */
+/** How much of a tool's output is searched for the reason of its failure. */
 const LAST_CHARACTERS = 20_000;
 /** An environment that is still without its marker after so long is not being made any more. */
 const ABANDONED_AFTER_MS = 3_600_000;

@@ -1,7 +1,7 @@
 /**
  * The one place where this extension starts programs: Pythons, uv, pip, the language server and terminals.
  *
- * In Restricted Mode nothing of a repository is started, whoever names it: a setting, PATH, a link, another extension.
+ * In Restricted Mode no program of a repository is started, whether a setting, PATH, a link or another extension names it.
  *
  * Architecture invariant: no other file starts a program, or creates the client that starts the server.
  */
@@ -65,7 +65,7 @@ export function proxyOfEditor(environment: NodeJS.ProcessEnv = process.env): Nod
 
 /** Opens a terminal, in which `program` runs instead of the shell when it is given; none in Restricted Mode. */
 export function openTerminal(name: string, program?: { readonly file: string; readonly args: string[] }): vscode.Terminal | undefined {
-    // A shell looks its programs up itself, so nothing here could tell which ones it starts.
+    // A shell looks its programs up itself, so this module could not know which ones it starts.
     if (!isTrustedFor(TERMINALS_NEED_TRUST)) {
         return undefined;
     }

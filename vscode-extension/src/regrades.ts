@@ -1,4 +1,4 @@
-/** Recorded answers that are graded again, free and without the agent: asked for, heard of, told. */
+/** Recorded answers that are graded again, free and without the agent: requests, events and messages. */
 
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
@@ -40,7 +40,7 @@ export class Regrades {
         regrading?.view.take(event);
     }
 
-    /** Grades the last recorded answers of what an id names again, and shows it in the view. */
+    /** Grades the last recorded answers of the item with an id again, and shows it in the view. */
     async ask(client: LanguageClient, id: string, view: RunView): Promise<unknown> {
         if (!isTrustedFor(GRADERS_NEED_TRUST)) {
             view.end(undefined);
@@ -59,7 +59,7 @@ export class Regrades {
             return undefined;
         } finally {
             if (this.going.get(id) === regrading) {
-                this.going.delete(id); // the same that was begun later goes on
+                this.going.delete(id); // a later one of the same stays
             }
             view.end(problem);
             this.ended.fire({ id, events: regrading.events });

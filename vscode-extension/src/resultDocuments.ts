@@ -35,7 +35,7 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
         }
     }
 
-    /** Shows what changed from an earlier run of what an id names to its newest one; asks which when there are several. */
+    /** Shows the changes from an earlier run of the item with an id to its newest one; asks which when there are several. */
     async compare(client: LanguageClient, item: string): Promise<void> {
         const id = recordedOf(item);
         const runs = await client.sendRequest<RecordedRun[]>("waza/recordedRuns", { id });
@@ -88,7 +88,7 @@ export function chosenItem(given: unknown): string | undefined {
     return typeof found === "string" ? found : undefined;
 }
 
-/** The result file that a button of a page names beside its id. */
+/** The result file that a button of a page names after its id. */
 export function chosenRecord(given: unknown): string | undefined {
     const { record } = (given ?? {}) as { record?: unknown };
     return typeof record === "string" ? record : undefined;

@@ -99,7 +99,7 @@ ${body}
 </html>`;
 }
 
-/** A page with its tasks as sections that can be filtered, behind contents that lead to them. */
+/** A page with its tasks as sections that can be filtered, after a table of contents. */
 function inSections(rendered: string, suite: string, tasks: readonly AnsweredTask[]): string {
     const [head = "", ...parts] = rendered.split(/(?=<h2\b)/u);
     const open = [...tasks];
@@ -165,7 +165,7 @@ function found(html: string, marks: ReadonlySet<number>): string {
     return drawn.join("\n");
 }
 
-/** A line with its marks: each is all characters beside each other that are of one kind. */
+/** A line with its marks: each contains adjacent characters of one kind. */
 function runs(characters: readonly string[], kinds: readonly (string | undefined)[]): string {
     const open = (at: number) => (kinds[at] === undefined || kinds[at] === kinds[at - 1] ? "" : `<mark class="${kinds[at]}">`);
     const close = (at: number) => (kinds[at] === undefined || (kinds[at] === kinds[at + 1] && at + 1 < characters.length) ? "" : "</mark>");

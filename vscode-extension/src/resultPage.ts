@@ -1,4 +1,4 @@
-/** The last run of a suite or a task as a page: the server tells it, VS Code's Markdown renders it, buttons lead on. */
+/** The last run of a suite or a task as a page: the server returns it, VS Code's Markdown renders it, buttons lead to more. */
 
 import * as vscode from "vscode";
 import { ErrorCodes, type LanguageClient, ResponseError } from "vscode-languageclient/node";
@@ -37,7 +37,7 @@ const GRADED_AGAIN = "Graded again since: the files show the new results, this p
 /** How the file of a run ends that has not ended. */
 const JOURNAL_SUFFIX = ".partial.jsonl";
 const REDRAW_AFTER_MILLISECONDS = 300;
-/** How soon a page of a run that goes on looks again: of one that was begun elsewhere nobody tells the end. */
+/** How often the page of an active run is updated: the end of an external run is not reported. */
 const LOOK_AGAIN_AFTER_MILLISECONDS = 3_000;
 
 /** The state of the page, stored by the window: a page without scripts cannot store it itself. */
@@ -58,12 +58,12 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     private record = "";
     /** The result file of the run that has just ended, "" when it is the newest that is wanted. */
     private wanted = "";
-    /** The recorded runs when that was drawn first; one that comes after them is newer, whoever began it. */
+    /** The recorded runs when that was drawn first; a later one is newer, even an external one. */
     private known: ReadonlySet<string> | undefined;
     private html = "";
-    /** The ids of the runs that go on. */
+    /** The ids of the active runs. */
     private readonly going: string[] = [];
-    /** Something has changed while nobody could see the page. */
+    /** True if something has changed while the page was hidden. */
     private outdated = false;
     private redrawing: NodeJS.Timeout | undefined;
     private lookingAgain: NodeJS.Timeout | undefined;
@@ -106,7 +106,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         return this.panel?.active === true && this.id !== "" ? suiteOf(this.id) : undefined;
     }
 
-    /** Says on the open page that a run goes on, and draws it again when that has ended. */
+    /** Shows on the open page that a run is active, and draws it again when that has ended. */
     view(id: string): RunView {
         let recorded = "";
         this.going.push(id);
@@ -121,14 +121,14 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
                     this.record = "";
                     this.wanted = id === this.id ? recorded : ""; // one of a part of it may have begun later
                     this.known = undefined;
-                    void this.draw(); // also where nobody looks: whoever comes back finds the end
+                    void this.draw(); // also while hidden: a person who comes back finds the end
                 }
                 this.refreshSoon();
             },
         };
     }
 
-    /** Draws the open page again, soon: runs, results or what was graded again are others now. */
+    /** Draws the open page again, soon: runs, results or regraded answers have changed. */
     refreshSoon(): void {
         this.outdated = true;
         clearTimeout(this.redrawing);
@@ -189,7 +189,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         const gone = await missing({ id, record: before });
         const rendered = await render(ownInSettings(markdown));
         if (this.panel !== panel || this.drawings !== turn) {
-            return; // closed, or drawn anew meanwhile
+            return; // closed, or drawn again meanwhile
         }
         const isOld = !goesOn && record !== "" && this.going.some((each) => isPart(each, id) || isPart(id, each));
         const notices = [gone, isOld ? GOES_ON : "", regraded ? GRADED_AGAIN : ""].filter((notice) => notice !== "");
@@ -200,7 +200,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
             this.html = panel.webview.html = html; // the same again would scroll to its beginning
         }
         if (record !== "") {
-            this.record = gone === "" ? record : before; // that it is gone is said until something else is asked for
+            this.record = gone === "" ? record : before; // the message that it is gone stays until something else is requested
             await this.memory.update(KEY, { id, record: this.record } satisfies Shown);
         }
         if (goesOn) {
@@ -268,7 +268,7 @@ async function missing({ id, record }: Shown): Promise<string> {
     return "";
 }
 
-/** Renders with the Markdown of VS Code, which somebody may have switched off. */
+/** Renders with the Markdown of VS Code, which a person may have disabled. */
 async function render(markdown: string): Promise<string> {
     try {
         return await vscode.commands.executeCommand<string>("markdown.api.render", markdown);
@@ -277,7 +277,7 @@ async function render(markdown: string): Promise<string> {
     }
 }
 
-/** A message as it is: what it quotes of files is no Markdown. */
+/** A literal message: its quotes of files are not Markdown. */
 function fenced(message: string): string {
     const fence = "`".repeat(Math.max(3, ...[...message.matchAll(/`+/gu)].map(([ticks]) => ticks.length + 1)));
     return `${fence}\n${message}\n${fence}`;

@@ -5,7 +5,7 @@ import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclien
 import { plain } from "./messages";
 import { titleOf } from "./runnables";
 
-/** An answer that waits for a person, as `waza/reviews` tells it; see docs/protocol.md. */
+/** An answer that waits for a person, as `waza/reviews` returns it; see docs/protocol.md. */
 interface Waiting {
     /** The id of the grader of its task. */
     readonly id: string;
@@ -49,7 +49,7 @@ export async function reviewAnswers(client: LanguageClient, id: string, show: (i
     }
 }
 
-/** The verdict of one answer and a comment on it; undefined when nobody wants to say more. It stays while somebody reads the result. */
+/** The verdict of one answer and a comment on it; undefined when the person cancels. The prompt stays open while the person reads the result. */
 async function asked(answer: Waiting, which: string): Promise<{ readonly passed?: boolean; readonly comment?: string } | undefined> {
     const title = plain(`Review ${titleOf(answer.id)}, trial ${String(answer.trial)} (${which})`);
     const placeHolder = plain([answer.instructions ?? "Does the answer pass?", ...answer.criteria].join(" · "));

@@ -24,12 +24,12 @@ interface Choice extends vscode.QuickPickItem {
 }
 
 /**
- * Asks what one run is to be like, starting from the settings: each choice leads back to the list, its first row starts.
+ * Asks for the options of one run, starting from the settings: each choice leads back to the list, its first row starts the run.
  *
- * @param title what is run, in words
- * @param id the id of what is run, or of something in the suite whose folder has the settings; without one the window has them
+ * @param title the title of the runnable
+ * @param id the id of the runnable, or of an item of the suite whose folder has the settings; without one the window has them
  * @param client knows the models that are offered
- * @returns what differs from the settings; undefined when the person has thought better of it
+ * @returns the options that differ from the settings; undefined when the person cancels
  */
 export async function chooseRunOptions(
     context: vscode.ExtensionContext,
@@ -103,7 +103,7 @@ function row(label: string, value: string | number | undefined, change: NonNulla
     return { label: `$(blank) ${label}`, description: String(value ?? none), change };
 }
 
-/** A choice of which one is in force: it has the mark. */
+/** A choice, one of which is active: it has the mark. */
 function marked(label: string, isNow: boolean): string {
     return `$(${isNow ? "check" : "blank"}) ${label}`;
 }
@@ -112,7 +112,7 @@ function check(label: string, description: string, isOn: boolean, turned: Said):
     return { label: `$(${isOn ? "check" : "blank"}) ${label}`, description, change: () => Promise.resolve(asSaid(turned)) };
 }
 
-/** Options of which some are taken back: those are as the suite says, whatever the settings say. */
+/** Options, some of which are reset: the suite decides these, whatever the settings say. */
 type Said = { readonly [Name in keyof RunOptions]: RunOptions[Name] | undefined };
 
 function asSaid(options: Said): RunOptions {
@@ -151,7 +151,7 @@ interface KnownModel {
     readonly words: string;
 }
 
-/** The models that are offered: those the server knows, asked for once, and whatever is typed. */
+/** The offered models: those the server knows, requested once, and the typed text. */
 class Models {
     private known: Promise<readonly KnownModel[]> | undefined;
 
@@ -196,7 +196,7 @@ class Models {
 
     private all(): Promise<readonly KnownModel[]> {
         const { client, id } = this;
-        // Without a list there is still what is typed.
+        // Without a list the typed text can still be chosen.
         this.known ??= client === undefined || id === undefined ? Promise.resolve([]) : client.sendRequest<KnownModel[]>("waza/models", { id }).catch(() => []);
         return this.known;
     }

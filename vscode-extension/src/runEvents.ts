@@ -11,7 +11,7 @@ export const RUN_EVENT = "waza/runEvent";
 /** The verdict of a task, trial, grader or prompt, named as in VS Code's test API. */
 export type Verdict = "passed" | "failed" | "errored" | "skipped";
 
-/** A check that does not hold, and where its rule stands. */
+/** A failed check, and the location of its rule. */
 export interface CheckFailure {
     readonly message: string;
     readonly location?: Location;
@@ -70,7 +70,7 @@ export interface RunEvent {
 }
 
 export interface RunEventParams {
-    /** The id of what runs. */
+    /** The id of the runnable. */
     readonly id: string;
     /** The progress token of the request for the run. */
     readonly token?: string | number | null;

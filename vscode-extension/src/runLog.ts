@@ -1,4 +1,4 @@
-/** A run in the output channel: its command, what it tells, and why it did not come to its end. */
+/** A run in the output channel: its command, its messages, and why it did not finish. */
 
 import type { LogOutputChannel } from "vscode";
 import { plain } from "./messages";

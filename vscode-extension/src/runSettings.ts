@@ -85,7 +85,7 @@ function isNumber(name: NumberName, value: unknown): value is number {
     return typeof value === "number" && value >= 0 && (name === "maxCost" ? Number.isFinite(value) : Number.isInteger(value));
 }
 
-/** The variables that runs get from the settings; what is no name or no text is left out. */
+/** The environment variables that runs get from the settings; invalid names and values are left out. */
 export function runEnvironment(value: unknown): Record<string, string> {
     if (typeof value !== "object" || value === null) {
         return {};

@@ -25,7 +25,7 @@ const WITH_FAILURES: ReadonlySet<string> = new Set(["failed", "errored", "broken
 const CUT_OFF = "interrupted";
 const SHOW_RESULTS = "testing.showMostRecentOutput";
 
-/** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
+/** Each active run has an entry of its own; finished ones stay for a while, at most until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
     private readonly entries = new Set<Entry>();
     /** The failed items of runs whose message may still be shown: only the reader can close it. */
@@ -183,7 +183,7 @@ class RunStatus implements RunView {
         clearInterval(this.redrawing);
         const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? CUT_OFF : "errored");
         const words = this.words(verdict, problem);
-        // A run may be well and its results lost: what is not kept is no pass.
+        // A run may succeed and its results be lost: a run without stored results has not passed.
         const mark = problem === undefined || verdict === "failed" ? (MARKS[verdict] ?? OTHER_MARK) : OTHER_MARK;
         const text = withoutIcons(`${titleInWorkspace(this.id)}: ${words}`);
         const shown = shortened(text);
@@ -214,7 +214,7 @@ class RunStatus implements RunView {
         }
     }
 
-    /** How it ended; and what was wrong beside what the engine has concluded, such as results that could not be written. */
+    /** How it ended; and errors apart from the engine's conclusion, such as results that could not be written. */
     private words(verdict: string, problem: string | undefined): string {
         if (this.state.end === undefined) {
             return reasonFirst(problem ?? "interrupted");
@@ -248,7 +248,7 @@ async function offerFailures(message: string, failures: readonly RunOutcome[], r
     } else if (chosen === "Show Failures") {
         void done.resultRead();
         await vscode.commands.executeCommand("workbench.view.testing.focus");
-        await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 goes on
+        await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 continues
     } else if (chosen === "Re-run Failed") {
         runAgain(again);
     } else if (chosen !== undefined && only !== undefined) {
@@ -256,7 +256,7 @@ async function offerFailures(message: string, failures: readonly RunOutcome[], r
     }
 }
 
-/** Tells what failed in earlier runs of what has passed since. */
+/** Updates the failed items of earlier runs with those that have passed since. */
 function takeLater(told: Set<FailedItems>, event: RunEvent): void {
     told.forEach((earlier) => {
         earlier.takeLater(event);

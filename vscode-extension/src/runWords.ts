@@ -5,13 +5,13 @@ import type { RunEvent } from "./runEvents";
 const BETWEEN = " · ";
 /** Characters that a reason needs to say anything. */
 const LEAST_SHOWN = 30;
-/** Characters of a trigger prompt that goes on. */
+/** Characters of a trigger prompt in progress. */
 const PROMPT_SHOWN = 40;
 const LOST_SERVER = "the run was interrupted: the language server stopped; what was finished is kept";
 const JUDGE_EXECUTOR = "waza.run.judgeExecutor";
 /** A variable that holds a key: named so, or said to be one. */
 const KEY_VARIABLE = /`([A-Z][A-Z0-9_]*(?:KEY|TOKEN))`|variable `(\w+)`, which `provider\.api_key_env` names|\bkey in `(\w+)`|refused the key [^;]*; check `(\w+)`/u;
-/** The settings that stand for options of the command line. */
+/** The settings that correspond to options of the command line. */
 const SETTINGS: Readonly<Record<string, string>> = {
     "--executor": "waza.run.executor",
     "--model": "waza.run.model",
@@ -74,7 +74,7 @@ export class RunState {
 
     /** How it ended, in the words of its conclusion: `2 of 3 tasks passed, 1 failed · 0:34 · $0.22`. */
     ending(elapsedMilliseconds: number): string {
-        // Behind its name that it was the run needs no saying: `greeter: cancelled; what was finished is kept`.
+        // After its name, "the run was" is redundant: `greeter: cancelled; what was finished is kept`.
         const words = inSettings(this.end?.conclusion?.words ?? this.end?.message ?? this.end?.status ?? "").replace(/^the run was /u, "");
         return [words, clock(elapsedMilliseconds), dollars(this.cost)].filter((word) => word !== "").join(" · ");
     }
@@ -95,7 +95,7 @@ function dollars(amount: number | undefined): string {
     return amount === undefined ? "" : `$${amount.toFixed(amount < 0.01 ? 4 : 2)}`;
 }
 
-/** A way out of what kept a run from its end; `command` is that of this extension or of VS Code. */
+/** A remedy for a run that could not finish; `command` is that of this extension or of VS Code. */
 export interface WayOut {
     readonly title: string;
     readonly command: string;
@@ -138,7 +138,7 @@ export function waysOut(reason: string): WayOut[] {
     return found.slice(0, 2);
 }
 
-/** The buttons that help an agent or a judge that could not answer: what it wants is a login, a key, or somebody who judges. */
+/** The buttons that help when an agent or a judge could not answer: it needs a login, a key, or a judge model. */
 export function waysToLogIn(reason: string): WayOut[] {
     const ways = waysOut(reason).filter(({ command }) => command !== "waza.openFile");
     return ways.some(({ command, argument }) => command === "waza.logIn" || command === "waza.setProviderKey" || argument === JUDGE_EXECUTOR) ? ways : [];
@@ -184,7 +184,7 @@ function withSettings(words: string, isMeant: (flag: string) => boolean): string
 }
 
 /**
- * As much of a text as fits into the status bar: its longest part is cut behind a word, and the numbers beside it stay.
+ * As much of a text as fits into the status bar: its longest part is cut after a word, and its numbers stay.
  *
  * VS Code gives an entry two fifths of the window and cuts off the rest without a sign: a window of 1280 pixels has room for these.
  */

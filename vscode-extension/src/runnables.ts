@@ -18,7 +18,7 @@ export interface Runnable {
     readonly kind: "suite" | "task" | "grader" | "prompt";
     readonly label: string;
     readonly range: Range;
-    /** The id of what runs this among others; null of a suite. */
+    /** The id of the runnable that contains this one; null for a suite. */
     readonly parent: string | null;
 }
 
@@ -50,7 +50,7 @@ export function kindOf(id: string): Runnable["kind"] {
     return (["suite", "task", "grader"] as const)[Math.min(names(id).length, 3) - 1] ?? "suite";
 }
 
-/** The eval file of what is run. */
+/** The eval file of the runnable. */
 export function suiteOf(id: string): string {
     return path.normalize(names(id)[0] ?? "");
 }
@@ -79,7 +79,7 @@ export function taskIn(suite: string, task: string): string {
     return `${suite}::${task.replaceAll("%", "%25").replaceAll(":", "%3A")}`;
 }
 
-/** The id of the task that is run; undefined of what is no task, nor in one. */
+/** The id of the task that is run; undefined if it is neither a task nor in one. */
 export function taskOf(id: string): string | undefined {
     const [, task = ""] = promptIn(id) === undefined ? names(id) : [];
     return task === "" ? undefined : task;

@@ -64,7 +64,7 @@ const LOST: ReadonlySet<number> = new Set([ErrorCodes.PendingResponseRejected, E
 export class Runs {
     private readonly active = new Set<vscode.CancellationTokenSource>();
     private readonly factories = new Set<RunViewFactory>();
-    /** The views of each run that goes on, by the token of its progress: two runs may have the same id. */
+    /** The views of each active run, by its progress token: two runs may have the same id. */
     private readonly views = new Map<string, readonly RunView[]>();
     /** How the engine has ended runs that are not answered yet, by the same token. */
     private readonly ends = new Map<string, RunEvent>();
@@ -78,8 +78,8 @@ export class Runs {
     private regradeView: ((id: string) => RunView) | undefined;
 
     /**
-     * @param settings what the settings of the folder of a suite say about runs
-     * @param wrong the setting there that a run cannot be started with, unless it was chosen otherwise for this run
+     * @param settings returns the settings of the folder of a suite for runs
+     * @param wrong returns an invalid setting there, unless it was overridden for this run
      */
     constructor(
         private readonly log: vscode.LogOutputChannel,
@@ -93,7 +93,7 @@ export class Runs {
             const running = client();
             const request = args[0];
             if (command === REGRADE_COMMAND && running !== undefined && isRunRequest(request) && this.regradeView !== undefined) {
-                // A view tells at once that what was shown before no longer holds.
+                // A view shows immediately that the earlier results are stale.
                 return isTrustedFor(GRADERS_NEED_TRUST) ? this.regrades.ask(running, request.id, this.regradeView(request.id)) : undefined;
             }
             if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
@@ -123,7 +123,7 @@ export class Runs {
         this.regradeView = factory;
     }
 
-    /** Hears what the runs of a server tell. */
+    /** Listens to the events of the runs of a server. */
     listen(client: LanguageClient): vscode.Disposable {
         return client.onNotification(RUN_EVENT, ({ id, token, event }: RunEventParams) => {
             if (event.regraded === true) {

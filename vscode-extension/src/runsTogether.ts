@@ -55,7 +55,7 @@ export class RunsTogether {
         return this.outcomes.filter(({ leavesFailures }) => leavesFailures);
     }
 
-    /** The verdict of all: what is worst in one. */
+    /** The verdict of all: the worst of them. */
     get verdict(): string {
         const verdicts = this.outcomes.map(({ verdict }) => verdict);
         if (verdicts.includes("failed")) {

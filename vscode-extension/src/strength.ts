@@ -13,7 +13,7 @@ interface StrengthAnswer {
     readonly words: string;
 }
 
-/** Measures the graders of a suite; the weak ones are marked where they stand. */
+/** Runs mutation testing on the graders of a suite; weak ones are marked at their lines. */
 export async function measureStrength(client: LanguageClient, id: string): Promise<void> {
     const title = plain(`Waza: measuring the graders of ${titleOf(id)}`);
     const answer = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, async () => {

@@ -6,11 +6,11 @@ import { tellProblem } from "./problems";
 import { recordedOf } from "./resultDocuments";
 import type { TrialWorkspace } from "./resultHtml";
 
-/** Opens the workspace of a trial of what an id names in a window of its own; of several the person chooses one. */
+/** Opens the workspace of a trial of the item with an id in a window of its own; of several the person chooses one. */
 export async function openWorkspace(client: LanguageClient, item: string): Promise<void> {
     const found = await workspacesOf(client, recordedOf(item));
     if (found === undefined) {
-        return; // which was told
+        return; // the reason was shown
     }
     const trial = /#trial-(\d+)/u.exec(item)?.[1];
     const meant = trial === undefined ? found : found.filter((each) => each.trial === Number(trial));

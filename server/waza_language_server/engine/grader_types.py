@@ -33,7 +33,7 @@ def installed_types() -> Mapping[str, Any]:
 
 
 def types_in(answer: object) -> dict[str, Any]:
-    """Return the schemas in an answer of the engine, by type; what is wrong with other types is logged."""
+    """Return the schemas in an answer of the engine, by type; errors of other types are logged."""
     found = cast("Mapping[str, Any]", answer if isinstance(answer, Mapping) else {})
     for problem in _items(found, "problems"):
         log.warning("%s", problem)

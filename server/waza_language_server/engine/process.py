@@ -134,7 +134,7 @@ class EngineProcess:
         await self.kill()
 
     async def kill(self) -> None:
-        """End the child and everything it started, at once; returns when it is gone."""
+        """Kill the child and everything it started; returns when it is gone."""
         await asyncio.to_thread(self.kill_now)
         if self._child is not None:
             await self._gone.wait()

@@ -16,7 +16,7 @@ _SHOWN_CHARACTERS = 60
 
 @frozen()
 class RunProgress:
-    """How far a run is: grader verdicts or trials done, of how many, and what it is busy with."""
+    """The progress of a run: finished grader verdicts or trials, their total, and the current activity."""
 
     completed: int
     total: int

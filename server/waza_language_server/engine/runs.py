@@ -1,9 +1,9 @@
 """Runs of suites, tasks and graders: started by a click, followed by their events, cancelled for certain.
 
 Whatever happens, a run ends: completed, failed, canceled or with an error. A cancelled run that does not end
-by itself within a second and a half is ended by killing its engine; the next run starts a new one. Runs that
-go on at the same time have an engine each, so that what ends one of them by force ends no other. There are
-only so many at once: those beyond wait for their turn, and say so.
+by itself within a second and a half is ended by killing its engine; the next run starts a new one. Concurrent
+runs have an engine each, so that killing one ends no other. Their number is limited: further runs wait for
+their turn, and say so.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Runs:
         options: Options | None = None,
         token: str | int | None = None,
     ) -> RunOutcome:
-        """Run the target and return how it ended; never raises for what the engine does.
+        """Run the target and return its outcome; never raises for errors of the engine.
 
         A target that is already running with the same options is joined, not run twice; from then on its
         events are reported with the ``token`` of each caller. Cancelling the caller cancels the run.
@@ -378,7 +378,7 @@ def _outcome_of(event: Event) -> RunOutcome:
 
 
 def _interrupted(run_id: str, outcome: RunOutcome) -> Event:
-    """Return the last event of a run whose engine ended before it; the journal keeps what was finished."""
+    """Return the last event of a run whose engine ended before it; the journal has its finished tasks."""
     message = (outcome.message or "").rstrip(".")
     why = f": {message[:1].lower()}{message[1:]}" if message else ""
     reason = f"the run was interrupted{why}; what was finished is kept"

@@ -35,7 +35,7 @@ class DocumentLink:
 
 
 def document_links(document: Document, workspace: Workspace) -> Steps[tuple[DocumentLink, ...]]:
-    """Return the links of a document, with many pauses; what there is no file for is no link."""
+    """Return the links of a document, with many pauses; paths without a file are left out."""
     # Thousands of paths may lie in one folder.
     return (yield from workspace.project.disk.held_still_in_steps(_links(document, workspace)))
 

@@ -45,7 +45,7 @@ class WorkspaceSymbol:
 
 
 def definition(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[FilePlace, ...]]:
-    """Return where what is named at an offset is defined; of a path or glob the files that it means."""
+    """Return the definition of the symbol at an offset; for a path or glob the files that it matches."""
     symbol = symbol_at(document, workspace, offset)
     return () if symbol is None else (yield from definitions(workspace, symbol))
 
@@ -53,7 +53,7 @@ def definition(document: Document, workspace: Workspace, offset: int) -> Steps[t
 def all_references(
     document: Document, workspace: Workspace, offset: int, *, with_definition: bool = True
 ) -> Steps[tuple[FilePlace, ...]]:
-    """Return every place in the workspace that names what is named at an offset."""
+    """Return every reference in the workspace to the symbol at an offset."""
     symbol = symbol_at(document, workspace, offset)
     if symbol is None:
         return ()
@@ -62,7 +62,7 @@ def all_references(
 
 
 def highlights(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Highlight, ...]]:
-    """Return the places of the document that name what is named at an offset."""
+    """Return the references in the document to the symbol at an offset."""
     symbol = symbol_at(document, workspace, offset)
     if symbol is None:
         return ()

@@ -30,7 +30,7 @@ _VALUE = compiled_later(
 """The rest of a key's line; open quotes and brackets continue below."""
 
 _PROPERTIES = compiled_later(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
-"""An anchor and a tag: what they belong to follows."""
+"""An anchor and a tag: their node follows."""
 
 _BLOCK = compiled_later(r"[ \t]*+(?:[&!]\S*[ \t]+)*[|>][-+]?(?P<deep>[1-9])?[-+]?[ \t]*(?:(?<=[ \t])#.*)?")
 """The header of a block scalar; it may have an indentation indicator."""

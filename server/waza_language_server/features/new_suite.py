@@ -27,7 +27,7 @@ class SuiteOffer:
 
 
 def title_of_offer(skill: str) -> str:
-    """Return what is to be clicked to make a suite for a skill."""
+    """Return the title of the offer to create a suite for a skill."""
     return f"New suite for skill {skill}"
 
 

@@ -92,7 +92,7 @@ def _item(item: Node, kind: SymbolWord, *, detailed: bool) -> Steps[OutlineSymbo
 
 
 def _beginning(item: Node) -> str:
-    """Return what a mapping without a name begins with; its number where that is nothing short."""
+    """Return the first key and value of a mapping without a name, its index if the value is not a string."""
     key, value = item.nth_child(0), item.nth_child(1)
     if key is None or value is None or value.kind != "scalar" or not value.value.strip():
         return f"{item.step}"

@@ -31,7 +31,7 @@ TASK_GLOB = "task.glob"
 def surroundings(
     document: Document, workspace: Workspace, kind: str | None, node: Node | None
 ) -> Surroundings:
-    """Return what a value of a kind can refer to; ``node`` is None while it cannot be read."""
+    """Return the context of a value of a kind; ``node`` is None while it cannot be read."""
     if kind != TASK_GLOB:
         return NOWHERE
     return Surroundings(

@@ -1,1 +1,1 @@
-"""Suites on disk and in the editor: which file is what, and who refers to whom."""
+"""Suites on disk and in the editor: the kinds of files, and the references between them."""

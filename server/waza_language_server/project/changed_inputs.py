@@ -100,7 +100,7 @@ class InputTexts:
         return self._records[key]
 
     def text_then(self, origin: RunOrigin, recorded: str) -> str | None:
-        """Return what a file said at a run, credentials masked; None when that was not kept."""
+        """Return the text of a file at a run, with credentials masked; None if it was not stored."""
         return self.recorded(origin).texts.get(recorded)
 
     def moved_in_steps(
@@ -130,7 +130,7 @@ class InputTexts:
         return found
 
     def _says(self, origin: RunOrigin, file: InputFile, task: str) -> bool:
-        """Tell whether a file of a run has a line at its margin which says that it is that of a task."""
+        """Return whether a file of a run has a line at its margin which says that it is that of a task."""
         lines = _ID_LINE.findall(self.text_then(origin, file.path) or "")
         return any(line.split(" #", 1)[0].strip() in (task, f"'{task}'", f'"{task}"') for line in lines)
 
@@ -141,7 +141,7 @@ class InputTexts:
     def changed_in_steps(
         self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
     ) -> Steps[tuple[ChangedInput, ...]]:
-        """Return what has changed since a run, what decides all tasks first."""
+        """Return the changed inputs since a run, those of all tasks first."""
         found: list[ChangedInput] = []
         for number, file in enumerate(self.recorded(origin).files[:MAX_FILES]):
             if not number % _FILES_PER_PAUSE:

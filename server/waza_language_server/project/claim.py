@@ -72,7 +72,7 @@ _NESTED_KEY = compiled_later(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*
 _NOTHING = compiled_later(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
 _LISTED = compiled_later(r"""[^\s\[\],"'-][^\s\],"']*""")
 _LOOK_AT = 200_000
-"""Characters of a file that are looked at: a suite file says what it is long before that."""
+"""The most characters of a file that are read: a suite file is recognized long before that."""
 
 
 def claim(
@@ -117,8 +117,8 @@ def says_nothing(text: str) -> bool:
 def begins_eval(text: str, *, begun: bool) -> bool:
     """Return whether a file called like an eval file, with a skill nearby, is on its way to become one.
 
-    It says nothing yet, or names a skill among keys of eval files alone. One that was seen ``begun`` while it
-    said nothing goes on to be one as long as it has a key of eval files: it is saved half written.
+    It is empty, or names a skill and has only keys of eval files. A file that was ``begun`` empty remains one
+    as long as it has a key of eval files: it may be saved half written.
     """
     if says_nothing(text):
         return True

@@ -25,7 +25,7 @@ from waza_language_server.project.stamps import Stamp, identity_of, is_settled, 
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 
 MAX_BYTES = 4_000_000
-"""Larger files are not read: what they hold stays unknown."""
+"""Bytes; larger files are not read, and their content stays unknown."""
 TOO_LARGE = "the file is too large"
 MAX_NAMES = 20_000
 """More names in one folder are not listed: the editor waits meanwhile, 30 ms for so many."""
@@ -45,7 +45,7 @@ Key = TypeVar("Key")
 
 
 def content_of(path: Path, text: str) -> bytes:
-    """Return what an open text is on disk once it is saved: an editor keeps a byte order mark to itself."""
+    """Return the bytes of an open text once it is saved: an editor does not show a byte order mark."""
     content = text.encode("utf-8", "surrogatepass")
     with suppress(FileError):
         if not content.startswith(BOM_UTF8) and read_beginning(path, len(BOM_UTF8)) == BOM_UTF8:
@@ -92,10 +92,10 @@ class Disk:
             self._moment, self.reach.links.known = None, None
 
     def held_still_in_steps(self, steps: Steps[Value], *, seconds: float = math.inf) -> Steps[Value]:
-        """Do some work as if the disk were held still; who looks between its pauses sees it as it is.
+        """Do some work as if the disk were held still; other code sees its actual state during the pauses.
 
-        Where it is held still already, as for a check of many files, what is known of it is known here, too.
-        Long work looks again after some ``seconds``.
+        If it is held still already, as for a check of many files, that cache is used.
+        Long work reads the disk again after some ``seconds``.
         """
         moment: dict[Hashable, object] = {}
         followed: dict[str, str] = {}
@@ -133,7 +133,7 @@ class Disk:
         return value
 
     def stamp(self, path: Path) -> Stamp | str | None:
-        """Return the stamp of a file or folder, None when there is no such thing, or why we cannot tell."""
+        """Return the stamp of a file or folder, None if it does not exist, or why that is unknown."""
         return stamp_of(path)
 
     def identity(self, folder: Path) -> tuple[int, int] | None:
@@ -197,7 +197,7 @@ class Disk:
         return tuple(name for name in names if name in present)
 
     def text(self, path: Path) -> Fact[str]:
-        """Return the text of a file; absent when there is none, unknown when it is no text that we read."""
+        """Return the text of a file; absent if it does not exist, unknown if it cannot be read as text."""
         try:
             content = read_bytes(path, MAX_BYTES, within=self.reach.around(path.parent))
             return Fact("known", text_of(content))
@@ -244,7 +244,7 @@ class Disk:
         read: Callable[[Fact[str]], Value],
         most: int,
     ) -> Value:
-        """Return what was remembered of a file if it is the same, else what is read now."""
+        """Return the cached value of a file if it is unchanged, else read it now."""
         known = self._recalled(memory, key, path, path.parent)
         if known is None and (why := self._led_outside(path, path.parent)):
             return read(Fact("unknown", "", why))
@@ -278,7 +278,7 @@ class Disk:
         return memory.get(key)
 
     def _led_outside(self, path: Path, folder: Path) -> str:
-        """Return why a path must not even be looked at, "" when it may; ``folder`` is where it begins."""
+        """Return why a path must not even be looked up, "" if it may be; ``folder`` is where it begins."""
         boundary = self.reach.around(folder)
         if boundary.holds(path):
             return ""

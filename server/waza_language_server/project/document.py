@@ -39,7 +39,7 @@ class Document:
 
     @cached_property
     def lines(self) -> LineIndex:
-        """The lines of the text; what they are outside of an edit is known from the version before."""
+        """The lines of the text; those outside of an edit come from the version before."""
         lines = LineIndex(self.text, self._lines_before[0] if self._lines_before else None)
         self._lines_before.clear()
         return lines

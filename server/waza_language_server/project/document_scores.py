@@ -57,10 +57,10 @@ PATIENCE_SECONDS = 0.1
 
 
 def goes_on_elsewhere(run: RunResult) -> bool:
-    """Tell whether the newest record of a suite is still being written."""
+    """Return whether the newest record of a suite is still being written."""
     if run.complete or not run.path.name.endswith(JOURNAL_SUFFIX):
         return False
-    # Hardly ever needed: a run goes on.
+    # Rarely needed: only while a run is active.
     from waza_engine.results.reading.journals import begun, goes_on
 
     journal = begun(run.path)
@@ -151,7 +151,7 @@ class DocumentScores:
         self._own: dict[Path, dict[str, set[str]]] = {}
         self._digests: dict[Path, str | None] = {}
         self._around: dict[tuple[str, datetime], tuple[tuple[ChangedInput, ...], bool, str]] = {}
-        """The files that changed since a task was judged, whether it asks otherwise, and who answered."""
+        """The files that changed since a task was judged, whether its prompt changed, and the other agent."""
         self.recorded = RecordedRuns(project, runs)
         """The runs that the scores were recorded in."""
 
@@ -172,21 +172,21 @@ class DocumentScores:
         return next((one for one in found if one is not None), None)
 
     def live(self, task: TaskResult, grader: str) -> Regraded | None:
-        """Return what is judged live of a task, None when it was not."""
+        """Return the live verdicts of a task, None if there are none."""
         found = (self._scores.regraded.of(suite.path, task, grader) for suite, _ in self._runs)
         return next((one for one in found if one is not None and one.live), None)
 
     def awaits_suite(self, run: RunResult, moment: datetime) -> bool:
-        """Tell whether a run of the whole suite goes on, newer than its verdict of a moment."""
+        """Return whether a run of the entire suite is active that is newer than its verdict of a moment."""
         return any(self._scores.going.await_suite(suite, moment) for suite in self.suites_of(run))
 
     def awaits_task(self, run: RunResult, task: TaskResult) -> bool:
-        """Tell whether a run goes on that has not judged a task yet."""
+        """Return whether a run is active that has not judged a task yet."""
         going = self._scores.going
         return any(going.await_task(suite, task.id, task.timestamp) for suite in self.suites_of(run))
 
     def awaits_prompt(self, run: RunResult, prompt: PromptResult) -> bool:
-        """Tell whether a run goes on that has not tried a trigger prompt yet."""
+        """Return whether a run is active that has not tried a trigger prompt yet."""
         return any(
             self._scores.going.await_prompt(
                 suite, prompt.prompt, prompt.timestamp, should_trigger=prompt.should_trigger
@@ -206,11 +206,11 @@ class DocumentScores:
         return next((one for one in found if one is not None), None)
 
     def waits(self, task: str) -> bool:
-        """Tell whether a run goes on that is to judge a task."""
+        """Return whether a run is active that will judge a task."""
         return any(self._scores.going.waits(suite, task) for suite in self._all_suites)
 
     def runs_elsewhere(self, run: RunResult) -> bool:
-        """Tell whether the newest run of a suite goes on and was started by another program."""
+        """Return whether the newest run of a suite is active and was started by another program."""
         own = any(map(self._scores.going.runs, self.suites_of(run)))
         return not own and goes_on_elsewhere(run)
 
@@ -301,7 +301,7 @@ class DocumentScores:
         return self._scores.strengths.of(suites, place, grader.recorded_as, grader.node.to_python())
 
     def of_suite_graders_in_steps(self) -> Steps[tuple[Score, ...]]:
-        """Return what the graders of the suite said of the task of a task file, with many pauses."""
+        """Return the results of the suite's graders on the task of a task file, with many pauses."""
         if self._task is None or not self._runs:
             return ()
         suite, run = max(self._runs, key=lambda known: known[1].timestamp)
@@ -366,9 +366,9 @@ class DocumentScores:
         return self._outcome(task, recorded, now, awaited=awaited)
 
     def _is_of(self, result: GraderResult, suite: Suite, task: TaskResult, now: _Written) -> bool:
-        """Tell whether a verdict is of the grader that is written here, not of a namesake elsewhere.
+        """Return whether a verdict is from the grader that is written here, not from a namesake elsewhere.
 
-        That is known by what the files said then; a grader of another type is another one.
+        The files of that time decide; a grader of another type is another one.
         """
         then = self.recorded.values_then(now.path, result.timestamp)
         if then is None:
@@ -435,17 +435,17 @@ class DocumentScores:
         return Outcome(task, result, stale, graded, changes, regraded.at, live)
 
     def _is_as_read(self, path: Path, read: Mapping[Path, str]) -> bool:
-        """Tell whether a file is known to be as it was read."""
+        """Return whether a file is certainly unchanged since it was read."""
         return path in read and self._digests.get(path) == read[path]
 
     def _is_other(self, path: Path, read: Mapping[Path, str]) -> bool:
-        """Tell whether a file is known not to be as it was read."""
+        """Return whether a file has certainly changed since it was read."""
         now = self._digests.get(path)
         return now is not None and now != read[path]
 
 
 def _until_judged(live: Regraded, today: Json, behind: Literal["no", "briefly", "long"]) -> Regraded:
-    """Return what is shown of a live verdict while the grader as it is written now is judged."""
+    """Return the text of a live verdict while the current grader is being graded."""
     if behind == "no":
         return live
     result = live.result if behind == "briefly" else replace(live.result, status="pending", checks=())

@@ -1,8 +1,8 @@
 """The suites whose globs lead out of their folder: ``one/eval.yaml`` with ``../tasks/*.yaml``.
 
-The suites of a task are looked for above it; these lie elsewhere, so they are noted by the place their globs
-lead to while the workspace is read. A note is a hint where to look: who finds a suite by one asks the file
-whether it still says so.
+The suites of a task are searched above it; these are elsewhere, so they are indexed by the target of their
+globs while the workspace is read. An entry is only a hint: callers check the file of a suite before they rely
+on it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class FarSuites:
         self._doubts += 1
 
     def all_noted(self, moment: int) -> None:
-        """Take note that all suites of the workspace were looked at since a ``moment``."""
+        """Take note that all suites of the workspace were read since a ``moment``."""
         self._known_since = moment
 
     def note(self, suite: Suite) -> None:
@@ -81,7 +81,7 @@ class FarSuites:
         return tuple(folder for folder, _, _ in self._places.get(eval_file, ()))
 
     def take_news(self) -> FarNews:
-        """Return what was noted since the last time."""
+        """Return the globs that were noted since the last call."""
         news, self._news = self._news, set[_Place]()
         return FarNews(news)
 

@@ -1,6 +1,6 @@
-"""Runs that go on: what they have not judged yet keeps an older result, which would pass for theirs.
+"""Active runs: items that they have not judged yet have an older result, which would pass for theirs.
 
-A result is of a run that goes on when it is not older than its begin: records carry when their run began.
+A result is from an active run if it is not older than the run's start, which is in each record.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class GoingRun:
         return self.target.kind == "suite" and self.tasks is None and self.prompts is None
 
     def has_task(self, task: str) -> bool:
-        """Tell whether it judges a task, or a grader of it."""
+        """Return whether it judges a task, or a grader of it."""
         if self.target.kind != "suite":
             return self.target.task == task
         return self.is_whole or (self.tasks is not None and task in self.tasks)
 
     def has_prompt(self, prompt: str, *, should_trigger: bool) -> bool:
-        """Tell whether it tries a trigger prompt."""
+        """Return whether it tries a trigger prompt."""
         if self.target.kind == "prompt":
             return (self.target.prompt, self.target.should_trigger) == (prompt, should_trigger)
         return self.is_whole or (self.prompts is not None and prompt in self.prompts)
@@ -119,20 +119,20 @@ class GoingRuns:
         return max(found, key=lambda one: one.since, default=None)
 
     def waits(self, suite: Path, task: str) -> bool:
-        """Tell whether a run goes on that is to judge a task."""
+        """Return whether a run is active that will judge a task."""
         runs = [run for run in self._going.values() if run.target.suite == suite]
         return any(run.target.kind != "grader" and run.has_task(task) for run in runs)
 
     def runs(self, suite: Path) -> bool:
-        """Tell whether anything of a suite goes on here."""
+        """Return whether any run of a suite is active here."""
         return any(run.target.suite == suite for run in self._going.values())
 
     def whole(self, suite: Path) -> bool:
-        """Tell whether a run of the whole suite goes on."""
+        """Return whether a run of the entire suite is active."""
         return any(run.is_whole for run in self._going.values() if run.target.suite == suite)
 
     def await_suite(self, suite: Path, moment: datetime) -> bool:
-        """Tell whether a run of the whole suite goes on that is newer than a result of a moment."""
+        """Return whether a run of the entire suite is active that is newer than a result of a moment."""
         return any(run.is_whole for run in self._since(suite, moment))
 
     def await_task(self, suite: Path, task: str, moment: datetime) -> bool:

@@ -63,11 +63,11 @@ class Histories:
         self._known: dict[Path, SuiteHistory] = {}
 
     def of(self, suite: Path) -> SuiteHistory | None:
-        """Return what is known of a suite."""
+        """Return the known history of a suite."""
         return self._known.get(suite)
 
     def take(self, suite: Path, found: SuiteHistory | None) -> bool:
-        """Take what a suite's history is now; return whether that is something new."""
+        """Store the current history of a suite; return whether it has changed."""
         before = self._known.pop(suite, None)
         if found is not None:
             self._known[suite] = found
@@ -77,7 +77,7 @@ class Histories:
 
 
 def history_of(answer: object) -> SuiteHistory | None:
-    """Return what the engine answers to ``result.history``; None without runs, and for what is no answer."""
+    """Return the history in an answer to ``result.history``; None without runs, or if it is malformed."""
     runs = tuple(_run(run) for run in _blocks(answer, "runs"))
     known = [run for run in runs if run is not None]
     if not known or len(known) < len(runs):

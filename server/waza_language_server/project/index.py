@@ -192,7 +192,7 @@ class Project:
     def tree(self, path: Path) -> Tree:
         """Return the tree of a file as it is open, or else as it is on disk; empty when it cannot be read.
 
-        Of the files on disk the last few are kept, for as long as they stay what they are.
+        The last few files on disk are cached as long as they are unchanged.
         """
         document = self.documents.get(path)
         return document.tree if document is not None else self.disk.tree(path)
@@ -203,7 +203,7 @@ class Project:
             yield from self.disk.read_tree_in_steps(path)
 
     def outline(self, path: Path) -> Outline:
-        """Return what an eval or task file says; ``EMPTY`` when it cannot be read."""
+        """Return the outline of an eval or task file; ``EMPTY`` if it cannot be read."""
         document = self.documents.get(path)
         if document is not None:
             return outline_of(document)
@@ -225,7 +225,7 @@ class Project:
         yield
 
     def read_outline_in_steps(self, path: Path) -> Steps[None]:
-        """Read what an eval or task file says that is not open."""
+        """Read the outline of a closed eval or task file."""
         if path not in self.documents:
             yield from self.disk.derive_in_steps(path, "outline", self._read_outline)
 
@@ -249,7 +249,7 @@ class Project:
         yield from (name for name in (*sorted(usual), *sorted(others)) if self._is_eval(folder / name))
 
     def tasks_with_id(self, suite: Suite, task_id: str) -> Generator[Path | None]:
-        """Yield the task files of a suite with this ``id``, and None after each that was looked at."""
+        """Yield the task files of a suite with this ``id``, and None after each that was checked."""
         paths: Iterable[Path] = self.task_paths(suite).value
         if self.disk.is_still:
             # Callers loop over all tasks of a suite: avoid a quadratic number of reads.

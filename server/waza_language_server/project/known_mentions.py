@@ -38,7 +38,7 @@ class KnownMentions:
         self._last: tuple[Path, Stamp, str] | None = None
 
     def of(self, path: Path, kind: str) -> tuple[Mention, ...] | None:
-        """Return what a file of this kind mentions, None when it was not read or has changed since."""
+        """Return the mentions of a file of this kind, None if it was not read or has changed since."""
         known = self._files.get(path)
         if known is None or known.kind != kind:
             return None
@@ -48,7 +48,7 @@ class KnownMentions:
         return known.mentions
 
     def keep(self, path: Path, kind: str, stamp: Stamp, mentions: tuple[Mention, ...]) -> None:
-        """Remember what a file mentions; ``stamp`` is that of the file before it was read."""
+        """Cache the mentions of a file; ``stamp`` is that of the file before it was read."""
         self._drop(path)
         # A file without any counts as well.
         if self._size + len(mentions) + 1 <= MOST_KEPT:

@@ -41,7 +41,7 @@ class NamedPath:
     is_absolute: bool = False
 
     def moved(self, moves: Mapping[Path, Path]) -> NamedPath:
-        """Return the same after files and folders have got new names; what is in a folder moves with it."""
+        """Return the same after files and folders were renamed; the content of a folder moves with it."""
         base = moved_path(self.base, moves)
         if self.holder is not None:
             below = os.path.relpath(self.base, self.holder.parent)
@@ -58,14 +58,14 @@ class NamedPath:
 
 
 class PathsIn:
-    """The paths of one suite file, and what they mean."""
+    """The paths of one suite file, and their targets."""
 
     def __init__(self, project: Project, file: SuiteSource) -> None:
         self._project = project
         self._file = file
 
     def named(self, mention: Mention) -> NamedPath | None:
-        """Return what a path means, None when there is no such file or it may not be looked at."""
+        """Return the target of a path, None if it does not exist or may not be read."""
         path = self._file.path
         written, rest = _levels(mention)
         if path is None or written is None:

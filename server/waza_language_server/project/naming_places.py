@@ -1,4 +1,4 @@
-"""Where the files of suites name something: each is read once, and only if it can say what is looked for."""
+"""Locations where suite files name something: each file is read once, and only if it can contain the name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Reference:
 def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Mention | None]:
     """Yield everything that a file names, and None wherever a pause is welcome.
 
-    Nothing of a file that can say none of the words that are looked for: it is not parsed.
+    A file that contains none of the words is not parsed.
     """
     known = _known(workspace, file)
     if known is not None:
@@ -107,7 +107,7 @@ def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) 
     tree = yield from _tree(workspace, file)
     found: list[Mention] = []
     catalog = workspace.catalog
-    # A path is not looked for by its words.
+    # A path cannot be searched by its words.
     steps = mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
     for each in steps:
         yield
@@ -117,7 +117,7 @@ def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) 
 
 
 def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | None:
-    """Return what a closed file mentions if that is known, without reading it."""
+    """Return the cached mentions of a closed file, without reading it."""
     if file.document is not None or file.path is None:
         return None
     return workspace.known.of(file.path, file.kind)

@@ -31,8 +31,8 @@ class GraderOutline:
     """One grader entry. Both words may be empty while it is being written.
 
     ``task`` is the id of the task that is written inline around it, None for one of the file itself.
-    ``has_results`` tells whether results are found by its name. ``weight`` is what it counts in a weighted
-    score, None where that is not known.
+    ``has_results`` says whether results are found by its name. ``weight`` is its weight in a weighted score,
+    None if unknown.
     """
 
     name: str
@@ -188,7 +188,7 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
 
 
 def outline_of(document: Document) -> Outline:
-    """Return what an open document says, computed once for each version."""
+    """Return the outline of an open document, computed once for each version."""
     return finished(outline_of_in_steps(document))
 
 
@@ -207,7 +207,7 @@ def is_outlined(document: Document) -> bool:
 
 
 def weight_of(entry: Node) -> float | None:
-    """Return what a grader counts: zero and below mean 1, and a package may say it for who does not."""
+    """Return the weight of a grader: zero and below mean 1; None if unknown, as for a ``ref`` without one."""
     node = value_at(entry, "weight")
     if node is None:
         return 1.0 if entry.get("ref") is None else None
@@ -316,7 +316,7 @@ def _said_by(grader: GraderEntry) -> _Said:
 
 
 def _inline_tasks(root: Node, entries: SuiteFile) -> Steps[_Tasks]:
-    """Return what the inline tasks say; with pauses, and at once where an edit has left that alone."""
+    """Return the outline of the inline tasks; with pauses, except for those that an edit has not changed."""
     written = root.get("tasks")
     listed = written.target if written is not None else None
     if listed is not None and listed.kind == "sequence":

@@ -13,7 +13,7 @@ from pathlib import Path
 from waza_engine.boundary import Boundary, repository_around, suite_boundary
 
 MAX_LEVELS = 200
-"""Folders of a path that are looked at one by one."""
+"""The most folders of a path that are checked one by one."""
 
 
 class Links:
@@ -77,7 +77,7 @@ class Reach:
 
 
 class _Asked(Boundary):
-    """A boundary that remembers where links lead, for who asks what it holds; not for who opens a file."""
+    """A boundary that caches the targets of links: for questions what it holds, not for opening files."""
 
     def __init__(self, folders: tuple[str, ...], name: str, links: Links) -> None:
         super().__init__(folders, name)

@@ -64,11 +64,11 @@ class RecordedRuns:
         return tuple(change for change in known if not change.tasks or not change.tasks.isdisjoint(tasks))
 
     def asks_otherwise(self, moment: datetime, task: str) -> bool:
-        """Tell whether the own file of a task asks something else than at a run."""
+        """Return whether the prompt in a task's own file has changed since a run."""
         return self._rewritten_since(moment).get(task, False)
 
     def says_otherwise(self, moment: datetime, tasks: Collection[str]) -> bool:
-        """Tell whether the own file of one of these tasks asks or expects something else than at a run."""
+        """Return whether the prompt or expectations in these tasks' own files have changed since a run."""
         return not self._rewritten_since(moment).keys().isdisjoint(tasks)
 
     def added_since(self, moment: datetime) -> str:

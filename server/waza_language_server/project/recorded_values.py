@@ -46,7 +46,7 @@ def entries_in_steps(project: Project, suite: Path) -> Steps[Values]:
 
 
 def values_today_in_steps(tree: Tree) -> Steps[Values]:
-    """Return what an open document says now, worked out once for each version."""
+    """Return the current values of an open document, computed once for each version."""
     known = _of_trees.get(tree)
     if known is None:
         known = _of_trees[tree] = yield from values_in_steps(tree)

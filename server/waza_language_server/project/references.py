@@ -66,7 +66,7 @@ class _Named:
 
 
 def symbol_at(document: Document, workspace: Workspace, offset: int) -> Symbol | None:
-    """Return what is named at an offset of a document, None when nothing is that is known."""
+    """Return the symbol that is named at an offset of a document, None if there is no known one."""
     found = mention_at(document, workspace.catalog, offset)
     return Symbol(found.kind, found.name, document, found) if found is not None else None
 
@@ -262,7 +262,7 @@ def _of_skill(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
             yield file
 
     found = yield from named(workspace, files(), "skill", symbol.name)
-    # A suite may find its skill where no suites are looked for, and as an agent's file.
+    # A suite may find its skill in a folder that is not searched for suites, and as an agent's file.
     defined = yield from skills_called(project, symbol.document, symbol.name)
     others = (SuiteSource.at(project, each.file, "skill") for each in defined if each.written)
     return found + (

@@ -255,7 +255,7 @@ class Regradings:
         }
 
     def drop(self, suite: Path, task: str, grader: str) -> None:
-        """Forget what a grader says of a task: it is not judged any more."""
+        """Forget the result of a grader on a task: it is not updated any more."""
         known = self._tasks.get((str(suite), task))
         if known is not None and grader in known.graders:
             graders = {name: one for name, one in known.graders.items() if name != grader}
@@ -303,7 +303,7 @@ def _suite_now(run: RunResult, regraded: RegradedSuite) -> RunResult:
 
 
 def _was_reviewed(task: TaskResult, since: datetime) -> bool:
-    """Tell whether a person has given a verdict of a task since."""
+    """Return whether a person has given a verdict of a task since."""
     return any(each.reviewed is not None and each.reviewed > since for each in task.graders.values())
 
 

@@ -34,9 +34,9 @@ def live_task(
     at: datetime,
     bed: datetime | None = None,
 ) -> RegradedTask | None:
-    """Return what a grader says of a task in ``live.verdicts``; None for what is not judged.
+    """Return the result of a grader on a task in ``live.verdicts``; None if it was not judged.
 
-    ``bed`` is when the run began that was chosen for it.
+    ``bed`` is the start of the run that was chosen for it.
     """
     if text_of(block.get("origin")) != "live":
         return None
@@ -57,7 +57,7 @@ def live_task(
 def regraded_tasks(
     answer: Block, recorded: Mapping[str, TaskResult], entries: Values, at: datetime
 ) -> Iterator[tuple[str, RegradedTask]]:
-    """Yield what the engine answers to ``grader.grade``, task by task, with the grader entries that it asked.
+    """Yield the results in an answer to ``grader.grade``, task by task, with the entries that graded.
 
     ``entries`` are by task and name, those of the suite at the task ``""``.
     """
@@ -93,7 +93,7 @@ def regraded_tasks(
 def regraded_suite(
     answer: Block, run: RunResult, tasks: Mapping[str, RegradedTask], entries: Values, at: datetime
 ) -> RegradedSuite:
-    """Return what the engine answers of a whole run; ``tasks`` are those of ``regraded_tasks``."""
+    """Return the result of an entire run in an answer; ``tasks`` are those of ``regraded_tasks``."""
     from waza_engine.results.reading.newest_scores import MetricResult
 
     conclusion = block_of(answer, "conclusion")

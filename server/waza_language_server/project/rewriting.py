@@ -1,4 +1,4 @@
-"""Other values for what is mentioned, each written in the style of its author."""
+"""Edits that replace mentioned values, each written in the style of its author."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class RunnableId:
 
     @staticmethod
     def parse(text: str) -> RunnableId:
-        """Return what a text names. Raises ``ValueError`` when it is none of these names."""
+        """Return the id that a string encodes. Raises ``ValueError`` if it is not valid."""
         found = _PROMPT.search(text)
         before, prompt = (text, None) if found is None else (text[: found.start()], text[found.end() :])
         suite, *names = map(_unescaped, before.split(_STEP))

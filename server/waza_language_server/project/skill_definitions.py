@@ -73,7 +73,7 @@ def skills_called(
     is_known = bool(found)
     for suite in suites:
         if is_known and suite.path not in mine and not any(map(_is_hidden, suite.outline.skill_directories)):
-            # It finds what is in the open folders already.
+            # The search of the open folders finds it already.
             continue
         for folder in _skills(project, suite):
             yield

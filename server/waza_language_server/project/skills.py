@@ -46,7 +46,7 @@ def written_description(text: str) -> str | None:
 
 
 def skill_name(text: Fact[str]) -> str | None:
-    """Return the ``name`` of the front matter, "" when there is none, None when there is no such file."""
+    """Return the ``name`` of the front matter, "" if there is none, None if the file does not exist."""
     if text.absent:
         return None
     written = written_name(text.value)

@@ -28,7 +28,7 @@ class UnknownSkillsError(Exception):
 
 
 def skills_of_run(project: Project, suite: Suite, listed: Iterable[str]) -> dict[Path, str]:
-    """Return the folders of the skills that a run of a suite finds, and what they are called.
+    """Return the folders of the skills that a run of a suite finds, and their names.
 
     ``listed`` are its ``skill_directories``. Raises ``UnknownSkillsError``.
     """
@@ -53,7 +53,7 @@ def name_in(project: Project, definition: Path) -> str:
 
 
 def name_without_word(definition: Path) -> str:
-    """Return what a skill is called whose definition says no name."""
+    """Return the name of a skill whose definition has none."""
     is_agent = definition.name.endswith(AGENT_SUFFIX)
     return definition.name.removesuffix(AGENT_SUFFIX) if is_agent else definition.parent.name
 
@@ -118,7 +118,7 @@ class _Skills:
                     yield from self._below(below, levels - 1)
 
     def _skill_in(self, folder: Path) -> str | None:
-        """Return what the skill in a folder is called, None when there is none."""
+        """Return the name of the skill in a folder, None if there is none."""
         self._names(folder)
         definition = definition_in(self._project, folder)
         if definition is None:

@@ -23,7 +23,7 @@ CLOCK_SLACK_SECONDS = 1.0
 
 
 def stamp_of(path: Path) -> Stamp | str | None:
-    """Return what changes when the file changes, None when there is no such file, or why we cannot tell."""
+    """Return the fingerprint of a file, None if it does not exist, or why it is unknown."""
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -34,7 +34,7 @@ def stamp_of(path: Path) -> Stamp | str | None:
 
 
 def was_there(path: Path, moment: datetime) -> bool:
-    """Tell whether the disk says that a file was at a moment what it is now."""
+    """Return whether a file is certainly unchanged since a moment."""
     stamp = stamp_of(path)
     return isinstance(stamp, tuple) and stamp[0] / 1e9 <= moment.timestamp() + CLOCK_SLACK_SECONDS
 
@@ -57,7 +57,7 @@ def is_settled(stamp: Stamp | str | None) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """Return in words why a file cannot be looked at."""
+    """Return a sentence why a file cannot be read."""
     if isinstance(error, PermissionError):
         return "there is no permission to read it"
     return "it cannot be read"

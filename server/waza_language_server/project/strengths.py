@@ -111,7 +111,7 @@ class Strengths:
         return len(found)
 
     def of(self, suites: Sequence[Path], task: str, name: str, entry: Json) -> Strength | None:
-        """Return what is known of a grader as it is written; ``task`` is "" for one of the suite."""
+        """Return the score of a grader as it is written; ``task`` is "" for one of the suite."""
         for suite in suites:
             found = self._suites.get(suite, {}).get((task, name))
             if found is not None and found.entry == entry:
@@ -119,7 +119,7 @@ class Strengths:
         return None
 
     def of_expected(self, suites: Sequence[Path], task: str, key: str, listed: Json) -> Strength | None:
-        """Return what is known of a list of ``expected`` as it is written."""
+        """Return the score of a list of ``expected`` as it is written."""
         return self.of(suites, task, f"_{key}", {key: listed})
 
     @property
@@ -128,7 +128,7 @@ class Strengths:
         return not self._suites
 
     def has_any(self, suites: Sequence[Path]) -> bool:
-        """Tell whether anything was measured of one of these suites."""
+        """Return whether anything was measured of one of these suites."""
         return any(suite in self._suites for suite in suites)
 
 

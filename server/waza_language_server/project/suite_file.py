@@ -80,7 +80,7 @@ class GraderEntry:
 
 
 def is_switched_off(task: Node) -> bool:
-    """Tell whether a task is left out of every run by `enabled: false`."""
+    """Return whether a task is left out of every run by `enabled: false`."""
     switch = task.get("enabled")
     return switch is not None and switch.target.to_python() is False
 
@@ -124,7 +124,7 @@ class SuiteFile:
     def graders_at(
         self, item: Node, place: GraderPlace, task: TaskEntry | None = None
     ) -> Iterator[GraderEntry]:
-        """Yield the grader that an item of such a list is, none when it is no mapping."""
+        """Yield the grader in an item of such a list, nothing if it is not a mapping."""
         node = item if item.green.kind == "mapping" else self._mapping(item)
         if node is not None:
             name, kind = _names.get(node.green) or _name_and_type(node)
@@ -159,7 +159,7 @@ class SuiteFile:
                 yield "checkpoint", graders
 
     def _items(self, node: Node, span: Span | None = None) -> Iterator[Node]:
-        """Return the items of a list; with a span those that touch it, and the others are not looked at."""
+        """Return the items of a list; with a span only those that touch it, without visiting the others."""
         items = self._followed(node)
         return items.each_item() if span is None else _touching(items, span)
 

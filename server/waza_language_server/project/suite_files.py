@@ -52,7 +52,7 @@ class SuiteSource:
 
 
 def suite_title(project: Project, path: Path) -> str:
-    """Return what a suite is called: its name, without one the name of its folder."""
+    """Return the name of a suite, by default that of its folder."""
     return project.outline(path).name or path.parent.name
 
 
@@ -75,7 +75,7 @@ def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
 
 
 def read_suites(project: Project) -> Steps[None]:
-    """Read what the eval files in the open folders say, unless that is known: which tasks are whose."""
+    """Read the eval files in the open folders, unless cached, to learn which tasks belong to which suite."""
     moment = project.far.moment
     if project.far.is_known:
         return
@@ -124,7 +124,7 @@ def files_of_workspace(
 
 
 def folders_of_workspace(project: Project, near: Document | SkillFile | None) -> Iterator[Path]:
-    """Yield the folders that suites and skills are looked for in."""
+    """Yield the folders that are searched for suites and skills."""
     roots = dict.fromkeys(project.roots)
     path = path_of(near.uri) if near is not None else None
     if path is not None and not any(path.is_relative_to(root) for root in roots):

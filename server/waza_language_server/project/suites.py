@@ -24,12 +24,12 @@ LEVELS_UP = 10
 """How many folders above a file are searched for its suite and its ``.waza.yaml``."""
 
 MOST_PATHS = 20_000
-"""Paths of one glob that are looked at."""
+"""The most paths of one glob that are checked."""
 
 
 @frozen()
 class Suite:
-    """An eval file and what it says."""
+    """An eval file and its outline."""
 
     path: Path
     outline: Outline
@@ -61,7 +61,7 @@ class Task:
 def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path, ...]]:
     """Return the files that one glob of a suite picks up, in the order of a run.
 
-    Absent when it picks up nothing; unknown when a folder on its way cannot be read or it is no glob.
+    Absent if it picks up nothing; unknown if a folder on its way cannot be read or it is not a valid glob.
     """
     doubts: list[str] = []
     boundary = disk.reach.around(folder)

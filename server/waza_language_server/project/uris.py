@@ -1,4 +1,4 @@
-"""File URIs as editors write them, to paths and back; a name that is no UTF-8 keeps its bytes."""
+"""File URIs as editors write them, to paths and back; a name that is not UTF-8 keeps its bytes."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class VerdictPlaces:
         return place if holder is None or named is None else self._place(holder[0], named)
 
     def graders_of(self, task: str) -> Iterator[tuple[str, bool]]:
-        """Yield what is recorded of a task: the graders of the suite, its own, what it expects.
+        """Yield the recorded graders of a task: those of the suite, its own, and its expectations.
 
         The names are those of records, which identify graders of checkpoints by their turn. Each comes with
         whether it can be run by itself: checkpoints and expectations are only judged with the task.
@@ -90,7 +90,7 @@ class VerdictPlaces:
                 yield f"_{key}", False
 
     def is_switched_off(self, task: str) -> bool:
-        """Tell whether a run leaves the task out."""
+        """Return whether a run leaves the task out."""
         _, node = self._task(task)
         return node is not None and is_switched_off(node)
 

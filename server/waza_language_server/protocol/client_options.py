@@ -21,7 +21,7 @@ class Shown:
 
     @staticmethod
     def of(section: object) -> Shown:
-        """Return what a section of the settings says: ``{"enable": true, kind: false, …}``."""
+        """Return the values of a section of the settings: ``{"enable": true, kind: false, …}``."""
         said = cast("dict[str, object]", section) if isinstance(section, dict) else dict[str, object]()
         hidden = frozenset(kind for kind, value in said.items() if value is False)
         return Shown(hidden - {"enable"}, "enable" not in hidden)
@@ -66,7 +66,7 @@ class ClientOptions:
 
 
 def client_options(given: object) -> ClientOptions:
-    """Return what a client has given; what is not what it should be is passed over, and is no trust."""
+    """Return the options of a client; invalid values are ignored, and never grant trust."""
     options = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
     interpreter, trusted = options.get("interpreter"), options.get("trusted")
     suggest = options.get("suggestCommand")

@@ -121,7 +121,7 @@ class Dispatcher:
             self._protocol.cancel(identifier)
 
     def _hand_over(self, message: Message) -> tuple[int, str] | None:
-        """Let ``pygls`` handle a message, or return the error of one that is not what the protocol says."""
+        """Let ``pygls`` handle a message, or return the error of one that violates the protocol."""
         try:
             structured = self._protocol.structure_message(with_version(message))
         except (JsonRpcException, TypeError, ValueError) as error:

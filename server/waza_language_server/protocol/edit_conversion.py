@@ -50,7 +50,7 @@ class FileConverter:
         return shown not in (None, file.text) and self._session.document(file.uri) is None
 
     def location_then(self, place: FilePlace) -> types.Location:
-        """Return a place as it was when it was looked for, for what is shown and read again after edits."""
+        """Return a location in the text that was searched, for lists that are requested again after edits."""
         return types.Location(place.uri, self._range_in(LineIndex(place.text), place.span))
 
     def workspace_edit(self, edit: WorkspaceEdit) -> Steps[types.WorkspaceEdit]:

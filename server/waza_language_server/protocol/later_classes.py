@@ -36,7 +36,7 @@ def classes_made_later() -> Generator[None]:
             import_module(_TYPES)
         finally:
             attrs.define, attrs.field = as_written
-        # It would ask every class for its fields; here each resolves what it refers to when it is made.
+        # It would request the fields of every class; here each resolves its references when it is completed.
         import_module("lsprotocol._hooks").__dict__["_resolved_forward_references"] = True
     yield
 
@@ -73,7 +73,7 @@ class _Fields:
         return getattr(owner, _MADE)
 
     def make(self) -> None:
-        """Make the class what it is written to be, once."""
+        """Complete the class once."""
         cls = self._cls
         with _making:
             if cls.__dict__.get(_MADE) is not self:

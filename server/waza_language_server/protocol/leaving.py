@@ -1,8 +1,8 @@
-"""How the process ends: always, and soon after there is a reason for it, with everything that it started.
+"""Shutdown: the process always ends soon after there is a reason for it, with everything that it started.
 
-The loop ends in order: it closes the engine, answers what waits, and returns. It may not get there: a handler
-that is busy for ever, a client that no longer reads what is written to it, an import that hangs. So a thread
-that depends on nothing of that ends the process when the time is over.
+An orderly loop closes the engine, answers pending requests, and returns. It may not get there: a handler that
+is busy for ever, a client that no longer reads, an import that hangs. So a thread that does not depend on
+any of these ends the process after a timeout.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
 
 
 def end_process(code: int) -> NoReturn:
-    """End this process, in which nothing goes on any more.
+    """End this process, in which no work is left.
 
-    Python would take its memory apart before, object by object, for a tenth of a second.
+    A normal exit would first free the memory, object by object, for a tenth of a second.
     """
     logging.shutdown()
     os._exit(code)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     """Makes plain data of values of the protocol."""
 
 LONG = 500
-"""Items of a list that are still written at once, as all other answers are."""
+"""The most items of a list that are still serialized in one piece, as all other answers are."""
 _AT_ONCE = 100
 _NUMBERS_AT_ONCE = 10_000
 

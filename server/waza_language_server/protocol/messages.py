@@ -79,7 +79,7 @@ def read_message(body: bytes) -> Message | Malformed:
 
 
 def kind_of(message: Message) -> Literal["request", "notification", "response"]:
-    """Return what a message is."""
+    """Return the kind of a message."""
     if "method" not in message and ("result" in message or "error" in message):
         return "response"
     return "request" if "id" in message else "notification"

@@ -37,7 +37,7 @@ _NARROWS = "only"
 
 
 def understood(message: Message, error: BaseException | None) -> Message | None:
-    """Return a message without what the converter could not read; None when it is needed."""
+    """Return a message without the parts that the converter could not read; None if one is needed."""
     params: object = message.get("params")
     if not isinstance(error, ClassValidationError) or not isinstance(params, dict):
         return None

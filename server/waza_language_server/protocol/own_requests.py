@@ -102,7 +102,7 @@ NEW_GRADERS = "waza/newGraders"
 
 @frozen()
 class NewGradersParams:
-    """``id`` and ``trial`` are those of ``waza/trialDocument``, ``text`` what is selected in it."""
+    """``id`` and ``trial`` are those of ``waza/trialDocument``, ``text`` is the selection in it."""
 
     id: str
     trial: int

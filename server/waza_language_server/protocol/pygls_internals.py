@@ -82,7 +82,7 @@ class Protocol(LanguageServerProtocol):
         return JsonRPCRequestMessage(data["id"], data["method"], "2.0", params)
 
     def _structure(self, data: Message) -> Any:
-        """Return a message of the protocol, without what is not understood and not needed."""
+        """Return a message of the protocol, without unreadable parts that are not needed."""
         try:
             return super().structure_message(data)
         except JsonRpcException as error:

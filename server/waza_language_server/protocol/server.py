@@ -137,7 +137,7 @@ class WazaServer(LanguageServer):
         )
 
     def files_changed(self, paths: Iterable[Path] | None) -> None:
-        """Let the problems of closed files be looked for again near some paths, or everywhere."""
+        """Compute the problems of closed files again near some paths, or everywhere."""
         if "workspace_problems" in self.__dict__:
             self.workspace_problems.changed(paths)
 
@@ -230,7 +230,7 @@ class WazaServer(LanguageServer):
 
     @property
     def shows_affected(self) -> bool:
-        """Return whether lenses depend on what has changed since the newest results."""
+        """Return whether lenses depend on the changes since the newest results."""
         return "affected" in self.__dict__ and self.affected.in_use
 
     @cached_property
@@ -249,7 +249,7 @@ class WazaServer(LanguageServer):
             self.affected.forget()
 
     def _meet_unknown_type(self) -> None:
-        # Asked once: what the engine of this client does not know is a mistake of the author.
+        # Requested once: a type that the engine of this client does not know is a mistake of the author.
         if self.trusted and not self.asked_for_types and not self.is_closing:
             self.asked_for_types = True
             from waza_language_server.protocol.handlers.grader_types import learn_types
@@ -370,4 +370,4 @@ def create_server() -> WazaServer:
 
 
 def _by_request(_ls: WazaServer, *_: object) -> None:
-    """Placeholder function for a command, which ``pygls`` requires."""
+    """Do nothing: ``pygls`` requires a function for each command."""

@@ -32,7 +32,7 @@ MOST_TRIED, FEWEST_TRIED = 40, 5
 MOST_MENU_CHARACTERS = 100_000
 """How many characters the fixes of one menu judge, at least those of the first ``FEWEST_TRIED``."""
 MOST_ROUNDS = 10
-"""How often the action for the whole file looks again at what it made: one fix may make room for another."""
+"""Rounds of the action for the entire file: one fix may make another one possible."""
 MOST_JUDGED_CHARACTERS = 300_000
 """How many characters the trials judge in which fixes are found that do not work with the others."""
 FEWEST_TRIALS = 30
@@ -117,7 +117,7 @@ def fix_all_in_steps(
 
 
 def fix_all(document: Document, fixed: Fixed) -> CodeAction | None:
-    """Return the action that makes of a document what was fixed, None when that is nothing."""
+    """Return the action that turns a document into the fixed one, None if nothing was fixed."""
     if not fixed.count:
         return None
     return CodeAction(FIX_ALL_TITLE, "source.fixAll", _change(document, fixed.edits), fixed.problems)
@@ -151,7 +151,7 @@ def fixed_in_steps(
 
 @frozen()
 class _Round:
-    """The fixes that can be applied at once, how many others were not tried, and the trials it took."""
+    """The fixes that can be applied together, the number of untried ones, and of validations."""
 
     taken: list[Chosen]
     untried: int

@@ -297,7 +297,7 @@ def _differs_by(before: Document, after: Document, grader: Json, lists: Mapping[
 
 
 def _said(document: Document) -> tuple[dict[str, Json], dict[int | None, list[Json]]] | None:
-    """Return what a file says besides graders, and its lists of graders: of the file, and of inline tasks."""
+    """Return the values of a file without graders, and its grader lists, of the file and of inline tasks."""
     root = document.tree.root
     value = root.to_python() if root is not None else None
     if not isinstance(value, dict):

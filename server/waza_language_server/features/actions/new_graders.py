@@ -35,7 +35,7 @@ _KEY = "graders"
 
 @frozen()
 class NewGrader:
-    """A change that adds a grader: what it asks for, where it goes, and which trials pass, in words."""
+    """An edit that adds a grader, with descriptions of its check, its place, and the passing trials."""
 
     words: str
     where: str

@@ -1,6 +1,6 @@
-"""The other ways to write what is selected, each tried before it is offered: it must bring no problem.
+"""Refactorings of the selection, each validated before it is offered: it must cause no problem.
 
-Architecture invariant: a file that makes such changes does not judge them; this one judges all of them.
+Architecture invariant: modules that create such edits do not validate them; this one validates all of them.
 """
 
 from __future__ import annotations

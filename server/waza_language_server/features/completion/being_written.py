@@ -44,7 +44,7 @@ def without_unfinished(
     text, lines = document.text, document.lines
     line = lines.line_span(lines.line_of(typed_at))
     if text[typed_at : line.end].strip():
-        # In the midst of a line: what is there was finished before.
+        # In the middle of a line: the rest was finished before.
         return problems
     held = _held_on_line(document, workspace, line, typed_at, problems)
     entry = _entry_at_its_end(document, typed_at)

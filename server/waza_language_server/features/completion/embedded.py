@@ -23,7 +23,7 @@ def embedded_items(place: Place, language: Language, kind: str | None) -> Iterat
     around = surroundings(place.document, place.workspace, kind, place.cursor.node)
     for position, word in enumerate(language.complete(value, offset, around)):
         if word.kind == "file":
-            # A name that is no UTF-8 cannot be written in a suite.
+            # A name that is not UTF-8 cannot be written in a suite.
             if shown(word.text) == word.text:
                 yield _path(place, word, position)
         else:

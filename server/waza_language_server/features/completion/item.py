@@ -73,7 +73,7 @@ class Completion:
 
 @frozen(slots=False)
 class Place:
-    """Where something is completed, and what is known around it."""
+    """The place of a completion, and its context."""
 
     document: Document
     workspace: Workspace
@@ -153,7 +153,7 @@ class Place:
         return bool(rest) and not (rest.startswith("#") and before.strip())
 
     def around(self, key: str) -> str | None:
-        """Return what a key is in the nearest mapping around the cursor that has it, None when none does."""
+        """Return the value of a key in the nearest mapping around the cursor that has it, else None."""
         root = self.document.tree.root
         path = self.cursor.container_path
         for length in range(len(path), 0, -1):
@@ -182,7 +182,7 @@ class Place:
 
     @cached_property
     def comma(self) -> str:
-        """The comma that must follow what is written, and its blank; "" when none must."""
+        """The comma and the space that must follow the inserted text; "" if not needed."""
         behind = self.cursor.replace.end + bool(self.quote)
         blank = "" if self.text[behind : behind + 1].isspace() else " "
         return f",{blank}" if self.cursor.needs_comma else ""

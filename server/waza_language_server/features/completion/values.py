@@ -43,7 +43,7 @@ def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
     if shape.kind == "grader.name" and key == "graders":
         yield from _suite_grader_names(place)
     elif provide is not None:
-        # A name that is no UTF-8 cannot be written in a suite.
+        # A name that is not UTF-8 cannot be written in a suite.
         yield from (item for item in provide(place) if shown(item.label) == item.label)
     yield from _listed(place, shape)
 

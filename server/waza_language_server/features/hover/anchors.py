@@ -25,7 +25,7 @@ MAX_WIDTH = 200
 _MOST_KEYS = 30
 """Keys of one merged mapping that are named."""
 _MOST_NODES = 20_000
-"""Nodes that are looked at to count the aliases of an anchor."""
+"""The most nodes that are visited to count the aliases of an anchor."""
 _MOST_MERGED = 100
 """The most merge keys that are followed."""
 
@@ -52,7 +52,7 @@ def anchored_value(document: Document, offset: int) -> tuple[Span, str] | None:
 
 
 def merged_keys(document: Document, entry: Entry) -> str | None:
-    """Return in Markdown what a merge key takes over from where; None for another key, or from nothing."""
+    """Return the keys that a merge key adds, and their origin, in Markdown; None if there are none."""
     holder = entry.value.parent
     if entry.key.value != MERGE_KEY or entry.key.style != "plain" or holder is None:
         return None

@@ -72,7 +72,7 @@ def hover(
     documentation: str,
     now: datetime | None = None,
 ) -> Hover | None:
-    """Return what is written at an offset means, None when there is nothing to say.
+    """Return the explanation of the text at an offset, None if there is none.
 
     ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
     the score is looked at, for its age.
@@ -168,7 +168,7 @@ def key_documentation(name: str, shape: Shape, why: str = "") -> str:
     """Return the description of a key: signature, meaning, default, allowed values, an example."""
     parts = [fenced(signature(name, shape), "yaml"), *notes(shape), shape.description]
     if shape.enum and shape.kind != "grader.type":
-        # Types are listed by their descriptions; the one that an entry has is no rule for it.
+        # Types are listed by their descriptions, so do not show the entry's own type as a constraint.
         allowed = ", ".join(f"`{value_text(value)}`" for value in shape.enum if value is not None)
         parts.append(f"**Allowed:** {allowed}")
     if shape.has_default and shape.default is not None:

@@ -30,7 +30,7 @@ NAMING_KINDS = frozenset({"skill.name", "path.fixture", "path.suite", "task.id"}
 
 
 def named_thing(document: Document, workspace: Workspace, node: Node, kind: str) -> str | None:
-    """Return in Markdown what a value of one of the kinds names, None when nothing of that name is known."""
+    """Return the description of the named thing in Markdown, None if nothing of that name is known."""
     path, value = path_of(document.uri), node.target.value
     if path is None or not value.strip():
         return None

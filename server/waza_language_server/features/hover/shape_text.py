@@ -48,7 +48,7 @@ def type_words(shape: Shape) -> str:
     if "array" in types:
         return f"list of {type_words(shape.items)}" if shape.items is not None else "list"
     if "string" in types:
-        # Text also takes plain numbers and booleans: that is how they are read, not what is meant.
+        # Strings also accept plain numbers and booleans, but the author intends a string.
         return {"python.assertion": "Python expression", "regex": "regular expression"}.get(
             shape.kind or "", "text"
         )

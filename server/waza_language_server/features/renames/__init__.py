@@ -1,1 +1,1 @@
-"""Other names for things, files and folders, and what has to follow them."""
+"""Renames of symbols, files and folders, and the edits that have to follow them."""

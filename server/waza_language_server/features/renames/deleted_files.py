@@ -1,6 +1,6 @@
 """Files are deleted: entries of lists that are nothing but their paths go with them.
 
-A path that is the value of a key stays, and so does a glob: what it should say then is the author's business.
+A path that is the value of a key stays, and so does a glob: the author has to decide on a new value.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 MOST_ENTRIES = 100
-"""Entries of one file that go at once; each is read again without the one before."""
+"""The most entries of one file that are removed together; each needs another parse."""
 
 
 def deleted_files(workspace: Workspace, gone: Sequence[Path]) -> Steps[WorkspaceEdit]:
-    """Return the edits that take the entries of lists away that name what is deleted, before it is.
+    """Return the edits that remove the entries of lists that name deleted files, before the deletion.
 
-    ``gone`` are files and folders; what is in a folder goes with it. Entries are the paths in a list such as
+    ``gone`` are files and folders, with all files in them. Entries are the paths in a list such as
     ``tasks``, also as ``- path: …`` without another key.
     """
     found: list[FileEdit] = []

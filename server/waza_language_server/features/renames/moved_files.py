@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[WorkspaceEdit]:
-    """Return the edits of the paths that name what is moved, before it is.
+    """Return the edits of the paths that name moved files, before the move.
 
-    ``moves`` are the new paths of files and folders; what is in a folder moves with it. A file that is moved
-    keeps naming what it named, a suite keeps its tasks, and a skill is called like its folder.
+    ``moves`` are the new paths of files and folders, with all files in them. A moved file keeps the targets
+    of its paths, a suite keeps its tasks, and a skill gets the name of its folder.
     """
     paths = yield from path_changes(workspace, moves)
     return WorkspaceEdit.of([*paths, *(yield from renamed_skills(workspace, moves))])
@@ -38,7 +38,7 @@ def path_changes(
 ) -> Steps[list[tuple[FilePlace, str]]]:
     """Return the same as places and what to write there.
 
-    ``near`` is the document around which suites are looked for when no folder is open.
+    ``near`` is the document around which suites are searched if no folder is open.
     """
     yield from read_suites(workspace.project)
     found: list[tuple[FilePlace, Mention, str]] = []

@@ -65,10 +65,9 @@ def renamable(document: Document, workspace: Workspace, offset: int) -> Renamabl
 def rename(
     document: Document, workspace: Workspace, offset: int, name: str, *, renames_files: bool
 ) -> Steps[Renaming | None]:
-    """Return the change that gives what is named at an offset another name, None when nothing is.
+    """Return the edit that renames the symbol at an offset, None if there is none.
 
-    ``renames_files`` is whether the editor can give a file another name in the same change. Raises
-    ``RenameError``.
+    ``renames_files`` says whether the editor can rename a file in the same edit. Raises ``RenameError``.
     """
     symbol = symbol_at(document, workspace, offset)
     name = name.strip()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
 Affected = Callable[["Path", "RunResult | None"], tuple[int, int] | None]
-"""How many tasks of a suite are not what they were when their results were recorded, and of how many."""
+"""The number of tasks of a suite that have changed since their results were recorded, and of all tasks."""
 
 LensKind = Literal["run", "affected", "regrade", "review", "more", "newSuite", "testBed"]
 LENS_KINDS: frozenset[str] = frozenset(get_args(LensKind))
@@ -61,7 +61,7 @@ def nothing_affected(_suite: Path, _recorded: RunResult | None) -> tuple[int, in
 
 @frozen()
 class CodeLens:
-    """A clickable line above ``span``: ``command`` is sent with one argument, the id of what is run."""
+    """A clickable line above ``span``: ``command`` is sent with one argument, the id of the runnable."""
 
     span: Span
     title: str
@@ -147,7 +147,7 @@ def lenses_of_in_steps(
     affected: Affected,
     words: str = "",
 ) -> Steps[tuple[CodeLens, ...]]:
-    """Return the lenses of what can be run; ``words`` say what that is, instead of its kind."""
+    """Return the lenses of a runnable; ``words`` describe it instead of its kind."""
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
     waiting: dict[Path, _Waiting] = {}
@@ -190,7 +190,7 @@ def _run_lens(
 
 
 def _affected_lens(runnable: Runnable, changed: tuple[int, int] | None) -> Iterator[CodeLens]:
-    """Yield the lens that runs what has changed; where that is nothing or all, the suite's own does it."""
+    """Yield the lens that runs the changed tasks; if none or all have changed, the suite's own is enough."""
     if changed is not None and 0 < changed[0] < changed[1]:
         title = f"▶ Run affected ({changed[0]} of {changed[1]})"
         yield CodeLens(runnable.span, title, RUN_AFFECTED, {"id": str(runnable.id)}, "affected")
@@ -211,7 +211,7 @@ def _answered(recorded: RunResult | None) -> frozenset[str]:
 
 
 def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | None:
-    """Return the lens that grades the last record again; None when there is no answer to grade."""
+    """Return the lens that grades the last record again; None if there is no answer to grade."""
     task = runnable.id.task
     if runnable.id.kind == "prompt":
         return None
@@ -221,7 +221,7 @@ def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | No
 
 
 def _waiting_of(suite: Path, recorded: RunResult | None) -> _Waiting:
-    """Return what waits of a suite: looked for once in the same results, which have up to 50,000 verdicts."""
+    """Return the pending items of a suite, cached for the same results, which have up to 50,000 verdicts."""
     if recorded is None:
         return frozenset()
     known = _known_waiting.get(suite)

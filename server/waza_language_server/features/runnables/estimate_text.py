@@ -34,7 +34,7 @@ class SuiteEstimates:
 
 
 def estimate_words(estimate: Estimate) -> str:
-    """Return ``≈ $0.42 · 3 min · 12 trials``, without what is not known; "" when nothing is to be said."""
+    """Return ``≈ $0.42 · 3 min · 12 trials``, without unknown parts; "" if nothing is worth showing."""
     cost = "" if estimate.free or estimate.usd is None else money(estimate.usd)
     time = "" if estimate.seconds is None else _time(estimate.seconds)
     if not cost and not time:

@@ -87,7 +87,7 @@ def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...
 
 
 def is_off_in_steps(project: Project, suite: Path) -> Steps[bool]:
-    """Tell whether a suite has tasks and every one is switched off; as a rule the first one says no."""
+    """Return whether a suite has tasks and all are disabled; usually the first one settles it."""
     some = False
     inline = (task.node for task in SuiteFile(project.tree(suite)).tasks())
     files = (project.tree(path).root for path in project.task_paths(project.suite(suite)).value)

@@ -1,6 +1,6 @@
-"""Suites and tasks over their last runs: the last scores after the name, since when it is red on hover.
+"""Suites and tasks over their last runs: the last scores after the name, and since when it fails on hover.
 
-Architecture invariant: answered from memory; what is not known yet has no hint.
+Architecture invariant: answered from memory; an unknown history has no hint.
 """
 
 from __future__ import annotations

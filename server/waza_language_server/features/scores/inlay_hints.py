@@ -197,7 +197,7 @@ def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
 
 
 def _shortened(label: str, room: int, *, is_cut: bool) -> str:
-    """Return a label without what says least, as far as there is no room for it; that it is stale stays."""
+    """Return a label shortened to the available room, least important parts first; the stale marker stays."""
     said, stale, _ = label.partition(STALE)
     room -= len(stale)
     while len(said) > room and " · " in said:

@@ -92,7 +92,7 @@ def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark
 
 
 def _kept_for(document: Document, workspace: Workspace, scores: DocumentScores) -> _Kept:
-    """Return what was made when the marks of a document depended on the same as now."""
+    """Return the cached marks of a document if their context is unchanged."""
     files = _kept.setdefault(workspace.project.scores, {})
     context = scores.context(document.tree)
     before = files.pop(document.uri, None)

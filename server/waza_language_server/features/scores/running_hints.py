@@ -45,7 +45,7 @@ def first_run_in_steps(
 
 
 def running_task(node: Node, scores: DocumentScores, task_id: str, now: datetime) -> Iterator[Verdict]:
-    """Yield what goes on in a task, nothing when it does not run."""
+    """Yield the progress of a task, nothing if it does not run."""
     trial, head = scores.under_way(task_id), node.get("id") or node.get("name")
     if head is not None and trial is not None:
         yield Verdict(head, _label(trial), _story(task_id, trial, now))
@@ -59,7 +59,7 @@ def running_prompt(prompt: WrittenPrompt, scores: DocumentScores, now: datetime)
 
 
 def _label(trial: UnderWay) -> str:
-    """Return what goes on in a task, or with a trigger prompt, in few characters."""
+    """Return a short label for the progress of a task or a trigger prompt."""
     number = f" · trial {trial.trial}" if trial.trial and trial.trial > 1 else ""
     return f"{RUNNING}{number} · {_PHASES[trial.phase]}"
 

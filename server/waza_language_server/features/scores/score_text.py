@@ -65,7 +65,7 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
 
 
 def suite_graders_label(scores: Sequence[Score]) -> str:
-    """Return in few characters what the graders of a suite said of one task, the worst by its name."""
+    """Return a short label for the results of a suite's graders on one task, the worst by its name."""
     again = REGRADED if any(outcome.regraded for score in scores for outcome in score.outcomes) else ""
     glyphs = [(_label(score.outcomes)[:1], score.name) for score in scores]
     for worst in "✗◐!◷○":

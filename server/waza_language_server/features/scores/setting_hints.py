@@ -71,7 +71,7 @@ def setting_hints_in_steps(
 
 
 Weighted = tuple[str, float | None]
-"""The name of a grader and what it counts, which may be unknown."""
+"""The name of a grader and its weight, which may be unknown."""
 Weights = tuple[float, ...] | None
 """The weights of the graders of a trial, in order of size; None if some are unknown."""
 

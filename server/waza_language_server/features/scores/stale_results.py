@@ -190,7 +190,7 @@ class _Evidence:
         self._entries: tuple[Values, ByPlace] | None = None
 
     def of_task(self, task: TaskResult) -> list[StaleResult]:
-        """Return what is stale of a task that is still written; nothing of others."""
+        """Return the stale results of a task that still exists; nothing for others."""
         if task.id not in self.places:
             return []
         identity = RunnableId(self._suite, task.id)
@@ -233,7 +233,7 @@ class _Evidence:
         return "" if same else STALE_WORD
 
     def lacks_a_task(self, moment: datetime, judged: Collection[str]) -> bool:
-        """Tell whether the suite has a task today that its last whole run had not, nor any run since."""
+        """Return whether the suite has a task that neither its last entire run nor any run since had."""
         added = self._scores.recorded.added_since(moment)
         return bool(added) and added not in judged
 
@@ -291,7 +291,7 @@ class _Evidence:
         return known.result if _came_to(known.result) != _came_to(shown) else None
 
     def _is_judged_as_written(self, task: TaskResult) -> bool:
-        """Tell whether the graders and expectations that a task has today are those that judged it."""
+        """Return whether the graders and expectations of a task today are those that judged it."""
         again = self._again(task)
         if again is not None and again.whole:
             then = self._judged_by(again.entries)
@@ -340,7 +340,7 @@ def _came_to(verdict: GraderResult) -> str:
 
 
 def _entry(written: ByPlace, task: str, name: str) -> Json:
-    """Return what is written of a grader, a task's own before that of the suite, or of an expectation."""
+    """Return the value of a grader, a task's own before that of the suite, or of an expectation."""
     own = written.get(task, {})
     if name in own or not name.startswith("_"):
         return own.get(name, written.get("", {}).get(name))

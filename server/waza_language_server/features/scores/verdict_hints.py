@@ -94,7 +94,7 @@ def verdicts_in_steps(
 ) -> Steps[tuple[Verdict, ...]]:
     """Return the verdicts in a part of a document, with pauses; none when it was never run.
 
-    ``span`` keeps inline tasks out that it does not touch; ``now`` is when they are looked at.
+    ``span`` excludes inline tasks that it does not touch; ``now`` is the time for their age.
     """
     root = document.tree.root
     if root is None or root.kind != "mapping":
@@ -165,7 +165,7 @@ def entry_verdicts_in_steps(
 
 
 class _View:
-    """A document, what it was when it was judged, and the newest results of it."""
+    """A document, its state when it was judged, and its newest results."""
 
     def __init__(self, scores: DocumentScores, run: RunResult, judging: Judging, now: datetime) -> None:
         self._scores = scores

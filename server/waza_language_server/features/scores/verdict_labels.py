@@ -52,7 +52,7 @@ def _failed_names(task: TaskResult) -> list[str]:
 
 
 def waits(task: TaskResult) -> bool:
-    """Tell whether people are to say what they think of an answer."""
+    """Return whether an answer waits for a person's verdict."""
     return any(said.status == "pending" for said in chain(task.graders.values(), task.checkpoints.values()))
 
 

@@ -1,6 +1,6 @@
-"""Quick fixes of the problems under the cursor or in the selection, and all safe fixes at once.
+"""Quick fixes of the problems under the cursor or in the selection, and all safe fixes together.
 
-Clients that show no lenses are offered here what these would run.
+Clients without lenses get the commands of the lenses here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lenses above what can be run; the lens of a run that goes on cancels it."""
+"""Lenses above runnables; the lens of an active run cancels it."""
 
 from __future__ import annotations
 

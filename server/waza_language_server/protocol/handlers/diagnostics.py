@@ -90,7 +90,7 @@ async def _written_now(ls: WazaServer, uri: str) -> str:
 
 
 async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams) -> WrittenAnswer:
-    """Answer with what is new of the problems of files that are not open."""
+    """Answer with the changed problems of files that are not open."""
     previous = {known.uri: known.value for known in params.previous_result_ids}
     found = await ls.diagnostics.worked_out(ls.workspace_problems.reports(previous))
     reports = (
@@ -110,7 +110,7 @@ def _rank(problem: Problem) -> int:
 
 
 def _shown(problems: tuple[Problem, ...]) -> tuple[tuple[Problem, ...], str]:
-    """Return the problems that are shown, and what the last of them says of the others."""
+    """Return the problems that are shown, and the message of the last of them about the others."""
     if len(problems) <= MOST_SHOWN:
         return problems, ""
     gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _rank(each[1]))

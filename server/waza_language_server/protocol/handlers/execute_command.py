@@ -115,7 +115,7 @@ def show_run(ls: WazaServer, run: Run) -> None:
 
 
 def note_event(ls: WazaServer, run: Run, event: Event) -> None:
-    """Draw again what is under way in a run; what changes at nearly the same time is drawn once."""
+    """Redraw the progress of a run; changes at nearly the same time are drawn together."""
     if not ls.session.project.scores.going.note(run, event, datetime.now(UTC)):
         return
     if ls.news_of_trials is None:

@@ -1,4 +1,4 @@
-"""Files are made, renamed and deleted in the editor: suites follow, and what is shown does at once."""
+"""Files are created, renamed and deleted in the editor: update suites, and refresh features immediately."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ async def will_delete(ls: WazaServer, params: types.DeleteFilesParams) -> types.
 
 
 def did_create(ls: WazaServer, params: types.CreateFilesParams) -> None:
-    """Look at the files again that name what was made."""
+    """Diagnose the files again that name the created ones."""
     _look_again(ls, (file.uri for file in params.files))
 
 
 def did_rename(ls: WazaServer, params: types.RenameFilesParams) -> None:
-    """Look at the files again that name what was renamed, by the old name or the new one."""
+    """Diagnose the files again that name the renamed ones, by the old name or the new one."""
     _look_again(ls, (uri for file in params.files for uri in (file.old_uri, file.new_uri)))
 
 
 def did_delete(ls: WazaServer, params: types.DeleteFilesParams) -> None:
-    """Look at the files again that name what is gone."""
+    """Diagnose the files again that name the deleted ones."""
     _look_again(ls, (file.uri for file in params.files))
 
 

@@ -31,7 +31,7 @@ def learn_types(ls: WazaServer) -> None:
 
 
 def forget_types(ls: WazaServer) -> None:
-    """Forget what the last engine knew, and ask the new one if a suite has needed it."""
+    """Forget the types of the last engine, and ask the new one if a suite has needed them."""
     _use(ls, {})
     if ls.asked_for_types and ls.trusted:
         learn_types(ls)

@@ -85,7 +85,7 @@ def _rule(ls: WazaServer, document: Document, offset: int) -> Rule | None:
 async def _with_reason(
     ls: WazaServer, document: Document, found: feature.Hover | None, rule: Rule
 ) -> types.Hover | None:
-    """Add what the rule met in the recorded trials to what its value means."""
+    """Add the matches of the rule in the recorded trials to the explanation of its value."""
     from waza_language_server.features.scores.live_text import TrialPlace
     from waza_language_server.features.scores.why_text import why_text
 

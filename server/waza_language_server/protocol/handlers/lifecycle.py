@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
-    """Learn what the client can do; what judges documents is not loaded before it has its answer."""
+    """Resolve the client's capabilities; the rules are not loaded before it has its answer."""
     ls.abilities = resolve_abilities(params.capabilities)
     ls.options = client_options(params.initialization_options)
     ls.abilities = replace(
@@ -49,7 +49,7 @@ def _read_workspace(ls: WazaServer) -> Steps[None]:
 
 
 def _load_features(ls: WazaServer) -> Steps[None]:
-    """Load what the first requests need, the soonest first, with many pauses."""
+    """Load the modules that the first requests need, the soonest first, with many pauses."""
     yield from load(FIRST)
     from waza_language_server.analysis.loading import load_rules
 

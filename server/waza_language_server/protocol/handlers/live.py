@@ -1,10 +1,10 @@
-"""Recorded answers judged again as suites are edited: open texts go to the engine, verdicts come back.
+"""Grade recorded answers again as suites are edited: send open texts to the engine, receive verdicts.
 
-A session of the engine is held for each result file of a suite that has an open document. Each edit is sent
-a moment later; the engine gives up what it does for older text. A verdict belongs to the text that was sent
-with its update, never to what was typed since.
+The engine has a session for each result file of a suite that has an open document. Each edit is sent a moment
+later; the engine aborts its work on older text. A verdict belongs to the text that was sent with its update,
+never to a later text.
 
-Architecture invariant: nothing here waits in the loop, and nothing is begun in a workspace without trust.
+Architecture invariant: nothing here blocks the loop, and nothing is started in an untrusted workspace.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _Session:
     entries: dict[int, Entries] = field(default_factory=dict[int, Entries])
     files: Sequence[Path] = ()
     started: datetime | None = None
-    """When its run began, of one that was chosen; None for what was answered last."""
+    """When its run began, if it was chosen; None for the newest answers."""
 
 
 class LiveSessions:
@@ -99,7 +99,7 @@ class LiveSessions:
         server.runs.on_verdicts = self._take
 
     def edited(self, *, anyway: bool = False) -> None:
-        """Judge soon what is open now; with ``anyway`` also when no open text has changed."""
+        """Grade the open texts soon; with ``anyway`` also if none of them has changed."""
         self._anyway = self._anyway or anyway
         if self._due is None:
             self._due = asyncio.get_running_loop().call_later(DEBOUNCE_SECONDS, self._send_soon)
@@ -141,7 +141,7 @@ class LiveSessions:
         return []
 
     def _fails(self, suite: Path, session: _Session, rule: Rule) -> bool:
-        """Tell whether a grader fails a trial, as far as it was judged live."""
+        """Return whether a grader fails a trial, as far as it was judged live."""
         regraded = self._server.session.project.scores.regraded
         tasks = (task for task in session.tasks.values() if rule.task in (None, task.id))
         verdicts = (regraded.of(suite, task, rule.grader) for task in tasks)
@@ -154,7 +154,7 @@ class LiveSessions:
         question: Mapping[str, Any],
         seconds: float = EXPLAIN_WITHIN_SECONDS,
     ) -> AsyncIterator[tuple[_Session, Mapping[str, Any]]]:
-        """Yield what is answered to a question, of each result file of a suite, by the texts open now."""
+        """Yield the answers to a question for each result file of a suite, by the texts open now."""
         if self._due is not None or self._sending.locked():
             if self._due is not None:
                 self._due.cancel()
@@ -175,7 +175,7 @@ class LiveSessions:
                     self._server.tell_once("recorded fixes", types.MessageType.Warning, text)
 
     def change_bed(self, suite: Path) -> None:
-        """Judge a suite on the trials that are chosen now; what was judged on others is forgotten."""
+        """Grade a suite on the newly chosen trials; verdicts on others are dropped."""
         for key in tuple(self._sessions):
             if key[0] == suite:
                 self._end(key)
@@ -307,7 +307,7 @@ class LiveSessions:
         self.files.watch(path for path in files if not is_watched(path))
 
     def _take(self, verdicts: Mapping[str, Any]) -> None:
-        """Take what a grader says of some tasks, and let the client ask for its hints."""
+        """Take the verdicts of a grader on some tasks, and send a refresh request for hints."""
         name, number, grader = verdicts.get("session"), verdicts["update"], str(verdicts["grader"])
         key, session = next(
             ((key, one) for key, one in self._sessions.items() if one.name == name), (None, None)

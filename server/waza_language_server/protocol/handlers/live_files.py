@@ -33,7 +33,7 @@ class LiveFiles:
         self._is_asking = False
 
     def __contains__(self, path: Path | None) -> bool:
-        """Tell whether a verdict was made of a file."""
+        """Return whether a verdict was made of a file."""
         return path in self._paths
 
     def watch(self, paths: Iterable[Path]) -> None:
@@ -55,7 +55,7 @@ class LiveFiles:
             log.warning("The client does not report changed schemas and snapshots: %s", error.message)
         finally:
             self._is_asking = False
-        # One of them may have changed before the client looked at it.
+        # One of them may have changed before the client watched it.
         if asked and self._server.judges_live:
             self._server.live.edited(anyway=True)
 

@@ -38,7 +38,7 @@ Given = Mapping[str, str]
 
 
 async def make(ls: WazaServer, command: str, arguments: Sequence[object]) -> dict[str, Any]:
-    """Carry out one of the commands; return what was written: ``{files}``, of a suite also ``{eval}``.
+    """Execute one of the commands; return the written ``{files}``, for a suite also ``{eval}``.
 
     ``waza.newSuite`` takes ``{skill, uri?}``, ``waza.newTask`` ``{suite, id, prompt?}`` (before it
     ``waza.checkTaskId`` ``{suite, id, command?}`` answers with the ``problem`` of the id, or None) and
@@ -64,7 +64,7 @@ async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
         made = await _ask(ls, "eval.new", skill=str(skill), base=str(base), **draft)
         if draft and not await _create(ls, made):
             return {**made, "files": []}
-        # Not every client reports changed files, and the skill shows its suite at once.
+        # Not every client reports changed files, and the skill must show its suite immediately.
         look_at_files_again(ls)
         await _show(ls, Path(made["eval"]))
         return made

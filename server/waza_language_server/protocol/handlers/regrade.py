@@ -34,7 +34,7 @@ ANSWER_WITHIN_SECONDS = 600.0
 _KINDS = {"passed": "passed", "failed": "failed", "errored": "errored"}
 """The events that close a task, by its verdict."""
 MAX_RECORDS = 10
-"""Result files of one suite that are graded again at once, the newest first."""
+"""The most result files of one suite that are graded again together, the newest first."""
 
 
 async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
@@ -50,7 +50,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
     if not records:
         raise refused("There is no recorded answer to grade again; run it first.", FAILED)
     await confirm_place(ls, target.suite)
-    # First of all what is open is looked at: the entries are read from it.
+    # Read the open documents first: the entries come from them.
     overlays = open_texts(ls)
     entries = await ls.diagnostics.worked_out(entries_in_steps(ls.session.project, target.suite))
     graded = 0

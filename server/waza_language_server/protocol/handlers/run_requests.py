@@ -92,7 +92,7 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
 
 
 def settled_options(options: object) -> dict[str, Any]:
-    """Return what the settings of a client say of runs, as ``eval.run`` calls it; nothing of wrong ones."""
+    """Return the valid settings of a client for runs, named as in ``eval.run``."""
     try:
         return _options("waza.run", {"options": options})
     except JsonRpcException:
@@ -146,7 +146,7 @@ async def confirm_errors(ls: WazaServer, target: RunnableId) -> bool:
 
 
 def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
-    """Return what a suite is limited to, ``tasks`` and ``prompts``, as patterns of ``eval.run``."""
+    """Return the selection of a suite, ``tasks`` and ``prompts``, as patterns of ``eval.run``."""
     found: dict[str, Any] = {}
     for key, wanted in _LIMITS.items():
         listed = given.get(key)
@@ -202,7 +202,7 @@ def _target(command: str, given: dict[str, object]) -> RunnableId:
 
 
 def is_at_home(ls: WazaServer, suite: Path) -> bool:
-    """Tell whether a suite lies inside the open folders, or the user has let it run."""
+    """Return whether a suite lies inside the open folders, or the user has let it run."""
     place = _real(suite)
     return place in ls.confirmed_suites or any(place.is_relative_to(folder) for folder in _inside(ls, suite))
 

@@ -55,7 +55,7 @@ def delta(
 
 
 def _edited(ls: WazaServer, known: Sent, document: Document) -> Steps[Difference | None]:
-    """Return what an edit has made of known tokens: only the lines that it concerns are coloured again."""
+    """Return known tokens after an edit: only the affected lines are computed again."""
     part = changed_part(known.document.tree, document.tree) if known.document.kind == document.kind else None
     if part is None:
         return None

@@ -38,7 +38,7 @@ _KINDS: dict[SymbolWord, types.SymbolKind] = {
 def document_symbols(
     ls: WazaServer, params: types.DocumentSymbolParams
 ) -> Answer[list[types.DocumentSymbol] | list[types.SymbolInformation]]:
-    """Return what a document is made of: a tree, or a list for a client that shows no trees."""
+    """Return the symbols of a document: a tree, or a list for a client that shows no trees."""
     uri = params.text_document.uri
 
     def find(document: Document) -> Steps[list[types.DocumentSymbol] | list[types.SymbolInformation]]:

@@ -34,7 +34,7 @@ _WITHIN_SECONDS = 30.0
 
 
 def bed_of(ls: WazaServer, suite: Path, run: RunResult) -> TestBed | None:
-    """Return what the verdicts of a suite are judged on; None when nothing is recorded that could be."""
+    """Return the recorded baseline of the verdicts of a suite; None without recorded trials."""
     chosen, records = ls.beds.of(suite), records_of(run, RunnableId(suite))
     if not records:
         return None
@@ -109,7 +109,7 @@ def _given(
 async def _asked(
     ls: WazaServer, known: Mapping[Path, tuple[datetime, str]], chosen: ChosenBed, trials: int
 ) -> ChosenBed:
-    """Ask the user for a run or a trial; who says nothing keeps what is."""
+    """Ask the user for a run or a trial; without an answer nothing changes."""
     if not ls.abilities.asks_the_user:
         raise refused("waza.testBed needs `results` or `trial` in this editor.", FAILED)
     beds = {NEWEST: ChosenBed(None, chosen.trial)}

@@ -1,4 +1,4 @@
-"""Files change on disk, or the client opens other folders: the project is looked at again."""
+"""Files change on disk, or the client opens other folders: take a new view of the project."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _saw_journal(ls: WazaServer, journal: Path) -> None:
 
 
 def is_watched(path: Path) -> bool:
-    """Tell whether changes of a file are reported in any case, if it lies in the workspace."""
+    """Return whether changes of a file are reported in any case, if it lies in the workspace."""
     return path.suffix in (".yaml", ".yml") or path.name == "SKILL.md"
 
 

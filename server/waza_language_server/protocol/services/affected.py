@@ -62,7 +62,7 @@ class AffectedTasks:
         return bool(self._answers)
 
     async def of_suite(self, suite: Path, options: Mapping[str, Any] | None = None) -> AffectedSuite:
-        """Return what has changed in a suite now, for a run with these options, in the words of ``eval.run``.
+        """Return the current changes in a suite for a run with these options, named as in ``eval.run``.
 
         Without ``options`` it is a run with the client's own. Raises ``EngineError``.
         """
@@ -86,7 +86,7 @@ class AffectedTasks:
             ask_for_lenses(self._ls)
 
     def _may_have_changed(self, suite: Path, recorded: RunResult) -> Steps[bool]:
-        """Tell whether anything is not as the records say, be it a comment."""
+        """Return whether anything is not as the records say, be it a comment."""
         project = self._ls.session.project
         outline = project.outline(suite)
         here = set(outline.inline_tasks)
@@ -114,5 +114,5 @@ def _answers_otherwise(origin: RunOrigin, executor: str | None, model: str | Non
 
 
 def _is_no_suite_file(_path: Path) -> bool:
-    """Say that a file is looked at like any other: all that decided a run is."""
+    """Return False: every input file of a run is compared."""
     return False

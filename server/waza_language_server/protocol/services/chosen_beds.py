@@ -10,7 +10,7 @@ from waza_engine.frozen import frozen
 
 @frozen()
 class ChosenBed:
-    """A result file, None for what was answered last, and the trial of each task, None for all.
+    """A result file, None for the newest answers, and the trial of each task, None for all.
 
     ``started`` is when the run of the file began.
     """

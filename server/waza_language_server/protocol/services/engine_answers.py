@@ -60,7 +60,7 @@ class EngineAnswers(Generic[KeyT, FoundT]):
         return key in self._asked
 
     def is_wanted(self, key: KeyT, state: object = None) -> bool:
-        """Return whether to ask: ``state`` is not what it was when that was last done."""
+        """Return whether to ask: ``state`` has changed since the last request."""
         is_known = key in self._fresh and self._fresh[key] == state
         return not is_known and key not in self._asked and self._ls.trusted and not self._ls.is_closing
 

@@ -47,7 +47,7 @@ class Estimates:
         self._answers.forget()
 
     async def of_run(self, target: RunnableId, options: Mapping[str, Any]) -> Estimate | None:
-        """Return what a run with these options, in the words of ``eval.run``, will come to, if known."""
+        """Return the estimate of a run with these options, named as in ``eval.run``; None if unknown."""
         try:
             answer = await self._ls.runs.ask(
                 "run.estimate", {**request_of(target), **options}, ANSWER_WITHIN_SECONDS

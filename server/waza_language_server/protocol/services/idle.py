@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.002
 QUIET_SECONDS = 0.05
-"""How long nothing may have come before it goes on."""
+"""How long no message must have come before it continues."""
 PATIENCE_SECONDS = 0.5
 """How long a work waits for such a moment: a client that asks again and again must not keep it away."""
 LONGEST_PATIENCE = 20

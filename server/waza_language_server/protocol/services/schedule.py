@@ -216,7 +216,7 @@ class Diagnostics:
             self._others_later(uri)
 
     def _refresh_others(self, edited: str | None) -> None:
-        # Also those that are not ours: what was edited may have made them so.
+        # Also unclaimed documents: the edit may have changed their claims.
         for uri in self._session.uris:
             if uri != edited:
                 self._restart(uri)
@@ -244,7 +244,7 @@ class Diagnostics:
             await self.in_slices(newest[0], self._sent(uri, *newest))
 
     async def _publish_first(self, uri: str) -> None:
-        """Publish what is wrong at the beginning of a long document before the rest is read."""
+        """Publish the problems at the beginning of a long document before the rest is read."""
         document = await self.worked_out(self._session.claimed_in_steps(uri))
         if document is None or self._session.typed_at(document) is not None:
             return

@@ -27,7 +27,7 @@ class Difference(NamedTuple):
 
 @frozen(eq=False)
 class Sent:
-    """The numbers of one version of a document as they were sent, and what they were made by."""
+    """The numbers of one version of a document as they were sent, and their origin."""
 
     identifier: str
     document: Document
@@ -43,13 +43,13 @@ class SentTokens:
         self._sent: dict[str, Sent] = {}
 
     def send(self, document: Document, catalog: Catalog, data: list[int]) -> str:
-        """Note what is sent of a document and return its id."""
+        """Store the numbers that are sent for a document and return their id."""
         identifier = str(next(self._ids))
         self._sent[document.uri] = Sent(identifier, document, catalog, data)
         return identifier
 
     def sent(self, uri: str, identifier: str) -> Sent | None:
-        """Return what was sent of a document under an id, None when that is not known any more."""
+        """Return the numbers that were sent for a document with an id, None if they are no longer stored."""
         known = self._sent.get(uri)
         return known if known is not None and known.identifier == identifier else None
 

@@ -61,7 +61,7 @@ class _Opened:
     document: Document | None = None
     """The snapshot, once the document was claimed."""
     settled: str = ""
-    """The text that its author last took for finished: what is half typed does not lose a claim."""
+    """The text that its author last finished: half-typed text does not lose a claim."""
     judged: bool = False
     """True if the claim was evaluated since the last change that it depends on."""
     asked_again: bool = False
@@ -79,7 +79,7 @@ class Session:
     def __init__(self, roots: Iterable[Path] = (), encoding: Encoding = "utf-16") -> None:
         self.encoding: Encoding = encoding
         self.workspace = Workspace(Project(roots), default_catalog())
-        """The files, and what they may say: by the engine, and by plug-ins once they are known."""
+        """The files and the catalog: of the engine, and of plug-ins once they are known."""
         self.suites_of_skills = SuitesOfSkills()
         self._opened: dict[str, _Opened] = {}
         self._basis: frozenset[tuple[object, ...]] = frozenset()
@@ -136,9 +136,9 @@ class Session:
             yield from self.read_in_steps(uri)
 
     def read_in_steps(self, uri: str) -> Steps[Document | None]:
-        """Return the same with its tree read, and all that it may refer to: open documents and eval files.
+        """Return the same with its tree read, and with all files that it may refer to.
 
-        With pauses, in which the document may change: what is returned is the newest then.
+        It pauses, and the document may change meanwhile: the newest snapshot is returned.
         """
         if uri not in self._opened:
             return None
@@ -155,7 +155,7 @@ class Session:
     def claimed_in_steps(self, uri: str) -> Steps[Document | None]:
         """Return the newest snapshot as soon as it is known whether it is ours, with its tree unread."""
         path = path_of(uri)
-        # No other file decides about an eval file; what is open is not read from the disk.
+        # No other file decides about an eval file; an open document is not read from the disk.
         if uri in self._opened and path is not None and path.name not in self.project.eval_names(path):
             yield from self.project.read_in_steps(path)
         return self.document(uri)
@@ -254,7 +254,7 @@ class Session:
                 self._judge(opened)
 
     def take_suites_found(self) -> bool:
-        """Take a new view when suites have been found elsewhere that may pick up what is open; whether so."""
+        """Take a new view if suites elsewhere may pick up open documents; return whether so."""
         news = self.project.far.take_news()
         paths = [path for path in map(path_of, self._opened) if path is not None]
         if not any(news.concern(path) for path in paths):
@@ -284,9 +284,9 @@ class Session:
         return (*found, *(one.path for one in skills if one and _differs_from_disk(one.path, one.text)))
 
     def _claim_all_in_steps(self) -> Steps[None]:
-        """Read all open documents, and ask which are ours until what they say changes no claim any more.
+        """Read all open documents, and evaluate claims until no claim changes any more.
 
-        An edit that leaves alone what others are claimed by, as most do, costs a comparison.
+        Most edits do not affect the claims of other documents, and cost a comparison.
         """
         for _ in range(MOST_ROUNDS):
             while unread := tuple(filter(_is_unread, self._opened.values())):

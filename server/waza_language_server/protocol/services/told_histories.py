@@ -30,7 +30,7 @@ class ToldHistories:
         self._answers = EngineAnswers[Path, SuiteHistory](ls, "The history of", self._take)
 
     def is_due(self, suite: Path, newest: datetime) -> bool:
-        """Tell whether to ask for the history of a suite whose newest run started then."""
+        """Return whether to ask for the history of a suite whose newest run started then."""
         has_engine = self._ls.judges_live or self._ls.runs.has_engine
         return has_engine and self._answers.is_wanted(suite, newest)
 

@@ -1,7 +1,7 @@
-"""Runs that others have begun, in a terminal or another window: what they finish, and that they were killed.
+"""External runs, from a terminal or another window: their finished tasks, and whether they were killed.
 
-A run appends what it has finished to its journal, which the client watches; one that is killed changes
-nothing more, so while a journal is there its process is looked after.
+A run appends finished tasks to its journal, which the client watches; a killed run changes nothing more, so
+its process is polled as long as its journal exists.
 """
 
 from __future__ import annotations

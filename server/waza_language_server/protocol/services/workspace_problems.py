@@ -60,7 +60,7 @@ class WorkspaceProblems(Generic[Shown]):
     """Answers ``workspace/diagnostic``; one for each session."""
 
     def __init__(self, session: Session, convert: Convert[Shown]) -> None:
-        """``convert`` makes what the client is shown of the problems of a document."""
+        """``convert`` converts the problems of a document to the form that the client shows."""
         self._session = session
         self._convert = convert
         self._judged: dict[Path, _Judged[Shown]] = {}
@@ -83,7 +83,7 @@ class WorkspaceProblems(Generic[Shown]):
             self._changes = [None]
 
     def reports(self, previous: Mapping[str, str]) -> Steps[list[Report[Shown]]]:
-        """Return what is new since the results that a client has, by URI: problems, or none."""
+        """Return the changes since the results that a client has, by URI: problems, or none."""
         yield from self._judge()
         opened = set(self._session.uris)
         # Whatever URI a file is open by, and whether or not its text is ours.
