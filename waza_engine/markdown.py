@@ -73,7 +73,7 @@ def fenced(text: str, language: str = "text") -> str:
 
 
 def plain(markdown: str) -> str:
-    """Return Markdown as a reader without it wants it: the same words and lines, its marks left out."""
+    """Return Markdown as plain text: the same words and lines, without its markup."""
     lines: list[str] = []
     fence, above = "", ""
     for line in markdown.split("\n"):

@@ -36,7 +36,7 @@ _WRITTEN = {"Yield": "yield", "YieldFrom": "yield from", "Await": "await"}
 
 
 class RefusedSyntaxError(SyntaxError):
-    """Python understands the expression; assertions do not have what it uses."""
+    """The expression is valid Python; assertions do not have a part of it."""
 
 
 class Scope:

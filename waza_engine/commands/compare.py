@@ -29,8 +29,8 @@ COMPARED, REGRESSED, NOT_COMPARED = 0, 1, 2
 def compare_command(paths: Sequence[Path], output_format: str, *, everything: bool = False) -> int:
     """Print the comparison of two runs or more; ``output_format`` is ``table`` or ``json``.
 
-    The table shows what changed, and ``everything`` also what did not. The code is 1 when a task that passed
-    in the first run fails in the last.
+    The table shows changed tasks, and with ``everything`` the others too. The code is 1 when a task that
+    passed in the first run fails in the last.
     """
     try:
         if len(paths) < 2:

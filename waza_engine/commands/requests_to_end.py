@@ -24,7 +24,7 @@ class RequestsToEnd:
         self._heard = -math.inf
 
     def heed(self) -> None:
-        """Listen from now on; what ``nohup`` or a shell in the background has ignored stays ignored."""
+        """Handle signals from now on; those ignored by ``nohup`` or a background shell stay ignored."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and (name == "SIGTERM" or signal.getsignal(number) != signal.SIG_IGN):

@@ -63,7 +63,7 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
 
 
 def changed_page(now: Path, then: Path, task: str | None) -> dict[str, Any]:
-    """Return what changed from one recorded run to another as ``markdown``. Raises ``RecordingError``."""
+    """Return the changes from one recorded run to another as ``markdown``. Raises ``RecordingError``."""
     before, after = (run_of(read_recording(path).document) for path in (then, now))
     return {"record": str(now), "markdown": masked(change_page(before, after, task))}
 

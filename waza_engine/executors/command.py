@@ -54,7 +54,7 @@ _SHOWN = 500
 
 @register
 class CommandExecutor:
-    """Drives the command line of an agent. ``warnings`` name what has no effect in its adapter file."""
+    """Drives the command line of an agent. ``warnings`` name parts of its adapter file without effect."""
 
     name = "command"
     answers_triggers = False

@@ -102,7 +102,7 @@ class InlineGrader(Grader[InlineConfig]):
         return ()
 
     def grade(self, context: GradingContext) -> Verdict:
-        """Run the file; what cannot be used of it is an error of this grader."""
+        """Run the file; an unusable result is an error of this grader."""
         file = _place(context.suite_directory, self.config.grader)
         timeout = time_limit(self.config.timeout, context)
         try:

@@ -196,7 +196,7 @@ def _executable(command: str, cwd: Path) -> str:
 def _said(finished: Finished) -> str:
     """Return the last line that was written, then the ends of both outputs.
 
-    A program says at its end why it fails: scripts to standard error, test runners to standard output, an
+    A program prints at its end why it fails: scripts to standard error, test runners to standard output, an
     exception after its traceback. Lists and marks show the first line alone.
     """
     parts = [ending(text.strip()) for text in (finished.stdout, finished.stderr)]

@@ -76,7 +76,7 @@ class ScriptGrader(Grader[ScriptConfig]):
         return () if there else (f"the script {script} does not exist",)
 
     def grade(self, context: GradingContext) -> Verdict:
-        """Run the script with this interpreter; what cannot be used of it is an error of this grader."""
+        """Run the script with this interpreter; an unusable result is an error of this grader."""
         script, timeout = self.config.script, context.program_timeout_seconds
         cwd = starting_directory(context, (script,))
         from_working_directory(context.suite_directory, script, "config.script")

@@ -37,12 +37,12 @@ _Outgoing = MemoryObjectSendStream[SessionMessage]
 async def started_server(
     server: Mapping[str, Any], workspace: Path, scope: ProcessScope, intake: Intake
 ) -> AsyncGenerator[tuple[_Incoming, _Outgoing]]:
-    """Start a ``stdio`` server of ``agent_servers`` and yield its streams; it is gone when the block ends.
+    """Start a ``stdio`` server of ``agent_servers`` and yield its streams; it ends with the block.
 
     The stream of one that sends more than ``intake`` allows ends there.
 
-    It inherits what every MCP client hands on (``PATH``, ``HOME``, …) and what its ``env`` says, so no key of
-    a model. Raises ``OSError`` when it cannot be started.
+    It inherits the variables that every MCP client passes on (``PATH``, ``HOME``, …) and those of its
+    ``env``, so no key of a model. Raises ``OSError`` when it cannot be started.
     """
     process = _spawn(server, workspace)
     assert process.stdin is not None

@@ -47,7 +47,7 @@ class Guard:
             self._tell("+", group)
 
     def release(self, group: int) -> None:
-        """Forget a group that has ended: its number may soon be somebody else's."""
+        """Forget a group that has ended: its number may soon be reused."""
         with self._lock:
             self._groups.discard(group)
             self._tell("-", group)

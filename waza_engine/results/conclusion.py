@@ -323,7 +323,7 @@ def _failures(
     triggers: TriggerConclusion | None,
     baseline: BaselineConclusion | None,
 ) -> Iterator[Reason]:
-    """Yield what was judged and is not as it should be."""
+    """Yield the verdicts and metrics that fail the run."""
     if counts.failed:
         yield Reason(f"{counted(counts.failed, 'task')} failed", "failed", TASKS, is_counted=True)
     least = number_or_none(run.header.settings.get("fail_under_trigger"))
@@ -357,7 +357,7 @@ def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason
 
 
 def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
-    """Yield what could not be judged because something broke."""
+    """Yield the parts without a verdict because something broke."""
     if counts.errored:
         yield Reason(f"{counted(counts.errored, 'task')} in error", "errored", TASKS, is_counted=True)
     if triggers is not None and triggers.errored:

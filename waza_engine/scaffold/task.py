@@ -25,7 +25,7 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """A task to be: the file and what is in it."""
+    """A new task: the file and its content."""
 
     path: Path
     text: str

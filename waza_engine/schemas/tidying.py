@@ -67,7 +67,7 @@ class _Tidying:
 
 
 def ordered(schema: Schema) -> Schema:
-    """Return the schema with its keywords in order: what a value is, then its rules, then its parts."""
+    """Return the schema with its keywords in order: the value's type, then its rules, then its parts."""
 
     def rank(keyword: str) -> tuple[int, int, str]:
         if keyword in _FIRST:

@@ -69,7 +69,7 @@ def location_of(finding: ErrorDetails, value: object) -> Location:
 
 
 def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False) -> str:
-    """Return what is wrong in one sentence that begins with the place, for an author of YAML or of JSON."""
+    """Return a finding in one sentence that begins with the location, for an author of YAML or of JSON."""
     place, context = place_name(location), finding.get("ctx", {})
     match finding["type"]:
         case "value_error":
@@ -113,7 +113,7 @@ def without_echoes(findings: Sequence[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def _other_than(words: Sequence[str], value: object) -> str:
-    """Complete a place with what is wrong with a value that is none of the words."""
+    """Return the end of a sentence about a value that is none of the words."""
     known = one_of(words)
     match value:
         case None | "":

@@ -60,7 +60,7 @@ def why_newest_unread(path: Path) -> str | None:
 
 
 def _why_unreadable(directory: Path) -> str | None:
-    """Return what is wrong with the newest result file or with their folder, None where nothing is."""
+    """Return the error of the newest result file or their folder, None without one."""
     results = results_directory(directory)
     try:
         suite_boundary(directory).resolved(results)

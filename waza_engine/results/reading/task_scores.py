@@ -83,7 +83,7 @@ def _against(*said: Mapping[str, GraderResult]) -> Iterator[GraderResult]:
 
 
 def _score(task: Block, ended: Sequence[Block], said: Sequence[Mapping[str, Validation]]) -> float:
-    """Return the mean over the trials of their weighted scores; without any verdict, what is written."""
+    """Return the mean over the trials of their weighted scores; without any verdict, the written score."""
     means: list[float] = []
     judged = False
     for run, verdicts in zip(ended, said, strict=True):
@@ -125,7 +125,7 @@ def _at_checkpoints(run: Block) -> dict[str, Block]:
 def _graders_in_steps(
     trials: Iterable[Mapping[str, Validation]], timestamp: datetime, origin: RunOrigin | None
 ) -> Steps[dict[str, GraderResult]]:
-    """Return what each grader said, over all trials in which it did."""
+    """Return each grader's result, over all trials that it graded."""
     by_grader: dict[str, list[Validation]] = {}
     for trial in trials:
         for name, verdict in trial.items():

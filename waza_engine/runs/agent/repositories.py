@@ -1,4 +1,4 @@
-"""Local git repositories in a workspace (``inputs.repos``), made without touching what they come from.
+"""Local git repositories in a workspace (``inputs.repos``), created without changing their source.
 
 Upstream adds a worktree to the source, which writes into it and lets the agent move its branches. Here the
 workspace gets a clone that borrows the objects: detached at the commit, with all branches and tags, without a

@@ -1,4 +1,4 @@
-"""The verdicts of a live session, and which of them still hold: what an edit leaves alone costs a look."""
+"""The verdicts of a live session, and which are still valid: unchanged ones cost only a check."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Tell(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """An attempt of a trial under way; ``before`` is what the attempts before it left."""
+    """An active attempt of a trial; ``before`` is the result of earlier attempts."""
 
     task: TrialTask
     request: TrialRequest
@@ -154,7 +154,7 @@ def run_trial(
 
 
 def _with_cost(outcome: TrialOutcome, context: RunContext) -> TrialOutcome:
-    """Return the trial with what it cost: what an executor reports that costs nothing is not counted."""
+    """Return the trial with its cost: reports of an executor that costs nothing are not counted."""
     agent, judges = context.executor, context.judges
     usages = [outcome.usage] if agent.costs else []
     usages += [outcome.judge_usage] if judges.costs else []

@@ -16,7 +16,7 @@ from waza_engine.spec.reading.suite_files import SuiteFiles, Version
 
 @frozen(eq=False)
 class WatchedFiles(SuiteFiles):
-    """Files as others, that remember which of them were looked at and as what."""
+    """Files that record which of them were read and in which version."""
 
     _seen: dict[Path, Version | None] = field(default_factory=dict[Path, Version | None])
     _unsure: set[Path] = field(default_factory=set[Path])
