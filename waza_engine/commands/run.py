@@ -347,7 +347,7 @@ def _recommended(found: Sequence[RunReport]) -> tuple[list[RunReport], list[str]
 
 
 def _tied_with(winner: str, found: Sequence[RunReport]) -> tuple[list[str], list[str]]:
-    """Return the models that differ from the winner by no more than chance, and those with equal results.
+    """Return the models within chance of the winner, and those of them with no worse results.
 
     Both have the winner itself.
     """

@@ -190,7 +190,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
 
 def _shaped(schema: Any, value: Any) -> Any:
-    """Return a value reduced to a schema's properties, or the value itself where it has none."""
+    """Return an object with a schema's properties, filled with ``value`` where it defines no more."""
     if not isinstance(schema, Mapping):
         return value
     block = cast("Mapping[str, Any]", schema)

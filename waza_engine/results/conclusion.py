@@ -414,7 +414,7 @@ def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterato
 
 
 def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:
-    """Yield that tasks wait for people or have no judge, unless that is why nothing was judged."""
+    """Yield that tasks wait for people or have no graders, unless that is why nothing was judged."""
     if verdict == "unjudged":
         return
     if words := _waiting_words(tasks):
