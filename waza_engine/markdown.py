@@ -120,7 +120,7 @@ def _said(text: str, quoted: Callable[[str], str]) -> str:
     said = ""
     for at, part in enumerate(_QUOTED.split(" ".join(text.split()))):
         for piece in [quoted(part)] if at % 2 else _words(part, quoted):
-            # Two pieces of code side by side would be read as one, or as none.
+            # Adjacent pieces of code would be read as one, or as none.
             apart = " " if said.endswith("`") and piece.startswith("`") else ""
             said += apart + piece
     return said if not _BEGINS_A_BLOCK.match(said) else quoted(text)

@@ -33,7 +33,7 @@ def parse_expression(text: str) -> ast.Expression:
     try:
         return ast.parse(source, "<assertion>", "eval")
     except MemoryError:
-        # The parser says so when its own stack is full.
+        # The parser reports this when its own stack is full.
         raise RecursionError("nested too deeply") from None
 
 

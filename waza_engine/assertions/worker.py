@@ -90,7 +90,7 @@ def main() -> None:
                 passed, error = evaluate(text, context, parts)
                 brief = time.process_time() - begun < OBSERVED_WITHIN_SECONDS
                 if kept and evaluate.ran_out:
-                    # It may be enough for one that keeps nothing.
+                    # It may be enough for a worker without cached data.
                     sys.exit(3)
                 answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
                 answer |= {"unusable": True} if evaluate.unusable else {}

@@ -107,7 +107,7 @@ def _rows(
         ("score", "aggregate_scores", "aggregate_score_delta", _figure),
         ("tasks passed", "success_rates", "success_rate_delta", _percent),
     ):
-        # Of a run in which no task was judged there is neither.
+        # A run without a judged task has neither.
         figures = [figure if told else None for figure, told in zip(found[key], found["scored"], strict=True)]
         yield label, *map(shown, figures), _delta(found[change], figures)
 

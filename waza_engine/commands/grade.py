@@ -148,7 +148,7 @@ def _about_judges(regrading: Regrading, reports: Sequence[TaskReport]) -> str:
 
 
 def _about_files(reports: Sequence[TaskReport]) -> str:
-    """Return whose verdicts stay because the agent's files are gone."""
+    """Return the graders whose verdicts are copied because the agent's files are missing."""
     names = _kept(reports, of_files=True)
     return f"as recorded, for the workspace was not kept: {names} (--workspace DIR grades)" if names else ""
 

@@ -13,7 +13,7 @@ SAME_SIGNAL_SECONDS = 0.3
 
 
 class RequestsToEnd:
-    """Tells of each request once, without interrupting whatever the main thread does at that instant.
+    """Reports each request once, without interrupting the current instruction of the main thread.
 
     ``told`` is called between two instructions of the main thread and must not wait for a lock. Once the run
     is over a request is a ``KeyboardInterrupt``, as it is before.

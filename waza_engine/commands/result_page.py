@@ -25,7 +25,7 @@ from waza_engine.user_state import kept_workspace
 
 _MOST_LISTED = 20
 _MOST_RECORDS = 50
-"""Older records in which a task is looked for."""
+"""The most older records that are searched for a task."""
 
 
 def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> dict[str, Any]:

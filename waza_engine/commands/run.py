@@ -50,7 +50,7 @@ from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.terminal import complain
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
-# Of several runs the worst counts.
+# If there are several runs, the worst counts.
 _SEVERITY = tuple(
     EXIT_CODES[verdict] for verdict in ("passed", "errored", "failed", "limited", "broken", "interrupted")
 )

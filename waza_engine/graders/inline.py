@@ -94,7 +94,7 @@ class InlineGrader(Grader[InlineConfig]):
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Return a warning if the file cannot be started before a run; a hook may still create it."""
-        del files  # what is started lies on the disk
+        del files  # the program is read from the disk
         try:
             command_of(_place(suite_directory, self.config.grader))
         except UnusableAnswerError as error:

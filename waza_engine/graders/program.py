@@ -107,7 +107,7 @@ class ProgramGrader(Grader[ProgramConfig]):
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Return a warning if the program, or the script that it runs, does not exist before a run."""
-        del files  # what is started lies on the disk
+        del files  # the program is read from the disk
         command, arguments = self.config.command, self.config.args
         cwd = starting_directory(GradingContext(suite_directory=suite_directory), (command, *arguments))
         if shutil.which(_executable(command, cwd)) is None:

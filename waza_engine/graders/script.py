@@ -70,7 +70,7 @@ class ScriptGrader(Grader[ScriptConfig]):
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Return a warning if the script does not exist before a run; a hook may still create it."""
-        del files  # what is started lies on the disk
+        del files  # the program is read from the disk
         script = self.config.script
         there = is_there(from_working_directory(suite_directory, script, "config.script"))
         return () if there else (f"the script {script} does not exist",)

@@ -93,7 +93,7 @@ def _read(
         while chunk := os.read(stream.fileno(), _CHUNK_BYTES):
             intake.take(len(chunk))
             for line in lines.feed(chunk):
-                # The next message is read when this one was taken, so that none wait in memory.
+                # The next message is read after this one was taken, so that none wait in memory.
                 if line.strip() and not _deliver(to_client, loop, _message(line)):
                     return
     with contextlib.suppress(RuntimeError):

@@ -39,7 +39,7 @@ class Guard:
         self._groups: set[int] = set()
 
     def watch(self, group: int) -> None:
-        """Kill this group when the engine is gone."""
+        """Kill this group when the engine ends."""
         with self._lock:
             self._groups.add(group)
             if self._process is None and os.name != "nt" and not is_supervised():

@@ -85,7 +85,7 @@ def end_trees(processes: Mapping[subprocess.Popen[bytes], float]) -> None:
 
 
 def kill_tree(process: subprocess.Popen[bytes]) -> None:
-    """End a process of its own group with all it started, and collect it; fine when all are gone."""
+    """End a process of its own group with all it started, and collect it; ignore ended ones."""
     members = _children(process)
     if os.name != "nt":
         # The group outlives its leader, so this reaches children even when the leader is gone.

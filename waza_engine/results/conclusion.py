@@ -123,7 +123,7 @@ class Conclusion:
     def words(self) -> str:
         """Return how it ended, in one line: ``2 of 3 tasks passed, 1 failed``; errors and stops first."""
         tried = self.triggers
-        unusable = _unusable(self.tasks)  # what cannot be run is why the run is broken
+        unusable = _unusable(self.tasks)  # tasks that cannot run are why the run is broken
         others = [task for task in self.tasks if task.verdict == "errored" and task not in unusable]
         broken = [task.reason for task in (*unusable, *others)]
         if tried is not None:

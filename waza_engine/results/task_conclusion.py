@@ -238,7 +238,7 @@ def judged_status(trial: TrialOutcome) -> TrialStatus:
 
 
 def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
-    """Return the verdict that the trials bear out; a worse one that is written stays.
+    """Return the verdict that follows from the trials; a worse one that is written stays.
 
     Upstream calls a task failed whose trials all broke.
     """

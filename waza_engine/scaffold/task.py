@@ -42,7 +42,7 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
             f"`tasks` of {place.suite} picks up {place.patterns}, where no new file fits; "
             "add `- tasks/*.yaml` to it first."
         )
-    # Of two graders of one name only the later one would count.
+    # If two graders share a name, only the later one counts.
     grader = free_name("has_answer", place.graders)
     return NewTask(place.file, as_beside(place.suite, _text(identifier, name, prompt, grader)))
 

@@ -97,9 +97,9 @@ def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False
 
 
 def without_echoes(findings: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """Return the findings but those that only follow from others.
+    """Return the findings except those that only follow from others.
 
-    Items that are wrong are left out before the length of their list is looked at, so that it may seem empty.
+    Wrong items are left out before the length of their list is checked, so that it may seem empty.
     """
     return [
         finding

@@ -180,7 +180,7 @@ def _too_deep(pattern: str) -> int | None:
         if character == "\\":
             position += 1
         elif in_class >= 0:
-            # A bracket that comes first is a character of the class.
+            # A bracket in the first position is a character of the class.
             if character == "]" and position > in_class:
                 in_class = -1
         elif character == "[":

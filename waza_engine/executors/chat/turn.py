@@ -63,7 +63,7 @@ class Brake:
             stop()
 
     def hold(self, request: Future[None]) -> None:
-        """Remember the request that is under way."""
+        """Store the active request."""
         with self._lock:
             self._request = request
             late = self._stopped

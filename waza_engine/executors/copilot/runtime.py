@@ -129,7 +129,7 @@ class Runtime:
 
     def _new_client(self) -> CopilotClient:
         provider = self._provider
-        # The key goes to the agent by another way; the programs that it starts must not see it.
+        # The key is passed to the agent differently; the programs that it starts must not see it.
         key = "" if provider is None else provider.key_variable
         environment = {
             name: text for name, text in os.environ.items() if name != key and not name.startswith(PREFIX)

@@ -140,7 +140,7 @@ def scale_of(
             raise ScaleError(f"the rating {_shown(rating)} has the score {score:g}; scores are 0 to 1")
         number = _plain_number(rating)
         if number is None:
-            # Levels with names alone are kept apart by their position.
+            # Levels without ratings are distinguished by their position.
             number = float(position)
             names[str(rating).strip().lower()] = number
         if number in found:

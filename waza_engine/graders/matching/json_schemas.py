@@ -56,7 +56,7 @@ _IDENTITY = {jsonschema.Draft3Validator: "id", jsonschema.Draft4Validator: "id"}
 """The key of a schema's identifier, in dialects where it is not ``$id``."""
 LARGEST_CHARACTERS = 1_000_000
 _KEPT_CHARACTERS = 50_000
-# Of such schemas the other files count, too, as they are in one grading.
+# For such schemas the other files count, too, as they are within one grading.
 _ELSEWHERE = re.compile(r'[rR]ef": "(?!#)')
 _TOO_DEEP = "the schema is nested too deeply"
 _UNRESOLVED = "the schema refers to `{}`, which is not in it and is never fetched"

@@ -73,7 +73,7 @@ class _Search:
     def _compile(self, pattern: str, ignore_case: bool, dialect: str) -> Any:
         if dialect == "python":
             try:
-                # Its own cache would keep hundreds.
+                # Its own cache would hold hundreds.
                 flags = self._regex.IGNORECASE if ignore_case else 0
                 return self._regex.compile(pattern, flags, cache_pattern=False)
             except self._regex.error:

@@ -42,7 +42,7 @@ def passed_unjudged(run: Block) -> bool:
 
 
 def verdict_count(task: Block) -> int:
-    """Return how many verdicts an element of ``tasks`` of any era has; none of them is looked at."""
+    """Return how many verdicts an element of ``tasks`` has, in any format, without reading them."""
     trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]
     said = chain(trials, *(blocks_of(trial.get("checkpoints")) for trial in trials))
     return sum(len(block_of(each, "validations")) + len(block_of(each, "grader_results")) for each in said)

@@ -133,7 +133,7 @@ def goes_on(journal: Block) -> bool:
     owner = cast("Mapping[str, Any]", process)
     try:
         writer = psutil.Process(int(owner["pid"]))
-        # One that was killed keeps its number until the process that started it looks, which may be never.
+        # A killed process keeps its number until its parent collects it, which may be never.
         off = writer.create_time() - float(owner["started"])
         booted = psutil.boot_time()
         # Linux counts both from the clock of today, which may have been set since; others do not.

@@ -28,7 +28,7 @@ def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
 
 
 def why_no_scores(path: Path) -> str | None:
-    """Return why an editor shows nothing of a result file, without its folders; None when it is gone."""
+    """Return why an editor has no scores from a result file, without its folders; None if it is missing."""
     try:
         size = path.stat().st_size
     except OSError:

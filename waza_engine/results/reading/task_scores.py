@@ -46,7 +46,7 @@ def task_result_in_steps(
         # Upstream lets it pass; but no answer was graded.
         status = "skipped"
     elif status == "passed" and (against or any(run.get("status") != "passed" for run in ended)):
-        # Of a file that was edited by hand the worse counts, as in ``task_conclusion``.
+        # For a file that was edited by hand the worse counts, as in ``task_conclusion``.
         statuses: list[TrialStatus] = [status_borne_out(run, verdicts_of(run)) for run in ended]
         status = borne_out("passed", [task_status(statuses, pass_rate_of(task))])
     elif status == "error" and runs:

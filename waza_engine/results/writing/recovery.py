@@ -19,7 +19,7 @@ from waza_engine.results.writing.store import encoded, write_atomically
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:
-    """Write the document of every journal whose process is gone, and remove its workspaces; return the paths.
+    """Write the documents of dead processes' journals, remove their workspaces, and return the paths.
 
     Raises ``ResultsError``.
     """

@@ -1,7 +1,7 @@
-"""Mocked programs of a trial: small programs on the ``PATH`` that answer as the suite says.
+"""Mocked programs of a trial: small programs on the ``PATH`` that answer as the suite defines.
 
-They lie in a directory of this process, outside every workspace; what they answer belongs to a trial and is
-gone with it.
+They are in a directory of this process, outside every workspace; their answers belong to a trial and are
+deleted with it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class RepositoryError(Exception):
 def check_out(repository: Repository, target: Path, suite_directory: Path) -> None:
     """Put a repository at ``target``, which must not exist or be empty. Raises ``RepositoryError``.
 
-    A relative source is looked for next to the eval file, then in the working directory, then in the
+    A relative source is looked up next to the eval file, then in the working directory, then in the
     directories above the suite. It must be in the repository of the suite or of the working directory.
     """
     source = _source(repository.source, suite_directory)

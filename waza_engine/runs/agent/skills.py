@@ -285,7 +285,7 @@ def _skills_below(folder: Path, levels: int, seen: set[str], within: Boundary) -
 
 
 def _levels_above(directory: Path) -> list[Path]:
-    """Return the directory and those above it, up to the repository's root; few where there is none."""
+    """Return the directory and its parents up to the repository root; only a few without a repository."""
     start = directory.resolve()
     levels = [start, *start.parents][:_LEVELS_UP]
     root = next((number for number, level in enumerate(levels) if (level / ".git").exists()), None)

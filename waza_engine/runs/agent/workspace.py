@@ -1,4 +1,4 @@
-"""A fresh directory for every trial, with the files that the task asks for, gone when the trial is graded."""
+"""A fresh directory for every trial, with the files of the task, deleted when the trial is graded."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Known:
-    """An entry that was looked at; that it is kept means that nothing else has its ``id``."""
+    """An entry that was compared; keeping it ensures that no other object gets its ``id``."""
 
     entry: GraderEntry
     kept: _Kept

@@ -262,7 +262,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         raise InterruptedTrialError(_cut(outcome))
     if talk.stopped or (talk.answered and not talk.error and not task.graded):
         return Attempt(replace(outcome, status="skipped"))
-    # Graders of nothing would find fault with it, or none; judges would be paid for that.
+    # Graders of an empty answer would fail or pass by chance; judges would be paid for that.
     if talk.answered and task.graded and not talk.left_nothing:
         trial.tell("", "grading")
         outcome = _graded(outcome, trial, _grading_context(talk, execution, trial, judging), judging)
