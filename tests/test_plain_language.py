@@ -21,10 +21,10 @@ GENERATED = ("docs/graders.md", "docs/diagnostics.md")
 
 MOST: Mapping[str, int] = {
     "documents": 0,
-    "generated documents": 38,
-    "engine docstrings": 759,
-    "engine comments": 101,
-    "engine strings": 101,
+    "generated documents": 19,
+    "engine docstrings": 1,
+    "engine comments": 0,
+    "engine strings": 92,
     "server docstrings": 1136,
     "server comments": 137,
     "server strings": 74,

@@ -55,7 +55,7 @@ class FileError(OSError):
 
 @frozen()
 class Boundary:
-    """The folders that paths must not lead out of, resolved; ``name`` is what a person calls them."""
+    """The folders that paths must not lead out of, resolved; ``name`` is their name for people."""
 
     folders: tuple[str, ...]
     name: str
@@ -114,7 +114,7 @@ class Boundary:
         return listed[0] if there is None else there
 
     def _is_foreign(self, path: str) -> bool:
-        # On Windows asking the system about such a path is enough to wake what it names.
+        # On Windows a query about such a path is enough to wake its drive.
         return os.name == "nt" and is_foreign(path) and not self._holds(path)
 
     def _followed(self, path: str) -> str:

@@ -111,7 +111,7 @@ def carry_out_application(application: Callable[..., Any], name: str) -> None:
 
 
 def _of_arguments(error: Any) -> str:
-    """Return what is wrong with the arguments and where to read about them; "" for any other complaint."""
+    """Return the error in the arguments and where to read about them; "" for any other error."""
     from waza_engine.wrong_arguments import argument_words
 
     words, context = argument_words(error.format_message()), getattr(error, "ctx", None)
@@ -134,7 +134,7 @@ def complain_of_output(error: OSError) -> None:
 
 
 def drop_output() -> None:
-    """Send what is still to be written nowhere: the interpreter writes it when it ends."""
+    """Discard pending output: the interpreter would write it when it ends."""
     with contextlib.suppress(OSError, ValueError):
         descriptor = os.open(os.devnull, os.O_WRONLY)
         os.dup2(descriptor, _STANDARD_OUTPUT)
@@ -174,5 +174,5 @@ def _plain_signs(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     unknown = error.object[error.start : error.end]
-    # A letter is written out: a path with another one in its place would be that of another file.
+    # A letter is escaped: a path with a replacement would be that of another file.
     return "".join(_PLAIN_SIGNS.get(letter) or written_out(letter) for letter in unknown), error.end

@@ -1,4 +1,4 @@
-"""A number of things in words: the one place that knows when a word takes an ``s``. Light."""
+"""Counted nouns: the one place that knows when a word takes an ``s``. Light."""
 
 from __future__ import annotations
 

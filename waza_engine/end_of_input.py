@@ -37,6 +37,6 @@ def _watch() -> None:
         return  # It is not a pipe.
     pipe.modify(0, select.POLLIN)
     while os.getppid() == parent and any(event & select.POLLIN for _, event in pipe.poll(0)):
-        time.sleep(_CHECK_SECONDS)  # Somebody will read what was written before the end.
+        time.sleep(_CHECK_SECONDS)  # Another thread may still read what was written before the end.
     time.sleep(LEAVE_WITHIN_SECONDS)
     os._exit(0)

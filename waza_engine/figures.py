@@ -1,4 +1,4 @@
-"""Figures as people read them: rounding never shows one as what it does not reach. Light."""
+"""Format numbers for people: rounding never reaches a limit that the number does not. Light."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def shown_scores(score: float, plain: float, digits: int = 2) -> str:
 
 
 def shown_score_history(scores: Sequence[float | None], most: int) -> str:
-    """Return the last of some scores, the oldest first: ``0.50 → – → 1.00``, a dash where there is none."""
+    """Return the last of some scores, the oldest first: ``0.50 → – → 1.00``, a dash for a missing one."""
     last = ["–" if score is None else shown_score(score) for score in scores[-most:]]
     return ("… " if len(scores) > most else "") + " → ".join(last)
 

@@ -277,9 +277,9 @@ def _regular(name: str, flags: int, folder: int | None = None) -> tuple[int, os.
 
 @contextmanager
 def _entry(path: Path, within: Boundary | None, *, make: bool = False) -> Generator[tuple[int | None, str]]:
-    """Yield the open folder that a path lies in, and its name there; without a boundary None and the path.
+    """Yield the open folder of a path, and its name there; without a boundary None and the path.
 
-    ``make`` makes the folders that are missing. Raises ``OSError``.
+    ``make`` creates missing folders. Raises ``OSError``.
     """
     if within is None:
         if make:

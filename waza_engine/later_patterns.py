@@ -1,6 +1,7 @@
-"""Patterns that are compiled when they are first used: most of those that rules have are for what is wrong.
+"""Patterns that are compiled on first use: most patterns of rules only match mistakes.
 
-A pattern takes as long to compile as a small module to load, and what reads a file has three hundred.
+A pattern takes as long to compile as a small module to load, and the code that reads a file has three
+hundred.
 """
 
 from __future__ import annotations

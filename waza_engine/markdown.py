@@ -73,7 +73,7 @@ def fenced(text: str, language: str = "text") -> str:
 
 
 def plain(markdown: str) -> str:
-    """Return Markdown as a reader without it wants it: the same words and lines, its marks left out."""
+    """Return Markdown as plain text: the same words and lines, without its markup."""
     lines: list[str] = []
     fence, above = "", ""
     for line in markdown.split("\n"):
@@ -120,7 +120,7 @@ def _said(text: str, quoted: Callable[[str], str]) -> str:
     said = ""
     for at, part in enumerate(_QUOTED.split(" ".join(text.split()))):
         for piece in [quoted(part)] if at % 2 else _words(part, quoted):
-            # Two pieces of code side by side would be read as one, or as none.
+            # Adjacent pieces of code would be read as one, or as none.
             apart = " " if said.endswith("`") and piece.startswith("`") else ""
             said += apart + piece
     return said if not _BEGINS_A_BLOCK.match(said) else quoted(text)

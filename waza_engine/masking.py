@@ -212,7 +212,7 @@ class MaskedStream:
         self._before = ""
 
     def masked(self, text: str) -> str:
-        """Return the next message without secrets, and without what continues one."""
+        """Return the next message without secrets, and without the continuation of one."""
         split = _split_places((self._before, text))[1] if self._before else []
         self._before = (self._before + text)[-_LONGEST_BEFORE:]
         return _with_shown(text, _joined([*_places(text), *split])) if split else masked(text)

@@ -1,4 +1,4 @@
-"""Work with pauses: a generator yields where its caller may do something else and returns what it made."""
+"""Work with pauses: a generator yields where its caller may do something else and returns the result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Steps = Generator[None, None, Value]
 
 
 def finished(steps: Steps[Value]) -> Value:
-    """Do the work without pausing and return what it made."""
+    """Do the work without pausing and return its result."""
     while True:
         try:
             next(steps)

@@ -205,7 +205,7 @@ def _masked(text: str) -> str:
     # Import with the first text: a server that starts prints nothing.
     from waza_engine.masking import masked
 
-    # Colours within a credential would keep it from being known.
+    # Colours within a credential would keep it from being recognized.
     return masked(as_written(_COLOUR.sub("", text) if "\x1b" in text else text))
 
 

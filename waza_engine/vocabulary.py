@@ -1,4 +1,4 @@
-"""The words of a run that every room uses: what an agent called and used, and what a grader checked.
+"""The vocabulary of a run that every package uses: an agent's calls and usage, and a grader's checks.
 
 Light: the readers of results load it without any models.
 """
@@ -108,9 +108,9 @@ class ModelUsage:
 class Usage:
     """Token counts of a session; turns are agent turns.
 
-    ``cost_usd`` is what the agent itself reports in US dollars, None when it reports none. ``model_metrics``
-    divides the counts by model; ``provider`` is ``custom`` when the tokens came from a provider of the user's
-    own, at ``provider_host``.
+    ``cost_usd`` is the agent's own report in US dollars, None when it reports none. ``model_metrics`` divides
+    the counts by model; ``provider`` is ``custom`` when the tokens came from a provider of the user's own, at
+    ``provider_host``.
     """
 
     turns: int = 0
@@ -127,7 +127,7 @@ class Usage:
 
 @frozen()
 class PaidAnswer:
-    """An answer of a model as it arrives in the middle of a turn: what it says, calls and used."""
+    """An answer of a model as it arrives in the middle of a turn: its text, calls and usage."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()

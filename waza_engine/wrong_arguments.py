@@ -24,7 +24,7 @@ def argument_words(message: str) -> str | None:
 
 
 def _invalid(found: re.Match[str]) -> str:
-    # An option has its short name first; its long one says more.
+    # An option has its short name first; its long one is more descriptive.
     name = (_NAMES.findall(found[1]) or [found[1]])[-1]
     for pattern, words in _VALUES.items():
         if wrong := re.fullmatch(pattern, found[2], re.DOTALL):

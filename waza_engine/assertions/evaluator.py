@@ -165,7 +165,7 @@ class AssertionEvaluator:
 
     @contextmanager
     def _worker(self, language: Language) -> Generator[Worker]:
-        """Lend a worker for what is not kept. Raises ``_LadenWorkerError`` when that is not to blame."""
+        """Yield a worker without cached data. Raises ``_LadenWorkerError`` if cached data may be to blame."""
         with self._pool.borrowed(language.program) as worker:
             try:
                 yield worker

@@ -80,7 +80,7 @@ class _Builder:
         }
 
     def build(self, node: ast.expr, scope: Scope) -> Evaluate:
-        """Return what evaluates a node."""
+        """Return the function that evaluates a node."""
         evaluate = self._kinds[type(node)](node, scope)
         number = self._noted.get(node)
         if number is None:
@@ -234,7 +234,7 @@ class _Builder:
     # Collections
 
     def _items(self, nodes: Iterable[ast.expr], scope: Scope) -> Callable[[Frame], list[Any]]:
-        """Return what evaluates items with `*` among them."""
+        """Return a function that evaluates items with `*` among them."""
         nodes = list(nodes)
         if not any(isinstance(node, ast.Starred) for node in nodes):
             plain = self._all(nodes, scope)
@@ -428,7 +428,7 @@ class _Builder:
         return mapped
 
     def _loops(self, node: Comprehension, scope: Scope) -> Callable[[Frame, Step], None]:
-        """Return what takes a step for each turn of the loops of a comprehension."""
+        """Return a function that calls a step for each iteration of a comprehension's loops."""
         inner = self._scopes[node]
         first, *others = node.generators
         items, loop = self.build(first.iter, scope), self._loop(first, inner)

@@ -127,7 +127,7 @@ class RefusedError(Exception):
 
 
 def is_refused_attribute(name: str) -> bool:
-    """Return whether an assertion that writes the attribute, of whatever value, is refused."""
+    """Return whether assertions reject the attribute, for any value."""
     if name.startswith("_"):
         return name not in ALLOWED_DUNDER_ATTRIBUTES
     return name == "mro" or name.startswith(_OF_FRAMES)

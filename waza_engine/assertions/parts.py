@@ -208,7 +208,7 @@ def _value(value: Any) -> str:
 
 
 def _is_short(value: Any) -> bool:
-    """Return whether a value says more than true or false in a few characters."""
+    """Return whether a value is short and more informative than true or false."""
     kind: Any = value.__class__
     if kind in (list, tuple):
         return len(value) <= MOST_ITEMS and sum(map(_characters_of, value)) <= OBSERVED_CHARACTERS

@@ -36,7 +36,7 @@ _WRITTEN = {"Yield": "yield", "YieldFrom": "yield from", "Await": "await"}
 
 
 class RefusedSyntaxError(SyntaxError):
-    """Python understands the expression; assertions do not have what it uses."""
+    """The expression is valid Python; assertions do not have a part of it."""
 
 
 class Scope:
@@ -57,7 +57,7 @@ class Scope:
         self._outer: set[str] = set()
 
     def place_of(self, name: str) -> tuple[Literal["slot", "shared", "context", "nowhere"], int, int]:
-        """Return where a name is looked up, how many frames further out, and its index in that frame."""
+        """Return the kind of a name's location, how many frames further out it is, and its index there."""
         depth, scope, sees, is_shared = 0, self, True, False
         while scope.parent is not None:
             is_shared = is_shared or name in scope.shared

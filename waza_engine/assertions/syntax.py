@@ -25,7 +25,7 @@ _BRACKETS = compiled_later(
 def parse_expression(text: str) -> ast.Expression:
     """Return the syntax tree of an assertion, unchecked, without whitespace before it.
 
-    Raises ``SyntaxError``, ``ValueError`` for characters that Python refuses, and ``RecursionError`` when it
+    Raises ``SyntaxError``, ``ValueError`` for characters that Python rejects, and ``RecursionError`` when it
     is nested too deeply.
     """
     source = text.lstrip(" \t")
@@ -33,7 +33,7 @@ def parse_expression(text: str) -> ast.Expression:
     try:
         return ast.parse(source, "<assertion>", "eval")
     except MemoryError:
-        # The parser says so when its own stack is full.
+        # The parser reports this when its own stack is full.
         raise RecursionError("nested too deeply") from None
 
 
@@ -59,6 +59,6 @@ def check_size(source: str) -> None:
 def check_expression(tree: ast.Expression) -> dict[ast.AST, Scope]:
     """Return the scopes of an expression by their nodes.
 
-    Raises ``SyntaxError`` for what Python's compiler refuses, and for what assertions do not have.
+    Raises ``SyntaxError`` for what Python's compiler rejects, and for what assertions do not have.
     """
     return scopes_of(tree)

@@ -94,7 +94,7 @@ def attribute(value: Any, name: str) -> Any:
 
 
 def method(value: Any, name: str) -> Callable[..., Any]:
-    """Return what is called for ``value.name(…)``: with the value before the arguments."""
+    """Return the function for ``value.name(…)``: with the value before the arguments."""
     methods = _METHODS.get(exact_type(value))
     if methods is not None and (function := methods.get(name)) is not None:
         return function
@@ -259,7 +259,7 @@ def _call_behind(function: Any, _: Any, /, *args: Any, **keywords: Any) -> Any:
 
 
 def _bound(function: Callable[..., Any], name: str) -> Reader:
-    """Return what binds a function of ours to a value."""
+    """Return a function that binds one of ours to a value."""
 
     def bind(value: Any) -> Any:
         def bound(*args: Any, **keywords: Any) -> Any:

@@ -90,7 +90,7 @@ def main() -> None:
                 passed, error = evaluate(text, context, parts)
                 brief = time.process_time() - begun < OBSERVED_WITHIN_SECONDS
                 if kept and evaluate.ran_out:
-                    # It may be enough for one that keeps nothing.
+                    # It may be enough for a worker without cached data.
                     sys.exit(3)
                 answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
                 answer |= {"unusable": True} if evaluate.unusable else {}
@@ -108,7 +108,7 @@ def main() -> None:
 
 
 class Evaluation:
-    """Evaluates assertions, and says why one could not be evaluated."""
+    """Evaluates assertions, and reports why one could not be evaluated."""
 
     def __init__(self, memory_bytes: int, limited: bool) -> None:
         self._memory = f" of {memory_bytes // 1_000_000} MB" if limited else ""
@@ -228,7 +228,7 @@ def _context(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fresh(kept: dict[str, Any], named: frozenset[str] | None) -> dict[str, Any]:
-    """Return the names of a trial so that no assertion can change what is kept: its blocks are copied.
+    """Return the names of a trial so that no assertion can change the cache: mutable values are copied.
 
     ``named`` are those that are in reach, None for all.
     """

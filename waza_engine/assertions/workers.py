@@ -51,7 +51,7 @@ class AssertionOutcome:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> AssertionOutcome:
-        """Return what a worker answers."""
+        """Return the outcome from a worker's answer."""
         observed = tuple((str(part), str(value)) for part, value in answer.get("observed", ()))
         late, unusable = (answer.get(key) is True for key in ("timed_out", "unusable"))
         return cls(answer["passed"], answer["error"], late, observed, unusable)
@@ -71,7 +71,7 @@ class ExplainedAssertion:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> ExplainedAssertion:
-        """Return what a worker answers."""
+        """Return the explanation from a worker's answer."""
         values = tuple((str(text), str(value)) for text, value in answer.get("values", ()))
         return cls(AssertionOutcome.of(answer), values, str(answer.get("decided") or ""))
 

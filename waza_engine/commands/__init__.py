@@ -1,1 +1,1 @@
-"""The terminal commands: what they are called, what they print, how they exit."""
+"""The terminal commands: their names, their output, and their exit codes."""

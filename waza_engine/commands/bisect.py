@@ -1,4 +1,4 @@
-"""``waza-engine bisect``: where two recorded runs of a task part, and what differed between them."""
+"""``waza-engine bisect``: where two recorded runs of a task diverge, and what differed between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TEXT_CHARACTERS = 500
 
 
 def bisect_command(eval_file: Path, task: str, results: Sequence[Path], output_format: str) -> int:
-    """Print what differs between two runs of a task, of the last two without ``results``; return the code."""
+    """Print the differences of two runs of a task, by default of the last two; return the exit code."""
     try:
         old, new = _recordings(eval_file, task, results)
     except (RecordingError, SuiteError) as error:
@@ -98,7 +98,7 @@ def _tell_differences(printer: Printer, found: dict[str, Any]) -> None:
 
 
 def _words(value: object) -> str:
-    """Return a setting as one writes it: ``none`` where there is none."""
+    """Return a setting for display: ``none`` where there is none."""
     if isinstance(value, list | tuple):
         return ", ".join(map(_words, cast("Sequence[object]", value))) or "none"
     if value in (None, ""):

@@ -29,8 +29,8 @@ COMPARED, REGRESSED, NOT_COMPARED = 0, 1, 2
 def compare_command(paths: Sequence[Path], output_format: str, *, everything: bool = False) -> int:
     """Print the comparison of two runs or more; ``output_format`` is ``table`` or ``json``.
 
-    The table shows what changed, and ``everything`` also what did not. The code is 1 when a task that passed
-    in the first run fails in the last.
+    The table shows changed tasks, and with ``everything`` the others too. The code is 1 when a task that
+    passed in the first run fails in the last.
     """
     try:
         if len(paths) < 2:
@@ -107,7 +107,7 @@ def _rows(
         ("score", "aggregate_scores", "aggregate_score_delta", _figure),
         ("tasks passed", "success_rates", "success_rate_delta", _percent),
     ):
-        # Of a run in which no task was judged there is neither.
+        # A run without a judged task has neither.
         figures = [figure if told else None for figure, told in zip(found[key], found["scored"], strict=True)]
         yield label, *map(shown, figures), _delta(found[change], figures)
 

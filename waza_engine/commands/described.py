@@ -1,4 +1,4 @@
-"""A suite and a task in the words of upstream's JSON-RPC methods.
+"""A suite and a task in the terms of upstream's JSON-RPC methods.
 
 Its names differ from those in the files: ``inputs`` is ``stimulus``, ``graders`` are ``validators``.
 """

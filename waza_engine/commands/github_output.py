@@ -127,7 +127,7 @@ def _judging_line(file: YamlFile, name: str, task: str) -> int:
 
 
 def _judging(block: object, location: _Location) -> Iterator[tuple[_Location, str]]:
-    """Yield what judges a task, or all of a suite, with the name under which it is recorded."""
+    """Yield the graders of a task, or all of a suite, with the name under which each is recorded."""
     for place, entry in _entries(block, "graders", location):
         yield place, str(entry.get("name") or entry.get("type"))
     for place, checkpoint in _entries(block, "checkpoints", location):

@@ -139,7 +139,7 @@ def _tell(
 
 
 def _about_judges(regrading: Regrading, reports: Sequence[TaskReport]) -> str:
-    """Return what became of the judges: what they spent, or whose verdicts stay as recorded."""
+    """Return a note about judges: their cost, or whose verdicts stay as recorded."""
     if regrading.request.judge_executor is not None:
         cost = regrading.meter.cost
         return f"judges: {regrading.meter.tokens:,} tokens" + (f", {dollars(cost.usd)}" if cost.known else "")
@@ -148,7 +148,7 @@ def _about_judges(regrading: Regrading, reports: Sequence[TaskReport]) -> str:
 
 
 def _about_files(reports: Sequence[TaskReport]) -> str:
-    """Return whose verdicts stay because the agent's files are gone."""
+    """Return the graders whose verdicts are copied because the agent's files are missing."""
     names = _kept(reports, of_files=True)
     return f"as recorded, for the workspace was not kept: {names} (--workspace DIR grades)" if names else ""
 
@@ -174,7 +174,7 @@ def _print_task(printer: Printer, report: TaskReport) -> None:
 
 
 def _explain(printer: Printer, report: TaskReport) -> None:
-    """Print why a task does not pass, and every grader that says something else than it did."""
+    """Print why a task does not pass, and every grader whose verdict has changed."""
     lines: list[tuple[Part, ...]] = [
         (
             *("    ", _mark(grader), f" {shown_grader(name)}  {_score(grader)}"),

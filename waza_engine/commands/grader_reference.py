@@ -67,7 +67,7 @@ def markdown() -> str:
 
 
 def section(grader: type[Grader[Any]]) -> str:
-    """Return the section of one type: what it is, how it scores, its options and an example."""
+    """Return the section of one type: its purpose, its scoring, its options and an example."""
     parts = [f"## {grader.type}\n"]
     if grader.replaced_by:
         parts.append(f"> **Deprecated:** write [`{grader.replaced_by}`](#{grader.replaced_by}) instead.\n")

@@ -15,7 +15,7 @@ LISTED, NOTHING_LISTED = 0, 2
 
 
 def list_command(directory: Path, *, as_json: bool) -> int:
-    """Print every suite with its tasks; one that cannot be used says why. Return the exit code."""
+    """Print every suite with its tasks; for one that cannot be used, why. Return the exit code."""
     if not directory.is_dir():
         complain(f"There is no directory {directory}.")
         return NOTHING_LISTED

@@ -1,4 +1,4 @@
-"""``live.open``, ``live.update`` and what else begins so: recorded answers judged again as a suite is edited.
+"""``live.open``, ``live.update`` and the other live methods: re-grade recorded answers as a suite is edited.
 
 The verdicts come as ``live.verdicts`` notifications, a grader each, before the answer to ``live.update``.
 """
@@ -42,7 +42,7 @@ Answer = dict[str, Any]
 
 
 class LiveSessions:
-    """The live sessions of one connection; ``on_verdicts`` gets what they judge. Thread-safe."""
+    """The live sessions of one connection; ``on_verdicts`` gets their verdicts. Thread-safe."""
 
     def __init__(self, on_verdicts: Callable[[Answer], None]) -> None:
         self._tell = on_verdicts
@@ -232,7 +232,7 @@ def _path(params: Params) -> RulePath:
 
 
 def explained_document(rule: ExplainedRule) -> Answer:
-    """Return what a rule met as ``live.explain`` answers it: each trial in a few characters, one in full."""
+    """Return the results of a rule for ``live.explain``: each trial in a few characters, one in full."""
     return {
         "total": rule.total,
         "trials": [

@@ -1,4 +1,4 @@
-"""The methods that make a suite, a task or a grader: what ``waza-engine new`` does, for an editor."""
+"""The methods that create a suite, a task or a grader: ``waza-engine new``, for an editor."""
 
 from __future__ import annotations
 

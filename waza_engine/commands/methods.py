@@ -131,7 +131,7 @@ class Methods:
             cancellation.request()
 
     def close(self) -> None:
-        """End what was kept for the next request."""
+        """Drop everything that was cached for the next request."""
         self._suites.close()
         self._live.close_all()
 
@@ -156,7 +156,7 @@ class Methods:
         return {"run_id": run_id}
 
     def start_unanswered(self, params: object) -> None:
-        """Start the run of an ``eval.run`` that wants no answer; its events say what becomes of it."""
+        """Start the run of an ``eval.run`` notification; its events report the result."""
 
         def work() -> None:
             try:

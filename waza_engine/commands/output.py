@@ -55,7 +55,7 @@ class StandardOutput:
         self.say_document(json_text(value, indent).encode() + b"\n")
 
     def flush(self) -> None:
-        """Hand over what was written."""
+        """Flush the output."""
         if self.failure is None:
             self._attempt(self._stream.flush)
 

@@ -1,4 +1,4 @@
-"""The parameters of a JSON-RPC request, read one by one: what is given must be what it is called.
+"""The parameters of a JSON-RPC request, read one by one with their types checked.
 
 Everything here raises ``JsonRpcException`` with what is wrong and what to give instead.
 """

@@ -18,7 +18,7 @@ _MARKS: dict[str, Part] = {"error": ("✗", "red"), "warning": ("⚠", "yellow")
 
 
 def preflight_command(path: Path, context_directory: Path | None, output_format: str, *, strict: bool) -> int:
-    """Print what is found and return the exit code; ``output_format`` is ``human`` or ``json``."""
+    """Print the findings and return the exit code; ``output_format`` is ``human`` or ``json``."""
     read_environment()
     try:
         eval_file = eval_file_of(path)

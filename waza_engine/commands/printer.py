@@ -65,5 +65,5 @@ def shown(*parts: Part) -> Text:
     pairs = [(part, "") if isinstance(part, str) else part for part in parts]
     line = Text.assemble(*((visible(text), style) for text, style in pairs))
     harmless = harmless_lines(line.plain)
-    # A command to a build server: what it says counts more than its colours.
+    # A command to a build server: its text matters more than its colours.
     return line if harmless == line.plain else Text(harmless)

@@ -114,7 +114,7 @@ def get_task(params: Params) -> Answer:
 def result_page(params: Params) -> Answer:
     """Return the newest run of a suite, or a result file, as Markdown; ``task`` limits it to one.
 
-    With ``since``, an earlier result file, it is what changed from that one to the result file.
+    With ``since``, an earlier result file, it shows the changes from that one to the result file.
     """
     from waza_engine.commands.result_page import changed_page, recorded_page
 
@@ -146,7 +146,7 @@ def result_history(params: Params) -> Answer:
 
 
 def model_prices(params: Params) -> Answer:
-    """Return the list prices of the models that suites ask most, or with ``name`` that of one."""
+    """Return the list prices of the models that suites use most, or with ``name`` that of one."""
     from waza_engine.scoring.prices import listed_models, prices_of
 
     only_known(params, ("name",))
@@ -168,7 +168,7 @@ def _suite(params: Params) -> Suite:
 
 
 def loaded(load: Callable[[], Any], code: int = VALIDATION_FAILED) -> Any:
-    """Return what ``load`` returns; ``code`` is that of a suite that cannot be used."""
+    """Return the result of ``load``; ``code`` is the error code for a suite that cannot be used."""
     try:
         return load()
     except RecordingError as error:

@@ -110,9 +110,9 @@ def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
 def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     """Return upstream's object and, per task, every grader with its checks.
 
-    Scores are 0..1; ``recorded`` is what the grader said in the run, null when it was not asked then.
-    ``origin`` is ``live``, or ``recorded`` for what was not graded again: a judge, files that are gone.
-    ``judging`` says what judges spent, when some were asked.
+    Scores are 0..1; ``recorded`` is the grader's result in the run, null if there was none. ``origin`` is
+    ``live``, or ``recorded`` if it was not graded again: a judge, files that are gone. ``judging`` is the
+    cost of judges, when some were asked.
     """
     tasks = {key: _task(regrading, report) for key, report in zip(_keys(reports), reports, strict=True)}
     return {**_head(regrading, reports), "tasks": tasks}
@@ -132,7 +132,7 @@ def answer_in_parts(regrading: Regrading, reports: Sequence[TaskReport]) -> Iter
 
 
 def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
-    """Return the record with the new verdicts; what was not graded again stays in it."""
+    """Return the record with the new verdicts; recorded verdicts stay where none is new."""
     request = regrading.request
     new = {id(report.task.recorded): _written(report.task, kept=bool(request.graders)) for report in reports}
     tasks = [new.get(id(task), dict(task.document)) for task in regrading.recording.tasks]

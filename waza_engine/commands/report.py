@@ -181,7 +181,7 @@ class TextReport:
             self._explain_trial(trial, seen, many=len(task.trials) > 1)
 
     def _explain_trial(self, trial: TrialOutcome, seen: set[tuple[str, str]], *, many: bool) -> None:
-        """Print each complaint once: trials often fail alike."""
+        """Print each message once: trials often fail alike."""
         where = f"trial {trial.number}: " if many else ""
         if trial.error and (trial.error, "") not in seen:
             seen.add((trial.error, ""))

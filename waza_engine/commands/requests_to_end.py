@@ -13,7 +13,7 @@ SAME_SIGNAL_SECONDS = 0.3
 
 
 class RequestsToEnd:
-    """Tells of each request once, without interrupting whatever the main thread does at that instant.
+    """Reports each request once, without interrupting the current instruction of the main thread.
 
     ``told`` is called between two instructions of the main thread and must not wait for a lock. Once the run
     is over a request is a ``KeyboardInterrupt``, as it is before.
@@ -24,7 +24,7 @@ class RequestsToEnd:
         self._heard = -math.inf
 
     def heed(self) -> None:
-        """Listen from now on; what ``nohup`` or a shell in the background has ignored stays ignored."""
+        """Handle signals from now on; those ignored by ``nohup`` or a background shell stay ignored."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and (name == "SIGTERM" or signal.getsignal(number) != signal.SIG_IGN):

@@ -25,7 +25,7 @@ from waza_engine.user_state import kept_workspace
 
 _MOST_LISTED = 20
 _MOST_RECORDS = 50
-"""Older records in which a task is looked for."""
+"""The most older records that are searched for a task."""
 
 
 def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
 
 
 def changed_page(now: Path, then: Path, task: str | None) -> dict[str, Any]:
-    """Return what changed from one recorded run to another as ``markdown``. Raises ``RecordingError``."""
+    """Return the changes from one recorded run to another as ``markdown``. Raises ``RecordingError``."""
     before, after = (run_of(read_recording(path).document) for path in (then, now))
     return {"record": str(now), "markdown": masked(change_page(before, after, task))}
 

@@ -1,4 +1,4 @@
-"""``waza-engine review``: what waits for a person, and recording what the person says."""
+"""``waza-engine review``: list pending verdicts, and record a person's reviews."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN_CHARACTERS = 600
 
 
 def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -> int:
-    """List what waits (with ``everything`` also what does not), or record a verdict; return the exit code."""
+    """List pending verdicts (with ``everything`` also reviewed ones), or record one; return the exit code."""
     try:
         if request.passed is not None:
             found, review, file = record_review(request)

@@ -1,4 +1,4 @@
-"""The methods by which an editor learns what waits for a person, and records what the person says."""
+"""The methods with which an editor lists pending verdicts and records a person's reviews."""
 
 from __future__ import annotations
 

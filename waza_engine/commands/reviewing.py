@@ -74,13 +74,13 @@ class Found:
 
 
 def for_people(request: ReviewRequest, files: Sequence[Path], *, everything: bool) -> list[Found]:
-    """Return what a request means in result files: what waits, with ``everything`` also what does not."""
+    """Return the verdicts of a request in result files: pending ones, with ``everything`` also others."""
     meant = (each for each in _found(files) if _is_meant(each.item, request))
     return [each for each in meant if everything or each.item.pending]
 
 
 def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
-    """Record a verdict and return what it is about now, the review, and the file it went to.
+    """Record a verdict and return its current state, the review, and the file it went to.
 
     Raises ``ReviewError`` when the request does not name one verdict, or the file cannot be written.
     """
@@ -150,7 +150,7 @@ def _options(item: ReviewItem) -> str:
 
 
 def _found(files: Sequence[Path]) -> list[Found]:
-    """Return what is for people: of each trial of a task the newest, by the name of the grader."""
+    """Return the verdicts for people: of each trial of a task the newest, by the name of the grader."""
     found: list[Found] = []
     newest: dict[tuple[str, str], Path] = {}
     for path in files:

@@ -1,4 +1,4 @@
-"""``waza-engine run``: what is printed while a suite runs, and the exit code."""
+"""``waza-engine run``: the output while a suite runs, and the exit code."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.terminal import complain
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
-# Of several runs the worst counts.
+# If there are several runs, the worst counts.
 _SEVERITY = tuple(
     EXIT_CODES[verdict] for verdict in ("passed", "errored", "failed", "limited", "broken", "interrupted")
 )
@@ -291,7 +291,7 @@ def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) 
 
 
 def _check_files(files: Sequence[Path], eval_file: Path) -> None:
-    """Raise ``ResultsError`` for what cannot be written, ``SuiteError`` for what would be written twice."""
+    """Raise ``ResultsError`` for an unwritable file, ``SuiteError`` for one that would be written twice."""
     places: set[str] = set()
     for file in files:
         check_writable(file, eval_file)
@@ -347,7 +347,7 @@ def _recommended(found: Sequence[RunReport]) -> tuple[list[RunReport], list[str]
 
 
 def _tied_with(winner: str, found: Sequence[RunReport]) -> tuple[list[str], list[str]]:
-    """Return the models that differ from the winner by no more than chance, and those with equal results.
+    """Return the models within chance of the winner, and those of them with no worse results.
 
     Both have the winner itself.
     """
@@ -410,7 +410,7 @@ def _run(
 
 
 def _awaited(heard: queue.SimpleQueue[RunReport | Exception | None]) -> RunReport | Exception | None:
-    """Return how the run ended, None when somebody asks for its end; it takes as long as it takes.
+    """Wait for the result of the run; return None when its end is requested.
 
     On Windows only a wait that ends now and then can be interrupted.
     """

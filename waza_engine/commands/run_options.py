@@ -28,7 +28,7 @@ _EXECUTORS = ("executor", "judge_executor")
 def with_run_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with an option for every setting that has one, in the place of ``settings``.
 
-    The command gets what was given, by field of ``RunSettings``.
+    The command gets the given options, by field of ``RunSettings``.
     """
     rows = {name: row for name, row in setting_rows().items() if row.option}
 

@@ -49,7 +49,7 @@ def summarize_suites(
     refused: Collection[RefusedSuite],
     eval_files: Collection[Path],
 ) -> None:
-    """Print a row for each of the suites, with those that were refused or not reached, and the totals."""
+    """Print a row for each of the suites, including rejected or unreached ones, and the totals."""
     table = Table(box=None, pad_edge=False)
     for heading in ("suite", "verdict", "passed"):
         table.add_column(heading)
@@ -65,7 +65,7 @@ def summarize_suites(
 def _rows(
     eval_file: Path, found: Sequence[tuple[Path, RunReport]], reasons: Mapping[Path, str]
 ) -> Sequence[Sequence[Part]]:
-    """Return a row for each model with which a suite was run, or one that says why it was not run."""
+    """Return a row for each model with which a suite was run, or one with the reason why it was not run."""
     name = os.path.relpath(eval_file)
     if rows := [_row(name, report) for file, report in found if file == eval_file]:
         return rows

@@ -54,7 +54,7 @@ _SHOWN = 500
 
 @register
 class CommandExecutor:
-    """Drives the command line of an agent. ``warnings`` name what has no effect in its adapter file."""
+    """Drives the command line of an agent. ``warnings`` name parts of its adapter file without effect."""
 
     name = "command"
     answers_triggers = False
@@ -185,7 +185,7 @@ class CommandExecutor:
 
     @contextlib.contextmanager
     def _mcp_config(self, request: ExecutionRequest) -> Generator[Path | None]:
-        """Give the agent its MCP servers in a file outside the workspace, gone after the turn."""
+        """Give the agent its MCP servers in a file outside the workspace, deleted after the turn."""
         extensions = self._adapter.extensions
         if request.mcp_servers and not (extensions.mcp_config_flag or extensions.mcp_config_file):
             raise ExecutorError(

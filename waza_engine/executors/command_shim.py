@@ -58,7 +58,7 @@ def main(root: Path, name: str, arguments: list[str]) -> int:
 
 
 def hidden(arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """Return arguments without what looks like a secret, or is the value of a variable of such a name."""
+    """Return arguments without likely secrets, and without values of variables with such a name."""
     values = [value for name, value in environment.items() if value and _names_secret(name)]
     shown: list[str] = []
     hide_next = False

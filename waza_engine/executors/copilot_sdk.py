@@ -137,7 +137,7 @@ class CopilotExecutor:
 
 
 class _Turn:
-    """One prompt and what comes of it. Lives in the event loop; ``response`` may be read from outside."""
+    """One prompt and its result. Lives in the event loop; ``response`` may be read from outside."""
 
     def __init__(self, request: ExecutionRequest, provider: CopilotProvider | None) -> None:
         self.request = request
@@ -151,7 +151,7 @@ class _Turn:
         self._idle = asyncio.Event()
 
     def response(self) -> ExecutionResponse:
-        """Return what has come so far."""
+        """Return the response so far."""
         record = self._record
         usage = record.usage(self._totals)
         if self._provider is not None:

@@ -24,7 +24,7 @@ _SHOWN_BYTES = 1024
 
 @register
 class MockExecutor:
-    """Answers ``Mock response for: <prompt>`` and what it knows of the task."""
+    """Answers ``Mock response for: <prompt>`` and the data of the task."""
 
     name = "mock"
     answers_triggers = True

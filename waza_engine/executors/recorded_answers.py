@@ -87,7 +87,7 @@ class RecordedAnswers:
         return found[number]
 
     def trigger(self, prompt: str) -> tuple[RecordedTrigger, str]:
-        """Return what happened to a trigger prompt, and which skill was tested.
+        """Return the recorded result of a trigger prompt, and the tested skill.
 
         Raises ``ExecutorError``.
         """
@@ -157,7 +157,7 @@ def load_answers(recording: str, suite_directory: Path, eval_file: str) -> Recor
 
 
 def workspace_of(trial: TrialOutcome) -> Path | None:
-    """Return the workspace that was kept by this engine, None when there is none any more."""
+    """Return the workspace that was kept by this engine, None when it no longer exists."""
     return kept_workspace(trial.workspace)
 
 
@@ -169,7 +169,7 @@ def _newest(suite_directory: Path, eval_file: str) -> Iterator[RecordedFile]:
         file = _tried(place)
         if file is None or (eval_file and file.eval_file not in ("", eval_file)):
             continue
-        # A replay adds nothing to what it replayed.
+        # A replay adds nothing to its source.
         if not replays(file.executor):
             yield file
 

@@ -1,9 +1,9 @@
 """The executor ``replay``: the answers of an earlier run, so graders can be tried out without an agent.
 
-A task's trial gets what was recorded for the task and the trial of the same number: its output, transcript,
-tool calls, skill invocations, usage and duration, and the files of its workspace while they exist. Nothing is
-spent. A conversation is cut at the user's messages in the transcript; what cannot be cut comes with the first
-turn, and every later turn has the last output.
+A task's trial gets the record of the task's trial with the same number: its output, transcript, tool calls,
+skill invocations, usage and duration, and the files of its workspace while they exist. Nothing is spent. A
+conversation is cut at the user's messages in the transcript; if it cannot be cut, all of it comes with the
+first turn, and every later turn has the last output.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_FILES = 20_000
 
 @register
 class ReplayExecutor:
-    """Answers with what was recorded."""
+    """Answers with recorded turns."""
 
     name = "replay"
     answers_triggers = False
@@ -140,7 +140,7 @@ def _end_of_turn(events: Sequence[Mapping[str, Any]], start: int) -> int:
 def _done_in(
     trial: TrialOutcome, start: int, end: int
 ) -> tuple[tuple[ToolCall, ...], tuple[SkillInvocation, ...]]:
-    """Return the calls and skills of a stretch of events; what is in no event belongs to the beginning."""
+    """Return the calls and skills of a range of events; those in no event belong to the beginning."""
     events = trial.events
     places: dict[str, int] = {}
     for position, event in enumerate(events):

@@ -63,7 +63,7 @@ class GraderError(Exception):
 
 
 class SurroundingsError(GraderError):
-    """The grader cannot grade for what surrounds it: the provider of its judge fails or is not reached."""
+    """The grader cannot grade because of its surroundings: its judge's provider fails or is unreachable."""
 
 
 @frozen()
@@ -199,7 +199,7 @@ class Grader(ABC, Generic[ConfigT]):
         return ()
 
     def reads(self) -> frozenset[Evidence] | None:
-        """Return what of a trial decides the verdict of this grader, with its configuration."""
+        """Return the parts of a trial that decide this grader's verdict, with its configuration."""
         return self.evidence
 
     def samples(self, context: GradingContext) -> Samples | None:

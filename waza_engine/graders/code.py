@@ -1,4 +1,4 @@
-"""The `code` grader: assertions over what the agent answered and did."""
+"""The `code` grader: assertions over the agent's answer and actions."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class DiffGrader(Grader[DiffConfig]):
         return _difference(path, written, wanted, content), wanted
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Show how a file differs from its snapshot, or what in it comes nearest to a fragment."""
+        """Show how a file differs from its snapshot, or its nearest match of a fragment."""
         workspace = context.workspace
         match path:
             case ("expected_files", int(index), "snapshot" | "contains" as key, *rest) if workspace:

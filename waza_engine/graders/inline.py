@@ -94,7 +94,7 @@ class InlineGrader(Grader[InlineConfig]):
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Return a warning if the file cannot be started before a run; a hook may still create it."""
-        del files  # what is started lies on the disk
+        del files  # the program is read from the disk
         try:
             command_of(_place(suite_directory, self.config.grader))
         except UnusableAnswerError as error:
@@ -102,7 +102,7 @@ class InlineGrader(Grader[InlineConfig]):
         return ()
 
     def grade(self, context: GradingContext) -> Verdict:
-        """Run the file; what cannot be used of it is an error of this grader."""
+        """Run the file; an unusable result is an error of this grader."""
         file = _place(context.suite_directory, self.config.grader)
         timeout = time_limit(self.config.timeout, context)
         try:

@@ -190,7 +190,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
 
 def _shaped(schema: Any, value: Any) -> Any:
-    """Return what has the properties of a schema, and a value where it asks for none further."""
+    """Return an object with a schema's properties, filled with ``value`` where it defines no more."""
     if not isinstance(schema, Mapping):
         return value
     block = cast("Mapping[str, Any]", schema)

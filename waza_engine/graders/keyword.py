@@ -105,7 +105,7 @@ class KeywordGrader(Grader[KeywordConfig]):
                 return None
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose words as they were answered."""
+        """Propose words as they occur in the answers."""
         match path:
             case ("must_contain" | "keywords" as key, int(index)):
                 words: Sequence[str] = getattr(self.config, key)

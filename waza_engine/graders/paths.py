@@ -82,7 +82,7 @@ def beside_suite(suite_directory: Path, written: str, key: str) -> Path:
 
 
 def from_working_directory(suite_directory: Path, written: str, key: str, files: SuiteFiles = DISK) -> Path:
-    """Return what ``suite_place`` does. Raises ``GraderError`` for a path that leads outside."""
+    """Return the result of ``suite_place``. Raises ``GraderError`` for a path that leads outside."""
     with _as_fault_of_suite():
         return suite_place(suite_directory, written, key, files.is_there, here_first=True)
 

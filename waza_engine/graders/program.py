@@ -107,7 +107,7 @@ class ProgramGrader(Grader[ProgramConfig]):
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Return a warning if the program, or the script that it runs, does not exist before a run."""
-        del files  # what is started lies on the disk
+        del files  # the program is read from the disk
         command, arguments = self.config.command, self.config.args
         cwd = starting_directory(GradingContext(suite_directory=suite_directory), (command, *arguments))
         if shutil.which(_executable(command, cwd)) is None:
@@ -196,7 +196,7 @@ def _executable(command: str, cwd: Path) -> str:
 def _said(finished: Finished) -> str:
     """Return the last line that was written, then the ends of both outputs.
 
-    A program says at its end why it fails: scripts to standard error, test runners to standard output, an
+    A program prints at its end why it fails: scripts to standard error, test runners to standard output, an
     exception after its traceback. Lists and marks show the first line alone.
     """
     parts = [ending(text.strip()) for text in (finished.stdout, finished.stderr)]

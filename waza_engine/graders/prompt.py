@@ -29,7 +29,7 @@ _RATING_KEYS = ("threshold", "score_type", "response_format")
 
 
 class PromptConfig(JudgedConfig):
-    """The judge's task: a prompt with verdict tools, or a rubric with a rating."""
+    """A prompt with verdict tools, or a rubric with a rating."""
 
     prompt: PlainText | None = Field(
         default=None,

@@ -76,7 +76,7 @@ def custom_types() -> Mapping[str, type[AnyGrader]]:
 
 
 def grader_type(name: str) -> type[AnyGrader]:
-    """Return one grader type. Raises ``GraderError`` with the known names when there is none of that name."""
+    """Return one grader type. Raises ``GraderError`` with the known names for an unknown one."""
     if name in BUILT_IN_TYPES:
         return _built_in(name)
     custom = custom_types()
@@ -87,7 +87,7 @@ def grader_type(name: str) -> type[AnyGrader]:
 
 
 def known_type(name: str) -> type[AnyGrader] | None:
-    """Return one grader type, None when there is none of that name."""
+    """Return one grader type, None for an unknown name."""
     try:
         return grader_type(name)
     except GraderError:

@@ -70,13 +70,13 @@ class ScriptGrader(Grader[ScriptConfig]):
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Return a warning if the script does not exist before a run; a hook may still create it."""
-        del files  # what is started lies on the disk
+        del files  # the program is read from the disk
         script = self.config.script
         there = is_there(from_working_directory(suite_directory, script, "config.script"))
         return () if there else (f"the script {script} does not exist",)
 
     def grade(self, context: GradingContext) -> Verdict:
-        """Run the script with this interpreter; what cannot be used of it is an error of this grader."""
+        """Run the script with this interpreter; an unusable result is an error of this grader."""
         script, timeout = self.config.script, context.program_timeout_seconds
         cwd = starting_directory(context, (script,))
         from_working_directory(context.suite_directory, script, "config.script")

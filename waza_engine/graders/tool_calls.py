@@ -294,7 +294,7 @@ def _call_lines(calls: Sequence[ToolCall]) -> list[str]:
 
 
 def _values_line(call: ToolCall) -> str:
-    """Return the call as a person would say it, so that `bash .*rm -rf "x"` is found without JSON escapes."""
+    """Return the call in a readable form, so that `bash .*rm -rf "x"` matches without JSON escapes."""
     return " ".join([call.name, *(str(value) for value in call.arguments.values())])
 
 

@@ -1,4 +1,4 @@
-"""The `trigger` grader: does a prompt sound like a skill's job, judged by words alone."""
+"""The `trigger` grader: compare a prompt's words with a skill's description."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class McpTools:
         connected: Future[_Connected] = Future()
         self._intakes[name].on_refusal = connected.cancel
         serving = self._loop.submit(self._serve(name, server, workspace, connected))
-        # One that is stopped before it begins says nothing by itself.
+        # A task that is stopped before it begins reports nothing by itself.
         serving.add_done_callback(lambda ended: ended.cancelled() and connected.cancel())
         self._serving.append(serving)
         return connected
@@ -223,7 +223,7 @@ def _text(result: mcp_types.CallToolResult) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the innermost reason in one line, without the words of the library."""
+    """Return the innermost reason in one line, without the library's wording."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, OSError) and error.strerror:

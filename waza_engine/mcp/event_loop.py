@@ -37,7 +37,7 @@ class LoopThread:
         return refused
 
     def close(self) -> None:
-        """Cancel what is under way and end the thread; can be called twice, from any thread but its own."""
+        """Cancel active calls and end the thread; can be called twice, from any thread but its own."""
         with self._lock:
             self._closed = True
             loop, thread = self._loop, self._thread

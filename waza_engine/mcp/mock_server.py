@@ -19,7 +19,7 @@ from waza_engine.terminal import complain
 
 
 def serve_mock(arguments: list[str]) -> None:
-    """Serve the mock in a file until the agent closes the connection; leaves with 2 when there is none."""
+    """Serve the mock in a file until the agent closes the connection; exit with 2 if it does not exist."""
     try:
         file = Path(arguments[0])
         mock = read_mock(file)

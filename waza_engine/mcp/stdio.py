@@ -37,12 +37,12 @@ _Outgoing = MemoryObjectSendStream[SessionMessage]
 async def started_server(
     server: Mapping[str, Any], workspace: Path, scope: ProcessScope, intake: Intake
 ) -> AsyncGenerator[tuple[_Incoming, _Outgoing]]:
-    """Start a ``stdio`` server of ``agent_servers`` and yield its streams; it is gone when the block ends.
+    """Start a ``stdio`` server of ``agent_servers`` and yield its streams; it ends with the block.
 
     The stream of one that sends more than ``intake`` allows ends there.
 
-    It inherits what every MCP client hands on (``PATH``, ``HOME``, …) and what its ``env`` says, so no key of
-    a model. Raises ``OSError`` when it cannot be started.
+    It inherits the variables that every MCP client passes on (``PATH``, ``HOME``, …) and those of its
+    ``env``, so no key of a model. Raises ``OSError`` when it cannot be started.
     """
     process = _spawn(server, workspace)
     assert process.stdin is not None
@@ -93,7 +93,7 @@ def _read(
         while chunk := os.read(stream.fileno(), _CHUNK_BYTES):
             intake.take(len(chunk))
             for line in lines.feed(chunk):
-                # The next message is read when this one was taken, so that none wait in memory.
+                # The next message is read after this one was taken, so that none wait in memory.
                 if line.strip() and not _deliver(to_client, loop, _message(line)):
                     return
     with contextlib.suppress(RuntimeError):

@@ -1,4 +1,4 @@
-"""The bound on what a peer sends: a model provider, an MCP server, the program of an agent. Light."""
+"""The size limit for messages of a peer: a model provider, an MCP server, the program of an agent. Light."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class LineReader:
 
 
 def refusal_in(error: BaseException | None) -> str:
-    """Return why something was refused, when that is the cause of an error, "" else."""
+    """Return why a message was rejected, when that is the cause of an error, "" otherwise."""
     while error is not None and not isinstance(error, PeerError):
         if isinstance(error, BaseExceptionGroup):
             group = cast("BaseExceptionGroup[BaseException]", error)

@@ -18,7 +18,7 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def network_fault() -> str:
-    """Return a clause about the first variable that no client can obey, "" when there is none."""
+    """Return a clause about the first variable that no client can use, "" when there is none."""
     return next((fault for fault in (*_proxy_faults(), *_certificate_faults()) if fault), "")
 
 

@@ -39,7 +39,7 @@ class Guard:
         self._groups: set[int] = set()
 
     def watch(self, group: int) -> None:
-        """Kill this group when the engine is gone."""
+        """Kill this group when the engine ends."""
         with self._lock:
             self._groups.add(group)
             if self._process is None and os.name != "nt" and not is_supervised():
@@ -47,7 +47,7 @@ class Guard:
             self._tell("+", group)
 
     def release(self, group: int) -> None:
-        """Forget a group that has ended: its number may soon be somebody else's."""
+        """Forget a group that has ended: its number may soon be reused."""
         with self._lock:
             self._groups.discard(group)
             self._tell("-", group)

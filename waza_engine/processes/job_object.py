@@ -38,7 +38,7 @@ if sys.platform == "win32":
         """Put this process into a new job, which its children join by themselves.
 
         The only handle of the job is never closed and never inherited, so the system closes it with this
-        process, and that ends everything in the job. Nothing happens where a job is refused.
+        process, and that ends everything in the job. Nothing happens where a job is rejected.
         """
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
         kernel.CreateJobObjectW.restype = wintypes.HANDLE

@@ -189,7 +189,7 @@ class _Guard:
             os._exit(0)
 
     def _end_all(self, *, except_engine: bool) -> None:
-        """Kill what is below the guard until nothing is left, or what is left cannot be killed."""
+        """Kill all processes below the guard until none is left, or the rest cannot be killed."""
         deadline = time.monotonic() + ENDING_SECONDS
         while self._reap() and time.monotonic() < deadline:
             processes = _processes()

@@ -34,7 +34,7 @@ _beginning = threading.Lock()
 def started_tree(start: Callable[[Mapping[str, str]], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
     """Start a program with variables by which ``kill_tree`` finds all that it starts.
 
-    ``start`` gets the variables and starts it in a process group of its own; what it raises passes through.
+    ``start`` gets the variables and starts it in a process group of its own; its errors pass through.
     """
     mark = os.urandom(8).hex()
     with _beginning:
@@ -85,7 +85,7 @@ def end_trees(processes: Mapping[subprocess.Popen[bytes], float]) -> None:
 
 
 def kill_tree(process: subprocess.Popen[bytes]) -> None:
-    """End a process of its own group with all it started, and collect it; fine when all are gone."""
+    """End a process of its own group with all it started, and collect it; ignore ended ones."""
     members = _children(process)
     if os.name != "nt":
         # The group outlives its leader, so this reaches children even when the leader is gone.
@@ -129,7 +129,7 @@ def is_marked(process: psutil.Process, variable: str, value: str) -> bool:
 
 
 def end_process_tree(pid: int) -> None:
-    """Kill a process, everything it started and its process group; silent about what is gone already.
+    """Kill a process, everything it started and its process group; ignore those that are gone already.
 
     Blocks until everything but the process itself, which its parent collects, is gone: at most a moment.
     """
@@ -151,9 +151,9 @@ def end_process_tree(pid: int) -> None:
 
 
 def _strays(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    """Return what a program started and made independent: in a session of its own, its parent gone.
+    """Return the detached processes of a program: in a session of their own, their parent gone.
 
-    They have inherited the program's mark. Only processes that are younger are looked at.
+    They have inherited the program's mark. Only processes that are younger are checked.
     """
     import psutil
 
@@ -171,7 +171,7 @@ def _strays(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
 
 
 def _family_of_marked(variable: str, value: str) -> Iterator[psutil.Process]:
-    """Find the processes by what they inherited, and by their parents where that cannot be read."""
+    """Find the processes by their inherited mark, and by their parents where that cannot be read."""
     import psutil
 
     found = {process.pid: process for process in psutil.process_iter() if is_marked(process, variable, value)}

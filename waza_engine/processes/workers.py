@@ -63,7 +63,7 @@ class Worker:
     """One child process. Used by one thread at a time; ``kill`` may come from another."""
 
     def __init__(self, program: WorkerProgram, deadline: float, memory: int) -> None:
-        """Start it. Raises ``OSError`` and what the command of the program raises."""
+        """Start it. Raises ``OSError`` and the errors of the program's command."""
         self.program = program
         self._deadline = deadline
         self._memory = memory
@@ -225,7 +225,7 @@ class WorkerPool:
 
 
 def _environment() -> dict[str, str]:
-    """Return an environment without secrets: what an interpreter needs to start, mostly nothing."""
+    """Return an environment without secrets: the needs of an interpreter's start, mostly nothing."""
     needed = ("SYSTEMROOT",) if sys.platform == "win32" else ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
     return {name: os.environ[name] for name in needed if name in os.environ}
 

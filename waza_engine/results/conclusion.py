@@ -123,7 +123,7 @@ class Conclusion:
     def words(self) -> str:
         """Return how it ended, in one line: ``2 of 3 tasks passed, 1 failed``; errors and stops first."""
         tried = self.triggers
-        unusable = _unusable(self.tasks)  # what cannot be run is why the run is broken
+        unusable = _unusable(self.tasks)  # tasks that cannot run are why the run is broken
         others = [task for task in self.tasks if task.verdict == "errored" and task not in unusable]
         broken = [task.reason for task in (*unusable, *others)]
         if tried is not None:
@@ -323,7 +323,7 @@ def _failures(
     triggers: TriggerConclusion | None,
     baseline: BaselineConclusion | None,
 ) -> Iterator[Reason]:
-    """Yield what was judged and is not as it should be."""
+    """Yield the verdicts and metrics that fail the run."""
     if counts.failed:
         yield Reason(f"{counted(counts.failed, 'task')} failed", "failed", TASKS, is_counted=True)
     least = number_or_none(run.header.settings.get("fail_under_trigger"))
@@ -357,7 +357,7 @@ def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason
 
 
 def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
-    """Yield what could not be judged because something broke."""
+    """Yield the parts without a verdict because something broke."""
     if counts.errored:
         yield Reason(f"{counted(counts.errored, 'task')} in error", "errored", TASKS, is_counted=True)
     if triggers is not None and triggers.errored:
@@ -414,7 +414,7 @@ def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterato
 
 
 def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:
-    """Yield that tasks wait for people or have no judge, unless that is why nothing was judged."""
+    """Yield that tasks wait for people or have no graders, unless that is why nothing was judged."""
     if verdict == "unjudged":
         return
     if words := _waiting_words(tasks):

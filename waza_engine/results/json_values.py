@@ -1,4 +1,4 @@
-"""Values as JSON can hold them, and those of files of any make: what is missing or another kind is empty."""
+"""Values as JSON can hold them, and lenient readers: missing values and wrong types are empty."""
 
 from __future__ import annotations
 
@@ -97,20 +97,20 @@ def block_of(block: Block, key: str) -> Block:
 
 
 def blocks_by_name(block: Block, key: str) -> dict[str, Block]:
-    """Return the objects in the object at a key; what else is in there is left out."""
+    """Return the objects in the object at a key; other values are left out."""
     held = block_of(block, key)
     return {name: cast("Block", item) for name, item in held.items() if isinstance(item, Mapping)}
 
 
 def blocks_of(value: object) -> list[Block]:
-    """Return the objects in a list; what else is in there is left out."""
+    """Return the objects in a list; other values are left out."""
     return [
         cast("Block", item) for item in items_of(value) if item.__class__ is dict or isinstance(item, Mapping)
     ]
 
 
 def items_of(value: object) -> list[Any]:
-    """Return what is in a list, whatever it is."""
+    """Return the items of a list, of any type."""
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 

@@ -329,7 +329,7 @@ class RunHeader:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """A run that has ended, however it ended. ``message`` explains an error.
+    """A finished run, with any status. ``message`` explains an error.
 
     ``limit`` says which limit of cost or tokens ended it, "" when none did. ``baseline`` is the same run
     without skills. ``unjudged`` are answers to trigger prompts that were not tried to their end.
@@ -352,7 +352,7 @@ class RunOutcome:
 
 
 def verdicts_of(trial: TrialOutcome) -> Iterator[tuple[str, Validation]]:
-    """Yield what graders said of a trial by their names, those of checkpoints with their turn."""
+    """Yield the verdicts on a trial by grader name, those of checkpoints with their turn."""
     yield from (trial.validations or {}).items()
     for checkpoint in trial.checkpoints:
         for name, verdict in checkpoint.validations.items():

@@ -215,7 +215,7 @@ def nothing_judged(trial: TrialOutcome) -> bool:
 
 
 def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
-    """Return what changed from trial to trial of a task: 1 better, -1 worse; only where both were judged."""
+    """Return the changes from trial to trial of a task: 1 better, -1 worse; only where both were judged."""
     return [
         (after == "passed") - (before == "passed")
         for before, after in zip(then.trials, now.trials, strict=False)
@@ -228,9 +228,9 @@ def _trial_verdict(trial: TrialOutcome) -> TrialVerdict:
 
 
 def judged_status(trial: TrialOutcome) -> TrialStatus:
-    """Return the status of a trial by what was judged of it.
+    """Return the status of a trial by its verdicts.
 
-    One that passed for want of graders is skipped, one that a checkpoint has stopped has failed.
+    One that passed without any graders is skipped, one that a checkpoint has stopped has failed.
     """
     if trial.was_stopped_as_wrong:
         return "failed"
@@ -238,7 +238,7 @@ def judged_status(trial: TrialOutcome) -> TrialStatus:
 
 
 def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
-    """Return the verdict that the trials bear out; a worse one that is written stays.
+    """Return the verdict that follows from the trials; a worse one that is written stays.
 
     Upstream calls a task failed whose trials all broke.
     """
@@ -287,7 +287,7 @@ def _reason(
 
 
 def _why_broken(graders: Sequence[GraderConclusion]) -> str:
-    """Return what the first grader that broke said, "" when it said nothing."""
+    """Return the feedback of the first grader that broke, "" without any."""
     said = next((grader.feedback for grader in graders if grader.verdict == "errored"), "")
     line = next(iter(said.removeprefix(COULD_NOT_GRADE).strip().splitlines()), "")
     return f": {line}" if line else ""

@@ -55,7 +55,7 @@ def conclude_triggers(run: RunOutcome) -> TriggerConclusion | None:
 
 
 def trigger_verdict(trigger: TriggerOutcome) -> Literal["passed", "failed", "errored"]:
-    """Return what became of a trigger prompt: ``errored`` when it could not be tried."""
+    """Return the result of a trigger prompt: ``errored`` when it could not be tried."""
     if trigger.error:
         return "errored"
     return "passed" if trigger.did_trigger == trigger.should_trigger else "failed"

@@ -27,7 +27,7 @@ class Choice:
 
 
 def chosen(settings: RunSettings) -> Choice:
-    """Return what the settings choose. Raises ``SuiteFileError`` and ``SuiteError``."""
+    """Return the choice of the settings. Raises ``SuiteFileError`` and ``SuiteError``."""
     suite = load_suite(settings.path, given_settings(settings))
     try:
         project, _ = load_project_config(suite.directory)

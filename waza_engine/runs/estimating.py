@@ -44,7 +44,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class SuiteEstimate:
-    """The estimate of all that a run takes, and that of each of its tasks alone, by id."""
+    """The estimate of a whole run, and that of each of its tasks alone, by id."""
 
     run: Estimate
     tasks: Mapping[str, Estimate]
@@ -59,9 +59,9 @@ class _Known:
 
 
 def estimated(settings: RunSettings) -> SuiteEstimate:
-    """Return what a run with these settings will cost and take.
+    """Return the estimated cost and duration of a run with these settings.
 
-    Raises what ``load_suite``, ``select`` and ``affected`` raise: ``SuiteFileError``, ``SuiteError``.
+    Raises the errors of ``load_suite``, ``select`` and ``affected``: ``SuiteFileError``, ``SuiteError``.
     """
     choice = chosen(settings)
     suite, project, tasks = choice.suite, choice.project, choice.tasks
@@ -133,7 +133,7 @@ def _average(run: RunExpenses, trials: Sequence[TrialExpense], model: str, suite
 
 
 def _usd(run: RunExpenses, trial: TrialExpense, model: str, suite: Suite) -> float | None:
-    """Return what the trial would cost with a model: as it was counted, or its tokens at that price."""
+    """Return the trial's cost with a model: as it was counted, or its tokens at that price."""
     if _costs(run.header.executor) and not _reports(trial.usage):
         # An agent that reports nothing may have cost anything.
         return None

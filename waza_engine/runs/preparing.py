@@ -98,7 +98,7 @@ def prepare(
             _check_prompts(tasks)
         if executor.costs or judges.costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
-            # An agent that says what a call costs needs no list price.
+            # An agent that reports the cost of a call needs no list price.
             by_list = executor.costs and not executor.reports_cost
             warnings += check_prices(settings.budget, config.model if by_list else "", asked)
         if settings.cache and cache is None:

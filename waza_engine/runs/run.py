@@ -1,7 +1,7 @@
-"""Carrying out a run that was prepared: its passes, and whatever becomes of it.
+"""Execute a prepared run: its passes, and its end in every case.
 
-Whatever happens, the stream of events ends with ``ended``, every program that was started is gone then, and
-what was finished is on the disk.
+In any case, the stream of events ends with ``ended``, every started program is gone then, and finished
+results are on the disk.
 """
 
 from __future__ import annotations
@@ -172,9 +172,9 @@ class PreparedRun:
         listener: Callable[[RunEvent], None],
         cancellation: RunCancellation,
     ) -> RunReport:
-        """Run everything; never raises for what the suite, an agent or the disk does.
+        """Run everything; never raises for errors of the suite, an agent or the disk.
 
-        An error of the listener cancels the run, and is raised when everything is ended and kept.
+        An error of the listener cancels the run, and is raised when everything is ended and stored.
         """
         return copy_context().run(self._run, listener, cancellation)
 

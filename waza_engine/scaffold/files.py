@@ -64,7 +64,7 @@ def as_beside(file: Path, text: str) -> str:
 
 
 def write_content(path: Path, content: bytes) -> None:
-    """Replace what is in a file. Raises ``ScaffoldError``; the old content is untouched then."""
+    """Replace the content of a file. Raises ``ScaffoldError``; the old content is untouched then."""
     within = boundary_of_named(path.parent)
     try:
         # A link inside keeps leading to its file.

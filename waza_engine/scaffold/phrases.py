@@ -48,7 +48,7 @@ _OFF_TOPIC = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt; ``certain`` when the author says so, and not a guess of ours."""
+    """A prompt; ``certain`` if it comes from the author, and is not our guess."""
 
     text: str
     certain: bool
@@ -84,7 +84,7 @@ def trigger_prompts(name: str, description: str) -> TriggerPrompts:
 
 
 def summary(description: str) -> str:
-    """Return what a description says before it says when to use the skill; all of it when that is nothing."""
+    """Return the part of a description before its usage hints; all of it if that is empty."""
     text = " ".join(description.replace("**", "").split())
     label = _LABEL.search(text)
     before = text[: label.start()] if label else text

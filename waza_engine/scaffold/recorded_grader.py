@@ -36,7 +36,7 @@ MOST_CALLS = 5
 LONGEST = 300
 """Characters of a selection, or of an argument, that a grader is made of."""
 LEAST = 3
-"""Characters of a part of an argument that says anything."""
+"""The shortest useful part of an argument, in characters."""
 _SHOWN = 60
 _SIGN = re.compile(r"^(- )?(⚙ )?")
 _GENERAL = re.compile(r"([0-9]+|[ \t\r\n\f]+)")

@@ -54,7 +54,7 @@ _CARRIED_OVER = {
 
 @dataclass(frozen=True, slots=True)
 class SavedTask:
-    """A task to be: its file, what is in it, and the eval file with it where no pattern picks it up."""
+    """A new task: its file and content, and the changed eval file if no pattern matches the task."""
 
     path: Path
     text: str
@@ -179,7 +179,7 @@ def _text(source: SuiteTask, trial: RecordedTrial, identifier: str, origin: str,
 
 
 def _asked(events: Any) -> Iterator[str]:
-    """Yield what the agent was asked, as far as the record says so."""
+    """Yield the agent's prompts, as far as they are recorded."""
     for event in events:
         content = event.get("content")
         if event.get("type") == "user.message" and isinstance(content, str) and content.strip():

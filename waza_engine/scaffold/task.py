@@ -25,7 +25,7 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """A task to be: the file and what is in it."""
+    """A new task: the file and its content."""
 
     path: Path
     text: str
@@ -42,7 +42,7 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
             f"`tasks` of {place.suite} picks up {place.patterns}, where no new file fits; "
             "add `- tasks/*.yaml` to it first."
         )
-    # Of two graders of one name only the later one would count.
+    # If two graders share a name, only the later one counts.
     grader = free_name("has_answer", place.graders)
     return NewTask(place.file, as_beside(place.suite, _text(identifier, name, prompt, grader)))
 

@@ -1,1 +1,1 @@
-"""The JSON Schemas of suite files, generated and committed, and what makes them."""
+"""The JSON Schemas of suite files, generated and committed, and their generator."""

@@ -39,7 +39,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
 
 
 def write_schemas(directory: Path, *, custom: bool = False) -> list[Path]:
-    """Write every schema below a directory and return the files; schemas of gone types are deleted."""
+    """Write every schema below a directory and return the files; schemas of removed types are deleted."""
     written: list[Path] = []
     for name, schema in schemas(custom=custom).items():
         path = directory / name

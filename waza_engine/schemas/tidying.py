@@ -67,7 +67,7 @@ class _Tidying:
 
 
 def ordered(schema: Schema) -> Schema:
-    """Return the schema with its keywords in order: what a value is, then its rules, then its parts."""
+    """Return the schema with its keywords in order: the value's type, then its rules, then its parts."""
 
     def rank(keyword: str) -> tuple[int, int, str]:
         if keyword in _FIRST:
@@ -96,7 +96,7 @@ def _nullable(schema: Schema) -> Schema:
     if not schema.pop("x-waza-nullable", False) or "null" in _types(schema):
         return schema
     if "type" not in schema:
-        # Of alternatives the first may be left empty.
+        # The first alternative may be left empty.
         first, *others = cast("list[Schema]", schema.get("anyOf") or [{}])
         if "type" in first:
             schema["anyOf"] = [{**first, "type": [*_types(first), "null"]}, *others]

@@ -72,7 +72,7 @@ def trial_status(
 
 
 def borne_out(written: TrialStatus, said: Sequence[TrialStatus]) -> TrialStatus:
-    """Return the status that what a file says below it bears out: of a ``passed`` the worst, else as written.
+    """Return the written status, or for ``passed`` the worst of the statuses below it.
 
     A file may have been edited by hand; upstream writes a worse one for reasons of its own.
     """

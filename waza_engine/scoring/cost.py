@@ -65,7 +65,7 @@ def has_price(model: str) -> bool:
 
 
 def _parts(usage: Usage, model: str) -> Iterator[tuple[str, ModelUsage]]:
-    """Yield the usage of each model, and what is left over."""
+    """Yield the usage of each model, and the remainder."""
     metrics = usage.model_metrics
     yield from metrics.items()
 

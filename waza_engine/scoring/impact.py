@@ -29,7 +29,7 @@ class PairwiseImpact:
 class SkillImpact:
     """Pass rates 0..1 with and without skills; ``percent_change`` is relative to the latter, or to 0.01.
 
-    Without a verdict on the baseline, its pass rate and what follows from it are None.
+    Without a verdict on the baseline, its pass rate and the values derived from it are None.
     """
 
     pass_rate_with_skills: float

@@ -69,7 +69,7 @@ def _by_model(one: Mapping[str, ModelUsage], other: Mapping[str, ModelUsage]) ->
 
 
 def _common(one: str, other: str) -> str:
-    """Return what both say; one that says nothing does not contradict."""
+    """Return the common value; an empty one does not contradict."""
     return one or other if one == other or not one or not other else MIXED
 
 

@@ -39,7 +39,7 @@ _TWO_MCP = "`mcp_config_flag` and `mcp_config_file` exclude each other: leave ou
 
 
 def _version(value: object) -> object:
-    """Refuse what Python takes for 1 and JSON does not."""
+    """Reject values that are 1 in Python and not in JSON."""
     if isinstance(value, bool):
         raise ValueError("must be `1`")
     return int(value) if isinstance(value, float) and value.is_integer() else value

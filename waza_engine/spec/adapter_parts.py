@@ -29,7 +29,7 @@ _FLAG_AND_STDIN = "`flag` and `stdin: true` exclude each other: leave out one of
 
 
 def exclusive(one: dict[str, Any], other: dict[str, Any], message: str) -> dict[str, Any]:
-    """Return the rule that two keys must not be given together; ``one`` and ``other`` say when each is."""
+    """Return the rule that two keys must not be given together; ``one`` and ``other`` define "given"."""
     properties = {**one, **other}
     return {
         "not": {"type": "object", "required": list(properties), "properties": properties},

@@ -219,7 +219,7 @@ def one_of(keys: Sequence[str] | Mapping[str, Any]) -> str:
 
 
 def _without_effect(rule: Discouraged, block: Mapping[Any, Any]) -> list[tuple[str, str]]:
-    """Return the keys that are given and have no effect, each with the first key that is to blame."""
+    """Return the given keys without effect, each with the first key that disables it."""
     other = next((key for key in rule.beside if block.get(key)), None)
     return [(key, other) for key in rule.keys if block.get(key) is not None] if other is not None else []
 

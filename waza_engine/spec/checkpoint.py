@@ -13,7 +13,7 @@ from waza_engine.spec.values import ListOfBlocks, Positive
 
 
 class Checkpoint(Block):
-    """Graders that run after a turn, on what has happened so far; the trial's score leaves them out."""
+    """Graders that run after a turn, on the conversation so far; the trial's score leaves them out."""
 
     misspellings: ClassVar = {
         "turn": "after_turn",

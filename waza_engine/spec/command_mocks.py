@@ -25,7 +25,7 @@ _OUTPUT_SPELLINGS = {
     "error": "stderr",
 }
 StepNumber: TypeAlias = Annotated[int, Field(strict=True)]
-"""A number of a step, where `1.0` is refused: upstream decodes it as a whole number alone."""
+"""A number of a step, where `1.0` is rejected: upstream decodes it as a whole number alone."""
 EMPTY_SEQUENCE = "a `sequence` needs at least one step"
 _EXIT_CODE = Annotated[WholeNumber, Field(ge=0, le=255)]
 

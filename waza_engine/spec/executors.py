@@ -56,7 +56,7 @@ EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
         "replay": ExecutorKind("the answers of an earlier run, from the file in `recording`.", replays=True),
     }
 )
-"""Every executor and what it is, in the order in which they are offered."""
+"""Every executor and its properties, in the order in which they are offered."""
 
 
 def replays(executor: str) -> bool:

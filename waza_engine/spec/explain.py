@@ -69,7 +69,7 @@ def location_of(finding: ErrorDetails, value: object) -> Location:
 
 
 def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False) -> str:
-    """Return what is wrong in one sentence that begins with the place, for an author of YAML or of JSON."""
+    """Return a finding in one sentence that begins with the location, for an author of YAML or of JSON."""
     place, context = place_name(location), finding.get("ctx", {})
     match finding["type"]:
         case "value_error":
@@ -97,9 +97,9 @@ def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False
 
 
 def without_echoes(findings: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """Return the findings but those that only follow from others.
+    """Return the findings except those that only follow from others.
 
-    Items that are wrong are left out before the length of their list is looked at, so that it may seem empty.
+    Wrong items are left out before the length of their list is checked, so that it may seem empty.
     """
     return [
         finding
@@ -113,7 +113,7 @@ def without_echoes(findings: Sequence[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def _other_than(words: Sequence[str], value: object) -> str:
-    """Complete a place with what is wrong with a value that is none of the words."""
+    """Return the end of a sentence about a value that is none of the words."""
     known = one_of(words)
     match value:
         case None | "":

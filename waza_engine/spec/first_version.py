@@ -13,5 +13,5 @@ _FIRST_VERSION = (
 
 
 def first_version_words(said: str) -> str:
-    """Return what to write instead where Python misses the package of the first version, "" elsewhere."""
+    """Return a replacement where Python misses the package of the first version, "" elsewhere."""
     return _FIRST_VERSION if _NO_FIRST_VERSION.search(said) else ""

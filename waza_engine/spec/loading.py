@@ -1,7 +1,7 @@
 """Load suite files: read the YAML, check it against its model, bring older spellings into the newest form.
 
 As upstream 0.38 does, unknown keys of an eval or task file are left out with a warning, and those of
-``trigger_tests.yaml`` and ``.waza.yaml`` are refused. Graders are not checked here: a broken one must not
+``trigger_tests.yaml`` and ``.waza.yaml`` are rejected. Graders are not checked here: a broken one must not
 keep the others from running.
 """
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PROJECT_CONFIG_NAME = ".waza.yaml"
 LEFT_OUT = "-"
 _LEVELS = 10
-# The first version ran suites without these keys, upstream refuses them.
+# The first version ran suites without these keys, upstream rejects them.
 _ASSUMED = {"trials_per_task": 1, "timeout_seconds": 300}
 ModelT = TypeVar("ModelT", bound=Block)
 Warnings = tuple[SuiteFileWarning, ...]
@@ -75,7 +75,7 @@ def load_eval_file(
 def load_task_file(
     path: Path, *, within: Boundary | None = None, files: SuiteFiles = DISK
 ) -> tuple[TaskFile, Warnings]:
-    """Return the task in its newest form, and what in the file has no effect. Raises ``SuiteFileError``.
+    """Return the task in its newest form, and its parts without effect. Raises ``SuiteFileError``.
 
     ``within`` is as for ``read_text``.
     """
@@ -84,13 +84,13 @@ def load_task_file(
 
 
 def load_trigger_tests(path: Path, *, files: SuiteFiles = DISK) -> tuple[TriggerTests, Warnings]:
-    """Return the trigger prompts, and what in the file has no effect. Raises ``SuiteFileError``."""
+    """Return the trigger prompts, and the file's parts without effect. Raises ``SuiteFileError``."""
     within = suite_boundary(path.parent)
     return _load(TriggerTests, read_yaml_file(path, within=within, files=files))
 
 
 def load_adapter_file(path: Path, *, within: Boundary | None = None) -> tuple[AdapterFile, Warnings]:
-    """Return how to drive an agent, and what in the file has no effect. Raises ``SuiteFileError``."""
+    """Return an adapter, and the file's parts without effect. Raises ``SuiteFileError``."""
     # Few suites have one, and its models are many.
     from waza_engine.spec.adapter import AdapterFile
 

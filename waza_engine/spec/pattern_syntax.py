@@ -130,7 +130,7 @@ def _re2() -> Any:
 @functools.cache
 def _options(*, ignore_case: bool = False, never_capture: bool = False) -> Any:
     options = _re2().Options()
-    # Else RE2 writes its complaints to standard error.
+    # Otherwise RE2 writes its errors to standard error.
     options.log_errors = False
     options.max_mem = RE2_MEMORY_BYTES
     options.case_sensitive = not ignore_case
@@ -139,7 +139,7 @@ def _options(*, ignore_case: bool = False, never_capture: bool = False) -> Any:
 
 
 def _re2_dialect(pattern: str) -> Literal["re2", "large re2"] | None:
-    """Return None when RE2, or upstream's edition of it, refuses the pattern."""
+    """Return None when RE2, or upstream's edition of it, rejects the pattern."""
     if _ANY_BYTE.search(_LITERAL_TEXT.sub("", pattern)):
         return None
     re2 = _re2()
@@ -180,7 +180,7 @@ def _too_deep(pattern: str) -> int | None:
         if character == "\\":
             position += 1
         elif in_class >= 0:
-            # A bracket that comes first is a character of the class.
+            # A bracket in the first position is a character of the class.
             if character == "]" and position > in_class:
                 in_class = -1
         elif character == "[":

@@ -1,6 +1,6 @@
-"""``.waza.yaml``: where a project keeps its suites, and the defaults of its commands.
+"""``.waza.yaml``: the locations of a project's suites, and the defaults of its commands.
 
-The nearest one counts: it is looked for in the directory of the suite, then upwards.
+The nearest one counts, searched in the directory of the suite, then upwards.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``requirements`` of a task: what is wanted, and which graders check it. They describe and grade nothing.
+"""``requirements`` of a task: its goals, and the graders that check them. They describe and grade nothing.
 
-So nothing in them keeps a task from running; what makes no sense is worth a warning.
+So nothing in them keeps a task from running; mistakes only cause a warning.
 """
 
 from __future__ import annotations

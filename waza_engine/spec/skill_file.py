@@ -44,7 +44,7 @@ def definition_in(folder: Path) -> Path | None:
 
 
 def name_without_frontmatter(definition: Path) -> str:
-    """Return what a skill is called that does not say so itself: as its folder, or as its agent file."""
+    """Return the name of a skill without one in its frontmatter: its folder's, or its agent file's."""
     if definition.name == SKILL_FILE:
         return definition.parent.name
     return definition.name.removesuffix(AGENT_SUFFIX)

@@ -62,7 +62,7 @@ class SpokenTest:
 
 
 def skill_requirements(description: str, parameters: Sequence[str], body: str) -> list[SkillRequirement]:
-    """Return what a skill promises: when it is used, when not, and its parameters.
+    """Return the promises of a skill: when it is used, when not, and its parameters.
 
     ``parameters`` are those of the frontmatter (``parameters``, ``params``, ``inputs``), and come first.
     """

@@ -1,4 +1,4 @@
-"""A task file: one thing the agent is asked to do, and how its answer is judged."""
+"""A task file: one prompt for the agent, and how its answer is judged."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def strength_document(found: Sequence[GraderStrength]) -> list[Document]:
 
 
 def weak_check_sentence(check: WeakCheck) -> str:
-    """Return in one sentence what is wrong with a check that passes on everything."""
+    """Return in one sentence why a check that passes on everything is weak."""
     where = " in which its file could be read" if check.of_file else ""
     return (
         f"This passes on every recorded trial and on all {check.tried} changes of them{where}, so it decides "

@@ -1,4 +1,4 @@
-"""The lists of ``expected`` as graders of their own: their strength is measured as that of all others."""
+"""The lists of ``expected`` as graders: their mutation score is measured like that of all others."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _LINE = re.compile(rb"[^\n]*\S[^\n]*(?:\n|\Z)")
 _NUMBER = re.compile(rb"\d+")
 
 Held: TypeAlias = Mapping[str, bytes | None]
-"""Files and folders by their path below a workspace: what is in a file, None for a folder."""
+"""Files and folders by their path below a workspace: a file's content, None for a folder."""
 
 
 class FilesError(Exception):
@@ -56,9 +56,9 @@ class _Change:
 
 
 def seen_files(grader: Grader[Any], workspace: Path) -> Seen:
-    """Return what a grader looks at in a workspace.
+    """Return the content of the paths that a grader reads in a workspace.
 
-    Raises ``FilesError``, and ``GraderError`` for a place outside of it.
+    Raises ``FilesError``, and ``GraderError`` for a path outside of it.
     """
     places, read = grader.looks_at(workspace), grader.looks_into(workspace)
     if places is None or read is None:

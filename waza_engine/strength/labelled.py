@@ -70,7 +70,7 @@ def judge_labelled(
     *,
     all_graders: bool,
 ) -> list[JudgedCase]:
-    """Return what the graders say of each case; ``all_graders``: none was left out by its name.
+    """Return the verdicts on each case; ``all_graders``: none was left out by its name.
 
     Raises ``CancelledRunError``.
     """
@@ -119,7 +119,7 @@ def _judged(
 def _asked(
     case: LabelledCase, task: GradableTask, graders: Sequence[BuiltGrader], cancellation: Cancellation
 ) -> tuple[list[Said], list[NotAsked]]:
-    """Return what graders say of an answer, and which of them cannot say anything."""
+    """Return the verdicts on an answer, and the graders without one."""
     context = replace(task.context, output=case.answer)
     expected = {check.grader: check.passed for check in case.checks if not check.at_checkpoint}
     said: list[Said] = []
@@ -127,7 +127,7 @@ def _asked(
     for built in graders:
         why = why_not_measured(built)
         if why == NO_EVIDENCE:
-            # It says the same of every answer, and so of this one.
+            # Its verdict is the same for every answer, and so for this one.
             why = ""
         elif not why and not reads_answers_alone(built):
             why = _BY_MORE

@@ -131,7 +131,7 @@ def _checks(block: Block, name: str) -> Iterator[LabelledCheck]:
 
 
 def _authored(written: Block, name: str, folder: Path) -> tuple[str, str]:
-    """Return the answer that somebody wrote, or why there is none."""
+    """Return the hand-written answer, or why there is none."""
     place, digest = text_of(written.get("path")), text_of(written.get("document_sha256"))
     if not place or not digest:
         raise LabelsError(f"{name}: `authored_input` needs `path` and `document_sha256`.")

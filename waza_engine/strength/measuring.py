@@ -62,7 +62,7 @@ class WeakCheck:
 
 @dataclass(frozen=True, slots=True)
 class RejectedReference:
-    """The task whose ``reference``, an answer known to be good, a grader failed, and what it said."""
+    """The task whose ``reference``, an answer known to be good, a grader failed, and the feedback."""
 
     task: str
     feedback: str
@@ -273,7 +273,7 @@ def reads_files(built: BuiltGrader) -> bool:
 def _asked(
     subject: _Subject, changed: Sequence[GradingContext], rng: random.Random, cancellation: Cancellation
 ) -> tuple[list[_Asked], bool]:
-    """Return what the grader says of changed trials, and whether all that it names is among them.
+    """Return the grader's verdicts on changed trials, and whether all strings that it names are covered.
 
     Raises ``FilesError`` when it looks at files that cannot be copied.
     """
@@ -302,7 +302,7 @@ def _asked(
 def _said(
     built: BuiltGrader, reads: frozenset[Evidence], changes: Iterable[Mutation], cancellation: Cancellation
 ) -> Iterator[_Asked]:
-    """Yield what a grader says of those changes that touch what it reads."""
+    """Yield a grader's verdicts on the changes that touch its inputs."""
     for mutation in changes:
         if mutation.touches & reads:
             verdict = _verdict(built, mutation.context, cancellation)
@@ -325,7 +325,7 @@ class _Files:
     def asked(
         self, context: GradingContext, texts: Sequence[str], rng: random.Random, folder: Path
     ) -> list[_Asked]:
-        """Return what the grader says of the changes. Raises ``FilesError``."""
+        """Return the grader's verdicts on the changes. Raises ``FilesError``."""
         assert context.workspace is not None
         seen = seen_files(self._grader, context.workspace)
         same = _verdict(self._built, copied(context, seen.held, folder / "same"), self._cancellation)

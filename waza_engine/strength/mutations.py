@@ -55,7 +55,7 @@ _VERB = re.compile(r"\b(is|are|was|were|has|have|can|will|does|do|did|must|shoul
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """A changed trial; ``of`` says in a few words what was changed."""
+    """A changed trial; ``of`` is a short description of the change."""
 
     kind: Kind
     of: str
@@ -134,7 +134,7 @@ def another_number(written: str, rng: random.Random) -> str:
 
 
 def _of_json(context: GradingContext) -> Iterator[Mutation]:
-    """Yield what is JSON still: emptied, without a key, with values of other types."""
+    """Yield mutations that are still JSON: emptied, without a key, with values of other types."""
     answer = _json_in(context.output)
     if answer is None:
         return
@@ -232,7 +232,7 @@ def shown(text: str) -> str:
 
 
 def planted(context: GradingContext, texts: Sequence[str]) -> Iterator[Mutation]:
-    """Yield trials that hold what a grader names, where it could look for it."""
+    """Yield trials with a grader's own strings, where it could look for them."""
     for text in texts:
         yield _planted(replace(context, output=text), shown(text), "answer", "json")
         beside = replace(context, output=f"{context.output}\n{text}")

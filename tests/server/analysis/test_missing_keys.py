@@ -43,8 +43,8 @@ def test_an_empty_config_is_an_error() -> None:
         "\n"
         "⋯\n"
         "    config:\n"
-        "    ^^^^^^ error empty-value: `config` has no value: what must and must not appear in the answe"
-        "r; every item of every list is one check.\n"
+        "    ^^^^^^ error empty-value: `config` has no value: strings that must or must not appear in th"
+        "e answer; every item of every list is one check.\n"
     )
 
 

@@ -10,7 +10,7 @@ from waza_engine.spec.adapter import AdapterFile
 
 
 def adapter_warnings(path: Path, adapter: AdapterFile, model: str) -> Iterator[str]:
-    """Yield what in an adapter file has no effect, one sentence each."""
+    """Yield warnings about parts of an adapter file without effect, one sentence each."""
     for place, written in _paths(adapter):
         if written and not is_path(written):
             yield f"{path}: {place} is `{written}`, which leads nowhere; a path starts with `$.`"

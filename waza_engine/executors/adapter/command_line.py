@@ -107,7 +107,7 @@ def prompt_of(
 def prepare_workdir(
     adapter: AdapterFile, request: ExecutionRequest, workdir: Path, suite_directory: Path
 ) -> None:
-    """Put what the agent looks for into its working directory: skills, instructions, MCP servers.
+    """Put the agent's files into its working directory: skills, instructions, MCP servers.
 
     Raises ``ExecutorError``.
     """
@@ -169,7 +169,7 @@ def _past(turn_format: str, turn: PastTurn) -> str:
 
 
 def _copy_skills(directories: Sequence[Path], target: Path, suite_directory: Path) -> None:
-    """Copy each skill's folder, but neither the suite that tests it nor what no skill needs."""
+    """Copy each skill's folder, without the suite that tests it and unneeded files."""
     suite = suite_directory.resolve()
 
     def left_out(folder: str, names: list[str]) -> set[str]:

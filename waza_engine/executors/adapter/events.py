@@ -77,7 +77,7 @@ def event_of(line: str) -> Any:
 
 
 def read_event(adapter: AdapterFile, event: Any) -> Line:
-    """Return what an event means."""
+    """Return the meaning of an event."""
     updates = tuple(_updates(adapter, event))
     result = adapter.result
     ends = result is not None and _equals(find(result.match_path, event), result.match_value)

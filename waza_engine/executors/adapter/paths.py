@@ -19,7 +19,7 @@ _Step = tuple[str, str | None]
 
 
 def find(path: str, value: Any) -> Any:
-    """Return what a path leads to in a value, None when there is nothing."""
+    """Return the value at a path, None when there is none."""
     steps = _steps(path)
     if isinstance(steps, str) or steps is None:
         return steps

@@ -77,7 +77,7 @@ def run_agent(
     cancellation: Cancellation,
     scope: ProcessScope,
 ) -> Ended:
-    """Run a program until it has answered or must end; when this returns, it and its children are gone.
+    """Run a program until it has answered or must end; it and its children have ended on return.
 
     Raises ``OSError`` and ``ValueError`` when it cannot be started.
     """

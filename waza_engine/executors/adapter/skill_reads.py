@@ -9,7 +9,7 @@ from typing import Any, cast
 
 _WRITING = re.compile(r"write|edit|create|patch|replace|delete|remove", re.IGNORECASE)
 _TOLD = re.compile(r"output|result", re.IGNORECASE)
-"""Arguments in which some agents report what the tool answered."""
+"""Arguments in which some agents report the tool's result."""
 
 
 def skills_read(tool: str, arguments: Mapping[str, Any], directory: str) -> Iterator[str]:

@@ -59,7 +59,7 @@ class Answer:
         self.start_again()
 
     def start_again(self) -> None:
-        """Forget what has come of an answer that broke off."""
+        """Drop the partial text of an answer that broke off."""
         self.complete = False
         self.calls: list[RequestedCall] = []
         self.finish_reason = ""

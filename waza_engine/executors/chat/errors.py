@@ -38,7 +38,7 @@ class RequestError(ExecutorError):
 
 
 def request_error(error: Exception, endpoint: Endpoint, model: str) -> RequestError:
-    """Return what the library raised in our words."""
+    """Return the library's error in our words."""
     host = f"`{endpoint.host}`"
     if refusal := refusal_in(error):
         return RequestError(f"{host} {refusal}", transient=False)
@@ -70,7 +70,7 @@ def broken_off(endpoint: Endpoint) -> RequestError:
 
 
 def failed_midway(endpoint: Endpoint, error: openai.APIError) -> RequestError:
-    """Return the error of a server that says in the middle of an answer that it has failed."""
+    """Return the error of a server that reports a failure in the middle of an answer."""
     reason = reason_in(json.dumps({"error": error.body}))
     return RequestError(
         f"`{endpoint.host}` failed in the middle of the answer: {reason or error.message}",
@@ -89,7 +89,7 @@ def no_completion(endpoint: Endpoint) -> RequestError:
 
 
 def reason_in(body: str) -> str:
-    """Return the server's own words, from the shapes that servers use; nothing of a page of HTML."""
+    """Return the server's own message, from the shapes that servers use; nothing of an HTML page."""
     try:
         found: object = json.loads(body)
     except (ValueError, RecursionError):
@@ -102,7 +102,7 @@ def reason_in(body: str) -> str:
 
 
 def _status_in_words(error: openai.APIStatusError, model: str, endpoint: Endpoint) -> tuple[str, bool]:
-    """Return what is wrong, and whether it may go away by itself."""
+    """Return the error, and whether it may go away by itself."""
     status, host = error.status_code, f"`{endpoint.host}`"
     match status:
         case 401 if endpoint.key:

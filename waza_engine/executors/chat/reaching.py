@@ -12,7 +12,7 @@ SECONDS = 5.0
 
 
 def check_endpoint(connection: Connection) -> None:
-    """Return when somebody answers, whatever it is, but for a key that is refused.
+    """Return if the server answers at all, unless it rejects the key.
 
     Servers need not have such a list, and keys may be too narrow for it. Raises ``ExecutorError``.
     """

@@ -18,7 +18,7 @@ from waza_engine.vocabulary import SkillInvocation
 def skill_tools(directories: Sequence[Path]) -> list[Tool]:
     """Return the tool for the skills in these folders (or that these folders are), nothing without any.
 
-    A definition that cannot be read is left out: the run says so elsewhere.
+    A definition that cannot be read is left out: the run reports it elsewhere.
     """
     skills: dict[str, tuple[SkillFile, Path]] = {}
     for path in _skill_files(directories):
@@ -31,7 +31,7 @@ def skill_tools(directories: Sequence[Path]) -> list[Tool]:
 
 
 def names_by_folder(directories: Sequence[Path]) -> dict[str, str]:
-    """Return what the skills are called, by the names of their folders."""
+    """Return the names of the skills, by the names of their folders."""
     found: dict[str, str] = {}
     for path in _skill_files(directories):
         with contextlib.suppress(SuiteFileError):

@@ -32,7 +32,7 @@ class StoppedTurn(Exception):  # noqa: N818 - no error: the run asked for it
 
 
 class Brake:
-    """Ends what a turn does at the moment, and every program that it started; thread-safe."""
+    """Ends the current action of a turn, and every program that it started; thread-safe."""
 
     def __init__(self) -> None:
         self.scope = ProcessScope()
@@ -63,7 +63,7 @@ class Brake:
             stop()
 
     def hold(self, request: Future[None]) -> None:
-        """Remember the request that is under way."""
+        """Store the active request."""
         with self._lock:
             self._request = request
             late = self._stopped
@@ -161,7 +161,7 @@ class Turn:
         )
 
     def _ask(self) -> Answer:
-        """Return the model's answer; what came of one that broke off is noted, too."""
+        """Return the model's answer; partial text of one that broke off is stored, too."""
         request = self._request
         body: dict[str, Any] = {"model": request.model, "messages": self.messages}
         if self._tools:

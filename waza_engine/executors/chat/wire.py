@@ -203,7 +203,7 @@ class Connection:
         return self._client
 
     async def _without_foreign_credentials(self, request: httpx2.Request) -> None:
-        """Keep what the environment says about OpenAI's account from other servers."""
+        """Do not send the environment's OpenAI organization and project to other servers."""
         unwanted = ["OpenAI-Organization", "OpenAI-Project"] if self.endpoint.own else []
         unwanted += [] if self.endpoint.key else ["Authorization"]
         for name in unwanted:

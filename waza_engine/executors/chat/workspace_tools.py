@@ -1,7 +1,7 @@
 """The tools of ``workspace_tools``: reading, writing, listing and running within a trial's workspace.
 
 Their names and arguments are those of the Copilot agent, so that graders read the same for both. No path
-leads out of the workspace, also not through links; only what starts programs can go further.
+leads out of the workspace, also not through links; only started programs can go further.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Surroundings:
 
 
 def workspace_tools(allowed: Collection[str], surroundings: Surroundings) -> list[Tool]:
-    """Return the tools for what is allowed, of ``read``, ``write``, ``list`` and ``run``."""
+    """Return the tools for the allowed actions, of ``read``, ``write``, ``list`` and ``run``."""
     files = _Files(surroundings)
     by_permission = {
         "read": [_view(files)],
@@ -207,7 +207,7 @@ def _glob(files: _Files) -> Tool:
         if ".." in Path(pattern).parts:
             raise ToolError("`pattern` must not contain `..`")
         try:
-            # Python 3.13 and newer take `**x` for `*x`, older ones refuse it.
+            # Python 3.13 and newer treat `**x` as `*x`, older ones reject it.
             if any("**" in part and part != "**" for part in Path(pattern).parts):
                 raise ValueError
             found = [place for place in islice(root.glob(pattern), _MOST_LISTED + 1) if place != root]

@@ -45,7 +45,7 @@ _TOLD = frozenset(
     }
 )
 _COUNTED_ALWAYS = frozenset({"assistant.usage", "session.error", "session.idle"})
-# A tool by which the agent says what it is about to do: it does nothing.
+# A tool with which the agent announces its next step: it does nothing.
 _UNTOLD_TOOL = "report_intent"
 
 
@@ -61,9 +61,9 @@ class _Started:
 class TurnRecord:
     """Collects the events of one turn in the order in which they come.
 
-    Its reader may look at it at any time: what has come so far is kept when the turn breaks off.
-    ``broken_servers`` says why an MCP server did not start, by name. ``watch`` gets every tool
-    call as it begins, ``paid`` the messages, calls and counts of models.
+    Its reader may use it at any time: partial results are kept when the turn breaks off. ``broken_servers``
+    holds, by name, why an MCP server did not start. ``watch`` gets every tool call as it begins, ``paid`` the
+    messages, calls and counts of models.
     """
 
     watch: Callable[[ToolCall], None] = unwatched
@@ -92,7 +92,7 @@ class TurnRecord:
         return tuple(started.call for started in self._calls.values())
 
     def usage(self, totals: Usage | None = None) -> Usage:
-        """Return the usage of the turn: what the session counted, else the sum of its model calls."""
+        """Return the usage of the turn: the session's counts, else the sum of its model calls."""
         return replace(totals if totals is not None else self._usage, turns=self._turns)
 
     def add(self, kind: str, data: Json, agent: str = "") -> None:
@@ -237,7 +237,7 @@ def usage_of_models(models: Mapping[str, ModelUsage], premium_requests: float | 
 
 
 def usage_since(before: Usage, now: Usage) -> Usage:
-    """Return what a session has used between two counts of its totals."""
+    """Return the usage of a session between two counts of its totals."""
     models = {
         model: spent
         for model, total in now.model_metrics.items()
@@ -258,7 +258,7 @@ def _added(one: ModelUsage, other: ModelUsage, sign: int = 1) -> ModelUsage:
 
 
 def _result(data: Json) -> Json | None:
-    """Return what the tool gave back: its content, or the message of its failure."""
+    """Return the result of a tool: its content, or the message of its failure."""
     result = data.get("result")
     if isinstance(result, Mapping):
         given = cast("Json", result)

@@ -29,7 +29,7 @@ from waza_engine.processes.programs import run_bounded
 from waza_engine.processes.trees import is_marked, kill_marked, program_begins, program_ended
 
 PATH_VARIABLE = "COPILOT_CLI_PATH"
-# Everything that the agent starts inherits it, also what cuts itself off from its parents.
+# All processes of the agent inherit it, even those that detach from their parents.
 _MARK = "WAZA_AGENT_RUN"
 _RUNTIME = "copilot-runtime"
 _STOP_SECONDS = 0.8
@@ -129,7 +129,7 @@ class Runtime:
 
     def _new_client(self) -> CopilotClient:
         provider = self._provider
-        # The key goes to the agent by another way; the programs that it starts must not see it.
+        # The key is passed to the agent differently; the programs that it starts must not see it.
         key = "" if provider is None else provider.key_variable
         environment = {
             name: text for name, text in os.environ.items() if name != key and not name.startswith(PREFIX)
@@ -185,7 +185,7 @@ def _command(program: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _login_command(program: str) -> str | None:
-    """Return what logs in to GitHub: what the library downloads runs the agent and nothing else."""
+    """Return the command to log in to GitHub: the library's own download has none."""
     on_path = shutil.which("copilot")
     if on_path is not None:
         with contextlib.suppress(ExecutorError):

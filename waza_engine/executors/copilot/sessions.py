@@ -56,7 +56,7 @@ class _Options(TypedDict, total=False):
 
 @dataclass(slots=True)
 class OpenSession:
-    """A session that is open; one turn at a time. ``counted`` is what was used before the turn."""
+    """A session that is open; one turn at a time. ``counted`` is its usage before the turn."""
 
     session: CopilotSession
     model: str
@@ -70,7 +70,7 @@ class OpenSession:
         return self.session.session_id
 
     async def usage_totals(self) -> Usage | None:
-        """Return what the session has used since it began, None when that cannot be found out."""
+        """Return the usage of the session since it began, None if unknown."""
         try:
             metrics = await self.session.rpc.usage.get_metrics(timeout=_REQUEST_SECONDS)
         except Exception:  # noqa: BLE001 - whatever the library says, the turn itself is not lost
@@ -195,7 +195,7 @@ class Sessions:
 
 
 def _allow(request: PermissionRequest, invocation: PermissionInvocation) -> PermissionRequestResult:
-    """Allow everything, as an evaluation must; what only a person may allow is refused, not waited for."""
+    """Allow everything, as an evaluation must; requests that only a person may allow are rejected."""
     if invocation.get("managed_settings_enabled") or getattr(request, "managed_approval_required", False):
         return PermissionDecisionReject(feedback="Your organisation wants a person to allow this.")
     return PermissionHandler.approve_all(request, invocation)
@@ -224,7 +224,7 @@ def _tool(tool: AgentTool, one_at_a_time: asyncio.Lock) -> Tool:
 
 
 def _mcp_server(written: Mapping[str, Any]) -> MCPServerConfig | None:
-    """Return a server in the library's words, None for a type that the agent does not know.
+    """Return a server as the library's type, None for a type that the agent does not know.
 
     A suite that names no ``tools`` means all of them, one with an empty list none.
     """

@@ -30,7 +30,7 @@ def task_and_answer(context: GradingContext) -> str:
 
 
 def everything(context: GradingContext) -> str:
-    """Return the sections for a rating: the task, the answer, and what the agent did."""
+    """Return the sections for a rating: the task, the answer, and the agent's actions."""
     about = "\n".join(text for text in (context.task_name, context.task_description) if text)
     parts = [section("Task", "task", about)] if about else []
     parts += [task_and_answer(context)]
@@ -102,7 +102,7 @@ def _conversation(context: GradingContext) -> str:
 
 
 def _event(event: Mapping[str, Any]) -> str:
-    """Return the line of a transcript entry that says something, "" for the others."""
+    """Return the line of a transcript entry that has content, "" for others."""
     role = event.get("role")
     if role is not None and "type" not in event:
         # The Python era: one entry a message or call.

@@ -19,7 +19,7 @@ class LostJudgeError(JudgeError):
 
 
 class UnusableReplyError(LostJudgeError):
-    """The judge refused, or its answer was cut: what it said before does not hold either."""
+    """The judge refused, or its answer was cut: anything before that is invalid, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def limit_seconds() -> float:
 
 
 def limit_warning() -> str | None:
-    """Return what is wrong with the time limit in the environment, None when nothing is."""
+    """Return the error in the time limit of the environment, None when it is valid."""
     written = os.environ.get(LIMIT_VARIABLE, "").strip()
     if not written or seconds_of(written):
         return None

@@ -38,7 +38,7 @@ class Choice:
 
 
 class ChoiceBox:
-    """The tool of one question and what was chosen with it; the last call counts."""
+    """The tool of one question and the choice made with it; the last call counts."""
 
     def __init__(self, *, skill_is: Literal["A", "B"]) -> None:
         self._skill_is = skill_is
@@ -97,7 +97,7 @@ def question(criteria: str, context: GradingContext, *, skill_is: Literal["A", "
 
 
 def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
-    """Return the verdict of both questions: what they agree on, else a tie."""
+    """Return the verdict of both questions: their common choice, else a tie."""
     consistent = first.winner == second.winner
     winner = first.winner if consistent else "tie"
     magnitude = min(first.magnitude, second.magnitude, key=_MAGNITUDES.index) if consistent else "equal"

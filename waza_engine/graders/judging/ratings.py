@@ -58,7 +58,7 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
 
 
 def asked(rating: Rating, prompt: str, scale: Scale, context: GradingContext) -> tuple[Reply, str]:
-    """Return what the judge replies, read and as it came. Raises ``GraderError``."""
+    """Return the judge's reply, parsed and raw. Raises ``GraderError``."""
     try:
         response = ask(
             context,
@@ -76,7 +76,7 @@ def asked(rating: Rating, prompt: str, scale: Scale, context: GradingContext) ->
 
 
 def rating_details(reply: Reply, scale: Scale, prompt: str, response: str) -> dict[str, Any]:
-    """Return what a result keeps of a rating."""
+    """Return the details of a rating in a result."""
     return {
         "response": response,
         "prompt": prompt,
@@ -104,7 +104,7 @@ def scale_for(rubric: Rubric, *, raw: bool = False) -> Scale:
 
 
 def reply_instructions(rubric: Rubric, scale: Scale, *, text_reply: bool) -> str:
-    """Return the last words of the question: the form of the answer, unless the rubric gives one itself."""
+    """Return the end of the prompt: the form of the answer, unless the rubric defines one itself."""
     if text_reply:
         return f"End your answer with one line `Score: N`, where N is {scale.asked}."
     if rubric.answer:

@@ -1,4 +1,4 @@
-"""A rubric: what a judge looks for, wherever it was written."""
+"""A rubric: a judge's criteria, from any source."""
 
 from __future__ import annotations
 

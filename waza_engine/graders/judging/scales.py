@@ -67,7 +67,7 @@ class Scale:
         return f"{rating:.4g}"
 
     def rating(self, raw: object) -> float:
-        """Return the number that a reply means. Raises ``RatingError`` for what is not on the scale."""
+        """Return the number that a reply means. Raises ``RatingError`` if it is not on the scale."""
         number = self._number(raw)
         low, high = self.points[0][0], self.points[-1][0]
         if not math.isfinite(number) or not low <= number <= high:
@@ -140,7 +140,7 @@ def scale_of(
             raise ScaleError(f"the rating {_shown(rating)} has the score {score:g}; scores are 0 to 1")
         number = _plain_number(rating)
         if number is None:
-            # Levels with names alone are kept apart by their position.
+            # Levels without ratings are distinguished by their position.
             number = float(position)
             names[str(rating).strip().lower()] = number
         if number in found:
@@ -166,7 +166,7 @@ def scale_of(
 
 
 def scales_in(text: str) -> list[Scale]:
-    """Return the scales that a rubric in plain words speaks of, those named first first, none of them twice.
+    """Return the distinct scales that a rubric in plain words mentions, in order.
 
     A scale starts at 0 or 1 and ends at 1, 3 or more: ``1-5``, ``from 1 to 10``, ``0–100``, ``1 or 0``.
     """

@@ -39,7 +39,7 @@ _THOUGHT_START = re.compile(r"\s*<(?:think|thinking|thought|reasoning)>", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class TextRating:
-    """A rating as it is written. With ``criteria`` there is none of the whole, and ``raw`` is ""."""
+    """A rating as it is written. With ``criteria`` there is no overall one, and ``raw`` is ""."""
 
     raw: str
     criteria: dict[str, str] = field(default_factory=dict[str, str])
@@ -82,14 +82,14 @@ def is_a_rating(text: str) -> bool:
 
 
 def without_thoughts(text: str) -> str:
-    """Return a reply without what a model thought before it; "" for one that was still thinking."""
+    """Return a reply without the model's thoughts before it; "" for one that was still thinking."""
     ends = list(_THOUGHT_END.finditer(text))
     said = text[ends[-1].end() :] if ends else text
     return "" if _THOUGHT_START.match(said) else said
 
 
 def _criterion(before: str) -> str:
-    """Return what of an answer is rated by a line that begins so, "" for the whole of it."""
+    """Return the criterion that a line with this beginning rates, "" for the whole answer."""
     words = _WORDS_BEFORE.match(before)
     if words is None:
         return ""

@@ -181,7 +181,7 @@ def _compare(scale: Scale, named: Mapping[Raw, float]) -> None:
 
 
 def _answer(block: Block) -> dict[str, str]:
-    """Return the fields of the reply, each with its type and what it holds."""
+    """Return the fields of the reply, each with its type and content."""
     form = block.get("output_format")
     schema = block.get("output_schema")
     if schema is None and isinstance(form, Mapping):
@@ -211,7 +211,7 @@ def _of_field(value: object) -> str:
 
 
 def _field(file: YamlFile, block: Block, answer: Mapping[str, str]) -> str:
-    """Return the field that holds the rating: as the rubric says, else the one that looks like it."""
+    """Return the field that holds the rating: the one named by the rubric, else the most likely one."""
     normalization = block.get("score_normalization")
     for place in (block, normalization, block.get("output_format")):
         found = _first(place, _FIELD_KEYS)
@@ -245,7 +245,7 @@ def _inputs(file: YamlFile, block: Block) -> dict[str, str]:
 
 
 def _text(block: Block) -> str:
-    """Return what the judge reads: the description, the criteria, the ratings, the steps."""
+    """Return the judge's text: the description, the criteria, the ratings, the steps."""
     parts: list[str] = []
     asked = False
     for key, title in _TEXTS:
@@ -276,7 +276,7 @@ def _markdown(value: object, indent: str = "") -> Iterator[str]:
 
 def _item(title: str, value: object, indent: str) -> Iterator[str]:
     if isinstance(value, Mapping):
-        # A name and what it means, with what else there is below.
+        # A name and its description, with further keys below it.
         block = {key: item for key, item in cast("Block", value).items() if key not in _FOR_US}
         label, about = block.pop("label", None), block.pop("description", None)
         title = " – ".join(part for part in (title, _as_text(label) and f"**{_as_text(label)}**") if part)

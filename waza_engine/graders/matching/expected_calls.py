@@ -1,4 +1,4 @@
-"""Calls of tools that are expected by patterns: what is wrong with these, how near calls come, what fits."""
+"""Tool calls expected by patterns: their errors, the nearest calls, and proposals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_CALLS = "no tool was called"
 
 
 class ExpectedCall(GraderConfig):
-    """One call that must have happened: a tool, and what its arguments are."""
+    """One call that must have happened: a tool, and its arguments."""
 
     tool: PlainText = Field(
         description=(
@@ -61,7 +61,7 @@ class ExpectedCall(GraderConfig):
 def proposed_calls(
     place: RulePath, expected: ExpectedCall, contexts: Sequence[GradingContext], path: RulePath
 ) -> Iterator[Proposal]:
-    """Propose another tool, or other arguments, for an expected call: only what the path means."""
+    """Propose another tool, or other arguments, for an expected call: only at the given path."""
     inside = path[len(place) :]
     calls = [call for context in contexts for call in context.tool_calls or ()]
     named = [call for call in calls if found(expected.tool, call.name, ignore_case=True)]

@@ -118,7 +118,7 @@ def tally(used: Sequence[str]) -> str:
 
 
 def _longest_beginning(pattern: str, text: str, *, ignore_case: bool) -> tuple[str, tuple[int, int]] | None:
-    """Return what of a pattern does match, upper and lower case ignored where that is much more."""
+    """Return the longest part of a pattern that matches, ignoring case if that is much longer."""
     exactly = longest_beginning(pattern, text, ignore_case=ignore_case)
     loosest = next((one.pattern for one in loosened(pattern)), None)
     loosely = longest_beginning(loosest, text, ignore_case=ignore_case) if loosest is not None else None

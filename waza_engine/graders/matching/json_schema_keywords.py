@@ -61,7 +61,7 @@ _allowance: ContextVar[_Allowance | None] = ContextVar("allowance", default=None
 
 @contextlib.contextmanager
 def bounded_check() -> Generator[None]:
-    """Bound what is checked in the block, in time and memory, by raising ``SchemaError`` there."""
+    """Limit the checks in the block, in time and memory, by raising ``SchemaError`` there."""
     token = _allowance.set(_Allowance())
     try:
         yield

@@ -53,10 +53,10 @@ _VALIDATORS: Mapping[str, Any] = MappingProxyType(
     }
 )
 _IDENTITY = {jsonschema.Draft3Validator: "id", jsonschema.Draft4Validator: "id"}
-"""The key that says where a schema lies, in dialects that have another one than ``$id``."""
+"""The key of a schema's identifier, in dialects where it is not ``$id``."""
 LARGEST_CHARACTERS = 1_000_000
 _KEPT_CHARACTERS = 50_000
-# Of such schemas the other files count, too, as they are in one grading.
+# For such schemas the other files count, too, as they are within one grading.
 _ELSEWHERE = re.compile(r'[rR]ef": "(?!#)')
 _TOO_DEEP = "the schema is nested too deeply"
 _UNRESOLVED = "the schema refers to `{}`, which is not in it and is never fetched"
@@ -69,9 +69,9 @@ class CompiledSchema:
         self._validator = validator
 
     def problems(self, value: object) -> list[str]:
-        """Return what does not fit, each with its place; empty when the value satisfies the schema.
+        """Return the violations, each with its location; empty when the value satisfies the schema.
 
-        Raises ``SchemaError`` when that cannot be found out, or only with too much time and memory.
+        Raises ``SchemaError`` when the check is impossible, or needs too much time and memory.
         """
         try:
             with bounded_check():
@@ -94,8 +94,8 @@ def compile_schema(
 ) -> CompiledSchema:
     """Check a schema and prepare it. Raises ``SchemaError``, also for a reference that leads nowhere.
 
-    ``base`` is the file that relative references start from; what they lead to is read through ``files``.
-    Draft 2020-12 unless ``$schema`` names another; formats are asserted by draft 7 and older ones, as these
+    ``base`` is the file that relative references start from; their targets are read through ``files``. Draft
+    2020-12 unless ``$schema`` names another; formats are asserted by draft 7 and older ones, as these
     specify.
     """
     try:

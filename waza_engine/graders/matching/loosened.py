@@ -12,7 +12,7 @@ from waza_engine.graders.matching.patterns import PatternError, check_syntax, fo
 LONGEST = 300
 """The length in characters of the longest pattern that is analyzed."""
 LEAST_BEGINNING = 3
-"""Characters that the beginning of a pattern must match to say anything."""
+"""The shortest prefix of a pattern, in matched characters, that is worth showing."""
 _PIECES = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 _FLAGS = re.compile(r"^\(\?[a-zA-Z-]+\)")
 _SPECIAL = re.compile(r"(?<!\\)[.*+?()\[\]{}|^$]")
@@ -20,7 +20,7 @@ _SPECIAL = re.compile(r"(?<!\\)[.*+?()\[\]{}|^$]")
 
 @dataclass(frozen=True, slots=True)
 class Loosened:
-    """A pattern that matches more, and what it allows, in words."""
+    """A pattern that matches more, and what it additionally allows, in words."""
 
     pattern: str
     allows: str

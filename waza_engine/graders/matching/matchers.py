@@ -1,4 +1,4 @@
-"""Argument matchers of `tool_calls` and `tool_constraint`: what one argument of a tool call must be."""
+"""Argument matchers of `tool_calls` and `tool_constraint`: conditions for one argument of a tool call."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ArgumentMatcher(GraderConfig):
 
 
 def _compiled(schema: Mapping[str, Any]) -> CompiledSchema:
-    # With the first schema: what it needs takes longer to load than all graders together.
+    # Import with the first schema: the library loads longer than all graders together.
     from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
 
     try:

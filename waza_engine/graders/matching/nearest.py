@@ -98,7 +98,7 @@ def _likely_places(wanted: str, answer: str) -> list[int]:
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the characters with the rest of the words that they cut."""
+    """Return the range extended to whole words."""
     while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
         start -= 1
     while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():

@@ -1,9 +1,9 @@
-"""The process that searches patterns which RE2 refuses: a script for ``python -I -S``, never imported.
+"""The process that searches patterns which RE2 rejects: a script for ``python -I -S``, never imported.
 
 ``workers.py`` describes what it speaks. First line in: ``{"memory_bytes", "deadline_seconds",
 "re2_memory_bytes", "folders"}``, where ``folders`` have the libraries. A request ``{"pattern", "ignore_case",
-"dialect", "text"}`` is answered by a line ``{"ready"}`` and one ``{"found"}`` or ``{"error"}``; what is
-found is ``[start, end]`` in characters, or null.
+"dialect", "text"}`` is answered by a line ``{"ready"}`` and one ``{"found"}`` or ``{"error"}``; what is found
+is ``[start, end]`` in characters, or null.
 
 Architecture invariant: one that compiles or searches too long ends itself, and so does one whose engine is
 gone. Memory that runs out is an answer.
@@ -32,7 +32,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     settings = json.loads(requests.readline())
     sys.path += settings["folders"]
-    # Before the limit, for an import that runs out of memory says nothing.
+    # Before the limit, because an import that runs out of memory gives no useful error.
     search = _Search(settings["re2_memory_bytes"])
     _limit_memory(settings["memory_bytes"])
     while line := requests.readline():
@@ -73,7 +73,7 @@ class _Search:
     def _compile(self, pattern: str, ignore_case: bool, dialect: str) -> Any:
         if dialect == "python":
             try:
-                # Its own cache would keep hundreds.
+                # Its own cache would hold hundreds.
                 flags = self._regex.IGNORECASE if ignore_case else 0
                 return self._regex.compile(pattern, flags, cache_pattern=False)
             except self._regex.error:

@@ -22,7 +22,7 @@ from waza_engine.spec.pattern_syntax import Dialect, PatternSyntaxError, dialect
 
 TIMEOUT_SECONDS = 2.0
 LARGE_TIMEOUT_SECONDS = 10.0
-"""RE2 searches in linear time, but takes its time to compile what is large."""
+"""RE2 searches in linear time, but compiles large patterns slowly."""
 MEMORY_BYTES = 500_000_000
 WORKERS = 2
 KEPT_PATTERNS = 128
@@ -102,7 +102,7 @@ _outside_runs = pattern_workers()
 
 
 def _outcome(pattern: str) -> tuple[Dialect | None, str]:
-    """Return the dialect, or what is wrong. An exception would keep what it has seen."""
+    """Return the dialect, or the error. An exception would keep references to its frames."""
     try:
         return dialect_of(pattern), ""
     except PatternSyntaxError as error:

@@ -96,7 +96,7 @@ def proposed_sequence(
 
 
 def schema_of(values: Sequence[Any]) -> dict[str, Any] | None:
-    """Return a JSON Schema that all values satisfy: their types, and what all objects have is required."""
+    """Return a JSON Schema that all values satisfy: their types, and keys of all objects are required."""
     kinds = {_kind(value) for value in values}
     if kinds == {"integer", "number"}:
         kinds = {"number"}

@@ -68,7 +68,7 @@ class _Assertion:
 def proposed_assertions(
     path: RulePath, assertion: str, trials: Sequence[Names], tools: Sequence[Sequence[str]]
 ) -> Iterator[Proposal]:
-    """Propose assertions that allow what was observed; ``tools`` are the names of the calls of each trial."""
+    """Propose assertions that allow the observed values; ``tools`` are the called names of each trial."""
     indent = len(assertion) - len(assertion.lstrip(" \t"))
     text = assertion[indent:]
     if len(text) > _LONGEST_ASSERTION or not all(line.isprintable() for line in text.split("\n")):

@@ -147,7 +147,7 @@ class _Writer:
             return self.text(ways[self._choice % len(ways)])
         if operation in _REPEATS:
             least, most, repeated = argument
-            # An even choice takes what may be left out, too.
+            # An even choice includes optional parts, too.
             times = max(least, 1 - self._choice % 2)
             return "".join(self.text(repeated) for _ in range(min(times, int(most), _MOST_REPEATS)))
         if operation is _CONSTANTS.SUBPATTERN:

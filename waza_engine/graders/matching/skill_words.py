@@ -1,4 +1,4 @@
-"""The words of a SKILL.md that say what the skill is for."""
+"""The words of a SKILL.md that describe the skill's purpose."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def skill_words(skill: SkillFile) -> SkillWords:
-    """Return the words of a skill; what its description says after ``DO NOT USE FOR:`` does not count."""
+    """Return the words of a skill; those after ``DO NOT USE FOR:`` in its description do not count."""
     phrases = use_for_phrases(skill.description)
     about = skill.description[: _position(skill.description, _NOT_FOR)]
     return SkillWords(words(" ".join((skill.name, about, skill.body, *phrases))), phrases)

@@ -103,7 +103,7 @@ def verdict_of_answer(
 ) -> Verdict:
     """Return the verdict of a printed value; ``check`` is the option that named the program.
 
-    ``lenient`` is the older rule of scripts: what is left out counts as 0 and failed. Raises
+    ``lenient`` is the older rule of scripts: missing fields count as 0 and failed. Raises
     ``UnusableAnswerError``.
     """
     if not isinstance(answer, Mapping):

@@ -78,7 +78,7 @@ def _check_executable(file: Path) -> None:
 
 @functools.cache
 def _node_version(node: str) -> tuple[int, int]:
-    """Return the major and minor version, (0, 0) when Node.js does not say."""
+    """Return the major and minor version, (0, 0) if unknown."""
     try:
         told = subprocess.run(
             [node, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False

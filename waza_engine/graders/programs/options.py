@@ -35,7 +35,7 @@ AnswerWords: TypeAlias = Annotated[
 
 
 def starting_directory(context: GradingContext, arguments: Sequence[str]) -> Path:
-    """Return the working directory, or the folder at or above the eval file where a named file lies only.
+    """Return the working directory, or the folder at or above the eval file with a file missing here.
 
     Public suites write program paths from the repository root; a suite that is run from elsewhere still finds
     its own.

@@ -65,7 +65,7 @@ def required_pass_rate(pass_rate: float) -> Json:
 
 
 def trial_score(run: Block) -> TrialScore:
-    """Return what a trial of a document adds to its task."""
+    """Return a document's trial, for its task's score."""
     verdicts = verdicts_of(run)
     broke = task_status_of(run) == "error" and bool(text_of(run.get("error_msg")))
     found = composite([] if broke else [verdict.graded for verdict in verdicts.values()])

@@ -17,7 +17,7 @@ def files_changed_document(files: FilesChanged) -> Json:
 
 
 def files_changed_of(block: Block) -> FilesChanged:
-    """Return what a document says. Everything may be missing or of another type."""
+    """Return the changes in a document. Everything may be missing or of another type."""
     return FilesChanged(
         texts_of(block.get("created")),
         texts_of(block.get("changed")),

@@ -42,7 +42,7 @@ def header_document(header: RunHeader) -> Json:
 
 
 def header_of(document: Block) -> RunHeader:
-    """Return what a document says of its run before the first task, the earliest moment for none."""
+    """Return a document's header, with the earliest moment if its start is missing."""
     config, engine = block_of(document, "config"), engine_block(document)
     return RunHeader(
         run_id=text_of(document.get("eval_id")),
@@ -65,5 +65,5 @@ def header_of(document: Block) -> RunHeader:
 
 
 def engine_block(document: Block) -> Block:
-    """Return what this engine adds to a document."""
+    """Return this engine's own part of a document."""
     return block_of(block_of(document, "metadata"), "engine")

@@ -74,7 +74,7 @@ def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = N
 
 
 def _metrics(written: Block, run: RunOutcome) -> Iterator[tuple[str, object]]:
-    """Yield what is written of the metrics, with the values that follow from the tasks now."""
+    """Yield the recorded metrics, with the values that follow from the tasks now."""
     now = {metric.name: metric for metric in counted_again(run.metrics, run.tasks)}
     for name, block in written.items():
         if not follows_from_tasks(name):

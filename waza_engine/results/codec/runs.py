@@ -121,7 +121,7 @@ def concluded_document(document: Block, *, fail_under: float | None = None) -> J
 
 
 def _with_statuses(written: Block, task: TaskOutcome) -> Block:
-    """Return an element of ``tasks`` with what its verdicts bear out, as it is where they say the same."""
+    """Return an element of ``tasks`` with the statuses that follow from its verdicts, if they differ."""
     if not task.doubted:
         return written
     runs = zip(blocks_of(written.get("runs")), task.trials, strict=True)
@@ -185,7 +185,7 @@ def trigger_document(trigger: TriggerOutcome) -> Json:
 
 
 def _status_of(engine: Block, tasks: Sequence[TaskOutcome]) -> RunStatus:
-    """Return the status as written; upstream writes none, so that of the tasks counts."""
+    """Return the status as written; upstream writes none, then that of the tasks counts."""
     match engine.get("status"):
         case "completed" | "failed" | "canceled" | "error" as known:
             return known

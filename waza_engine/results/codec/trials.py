@@ -75,7 +75,7 @@ def trial_document(trial: TrialOutcome) -> Json:
 
 
 def answer_document(answer: ArrivedAnswer) -> Json:
-    """Return an answer as a journal keeps it until its trial says more."""
+    """Return an answer as a journal stores it until its trial is written."""
     where = (
         {"prompt": answer.prompt} if answer.prompt else given(test_id=answer.task, run_number=answer.trial)
     )
@@ -364,7 +364,7 @@ def _checkpoint_of(found: Block) -> CheckpointOutcome:
 
 
 def _status_of(run: Block, verdicts: Mapping[str, Validation], error: str) -> TrialStatus:
-    """Return the status as written, if the verdicts bear it out; where none is, what follows from them."""
+    """Return the written status if the verdicts agree; without one, the status that follows from them."""
     written = text_of(run.get("status"))
     if not written:
         return trial_status([verdict.graded for verdict in verdicts.values()], execution_error=bool(error))

@@ -21,7 +21,7 @@ _COUNTS = (
 
 
 def usage_document(usage: Usage | None) -> Json | None:
-    """Return what was used: the counts always, all else when there is something to say; None for nothing."""
+    """Return the usage: the counts always, other values if not empty; None for no usage."""
     if usage is None:
         return None
     figures = asdict(usage)

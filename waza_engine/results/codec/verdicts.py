@@ -42,7 +42,7 @@ def passed_unjudged(run: Block) -> bool:
 
 
 def verdict_count(task: Block) -> int:
-    """Return how many verdicts an element of ``tasks`` of any era has; none of them is looked at."""
+    """Return how many verdicts an element of ``tasks`` has, in any format, without reading them."""
     trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]
     said = chain(trials, *(blocks_of(trial.get("checkpoints")) for trial in trials))
     return sum(len(block_of(each, "validations")) + len(block_of(each, "grader_results")) for each in said)
@@ -62,7 +62,7 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         text_of(found("type")),
         score_of(found("score")),
         found("passed") is True,
-        # The Python era says ``message``.
+        # Files of the Python era have ``message``.
         text_of(found("feedback")) or text_of(found("message")),
         effective_weight(number(found("weight"))),
         _status(found("status") or details.get("status")),
@@ -78,7 +78,7 @@ def _is_required(verdict: Block) -> bool:
 
 
 def score_of(written: object) -> float:
-    """Return a score as it counts: from 0 to 1, whatever a file of another make says."""
+    """Return a score as it counts: limited to 0 to 1, for files of other tools."""
     return min(max(number(written), 0.0), 1.0)
 
 

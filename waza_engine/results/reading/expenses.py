@@ -59,7 +59,7 @@ class RunExpenses:
 
 
 def expenses_of(suite_dir: Path, eval_file: str) -> Iterator[RunExpenses]:
-    """Yield what the newest recorded runs of an eval file took and used, the newest first."""
+    """Yield the durations and usage of an eval file's newest recorded runs, the newest first."""
     found: list[RunExpenses] = []
     owner = Owner(suite_dir, eval_file)
     for path in result_files(suite_dir)[:NEWEST_FILES]:

@@ -107,7 +107,7 @@ def _scores_in(path: Path) -> Steps[RunResult | None]:
         task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
         result = yield from task_result_in_steps(task, header.started, origin)
         known = tasks.get(result.id)
-        # Of two with one id none hides that the other failed.
+        # If two tasks share an id, a failure of either stays visible.
         tasks[result.id] = result if known is None or known.status not in ("failed", "error") else known
         tools |= _tools_of(task)
         reviewed = reviewed or changed

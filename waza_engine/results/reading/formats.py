@@ -15,7 +15,7 @@ from waza_engine.results.json_values import Block, block_of, blocks_of, object_i
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.steps import Steps, finished
 
-# The Python era's names and words, and today's.
+# Names and values of the Python era, and the current ones.
 _CONFIG_NAMES = {
     "trials_per_task": "runs_per_test",
     "model": "model_id",
@@ -42,7 +42,7 @@ _MAJOR_VERSION = "1"
 
 
 def read_document(path: Path) -> Block | None:
-    """Return the document of a result file; that of a journal is put together from its lines."""
+    """Return the document of a result file; that of a journal is assembled from its lines."""
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:

@@ -98,7 +98,7 @@ class RunThen:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The runs of an eval file, oldest first; ``unread`` says of each other file why it is left out."""
+    """The runs of an eval file, oldest first; ``unread`` holds why each other file is left out."""
 
     runs: tuple[RunThen, ...] = ()
     unread: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ def run_then(recording: Recording) -> RunThen:
 
 
 def part_of(header: RunHeader) -> str:
-    """Return to what part of its suite a run was limited: ``the grader `says` of the task `one` alone``."""
+    """Return the part of its suite that a run covered: ``the grader `says` of the task `one` alone``."""
     parts = [_named(map(shown_grader, header.graders), "grader"), _named(header.tasks, "task")]
     affected, prompts = header.settings.get("affected"), header.settings.get("prompts")
     if isinstance(affected, Mapping) and not header.tasks:
@@ -189,7 +189,7 @@ def _found(directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:
 
 
 def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:
-    """Return what is in some files; what the index lacks is read and entered."""
+    """Return the runs in some files; files missing in the index are read and entered."""
     known: dict[str, RunThen | str] = {}
     gone: list[tuple[str]] = []
     for name, stamp, text in index.execute("SELECT file, stamp, run FROM runs"):
@@ -245,7 +245,7 @@ def _entry_of(text: str) -> RunThen | str:
 
 
 def _stamps(directory: Path) -> dict[str, str]:
-    """Return what changes with each result file and its reviews, by its name."""
+    """Return, by name, a fingerprint of each result file and its reviews."""
     reviews = reviews_stamp(directory / "results.json")
     reviewed = "" if reviews is None else str(reviews)
     found: list[tuple[int, str, str]] = []
@@ -261,7 +261,7 @@ def _stamps(directory: Path) -> dict[str, str]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """Return the index, a new one when there is none of use. Raises ``OSError`` and ``sqlite3.Error``."""
+    """Return the index, a new one if there is no usable one. Raises ``OSError`` and ``sqlite3.Error``."""
     try:
         found = _usable(path)
     except sqlite3.DatabaseError as error:

@@ -114,7 +114,7 @@ def _cut_trial(number: int) -> TrialOutcome:
 
 
 def begun(path: Path) -> Block | None:
-    """Return the first line of a journal, None when there is none or it is written still."""
+    """Return the first line of a journal, None when it is missing or incomplete."""
     try:
         line, end, _ = read_beginning(path, _LONGEST_BEGINNING, within=record_boundary(path)).partition(b"\n")
         found: Any = json.loads(line) if end else None
@@ -133,7 +133,7 @@ def goes_on(journal: Block) -> bool:
     owner = cast("Mapping[str, Any]", process)
     try:
         writer = psutil.Process(int(owner["pid"]))
-        # One that was killed keeps its number until the process that started it looks, which may be never.
+        # A killed process keeps its number until its parent collects it, which may be never.
         off = writer.create_time() - float(owner["started"])
         booted = psutil.boot_time()
         # Linux counts both from the clock of today, which may have been set since; others do not.
@@ -145,7 +145,7 @@ def goes_on(journal: Block) -> bool:
 
 
 def _so_far(journal: Block) -> Json:
-    """Return how long the run took until its last finished task, and what its finished tasks spent."""
+    """Return the duration until a run's last finished task, and the cost of its finished tasks."""
     tasks = blocks_of(journal.get("tasks"))
     trials = [trial for task in tasks for trial in blocks_of(task.get("runs"))]
     elapsed = journal.get("elapsed_ms")

@@ -28,7 +28,7 @@ def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
 
 
 def why_no_scores(path: Path) -> str | None:
-    """Return why an editor shows nothing of a result file, without its folders; None when it is gone."""
+    """Return why an editor has no scores from a result file, without its folders; None if it is missing."""
     try:
         size = path.stat().st_size
     except OSError:
@@ -60,7 +60,7 @@ def why_newest_unread(path: Path) -> str | None:
 
 
 def _why_unreadable(directory: Path) -> str | None:
-    """Return what is wrong with the newest result file or with their folder, None where nothing is."""
+    """Return the error of the newest result file or their folder, None without one."""
     results = results_directory(directory)
     try:
         suite_boundary(directory).resolved(results)

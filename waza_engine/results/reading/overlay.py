@@ -123,7 +123,7 @@ class _Layers:
         found: dict[str, GraderResult] = {}
         for task, asked in reversed(parts):
             if task.status == "error" and whole is not None:
-                # An answer that broke is judged by none of those that were to judge it.
+                # A broken answer has no verdict of its graders.
                 found |= {name: _broken(one, task) for name, one in whole.graders.items() if name in asked}
             found |= {**task.graders, **task.checkpoints}
         return found

@@ -1,4 +1,4 @@
-"""A recorded run as graders need it again: what the agent of each trial said, did and used.
+"""A recorded run for graders: the output, calls and usage of each trial's agent.
 
 Reads this engine's documents and journals, upstream's ``results.json``, and files of the Python era (which
 hold no tool calls beyond their transcript). Everything may be missing or null.
@@ -94,7 +94,7 @@ class Recording:
 
     @property
     def eval_file(self) -> str:
-        """The name of its eval file, "" when the record does not say."""
+        """Return the name of its eval file, "" if unknown."""
         # The name alone: a record must not lead to a file elsewhere.
         return Path(self.header.eval_file).name
 

@@ -198,7 +198,7 @@ def holds_too_much(content: bytes, *, journal: bool) -> bool:
 
 
 def score_fields(content: bytes) -> Block | None:
-    """Return a result document or a line of a journal, less what no score needs; None when it is neither.
+    """Return the parts of a result document or journal line that scores need; None if it is neither.
 
     Its tasks are for ``task_fields``.
     """

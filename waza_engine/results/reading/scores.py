@@ -168,7 +168,7 @@ class MetricResult:
 
 @frozen()
 class PromptResult:
-    """A trigger prompt: what should have happened and what did; ``error`` when it could not be tried.
+    """A trigger prompt: its expected and actual result; ``error`` when it could not be tried.
 
     ``later`` is as for a task, ``skills`` are those that it invoked, in order.
     """

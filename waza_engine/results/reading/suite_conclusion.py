@@ -103,7 +103,7 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
     if unjudged and _is_judged(newest):
         return SuiteConclusion("unjudged", (f"{len(unjudged)} {total} not judged by all graders and trials",))
     if newest.whole is None and newest.eval_file:
-        # Other makes do not say what they left out.
+        # Other tools do not record what they left out.
         return SuiteConclusion("unjudged", ("the suite was never run as a whole",))
     return SuiteConclusion("passed" if _is_judged(newest) else "unjudged", ())
 

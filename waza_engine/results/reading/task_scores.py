@@ -46,7 +46,7 @@ def task_result_in_steps(
         # Upstream lets it pass; but no answer was graded.
         status = "skipped"
     elif status == "passed" and (against or any(run.get("status") != "passed" for run in ended)):
-        # Of a file that was edited by hand the worse counts, as in ``task_conclusion``.
+        # For a file that was edited by hand the worse counts, as in ``task_conclusion``.
         statuses: list[TrialStatus] = [status_borne_out(run, verdicts_of(run)) for run in ended]
         status = borne_out("passed", [task_status(statuses, pass_rate_of(task))])
     elif status == "error" and runs:
@@ -83,7 +83,7 @@ def _against(*said: Mapping[str, GraderResult]) -> Iterator[GraderResult]:
 
 
 def _score(task: Block, ended: Sequence[Block], said: Sequence[Mapping[str, Validation]]) -> float:
-    """Return the mean over the trials of their weighted scores; without any verdict, what is written."""
+    """Return the mean over the trials of their weighted scores; without any verdict, the written score."""
     means: list[float] = []
     judged = False
     for run, verdicts in zip(ended, said, strict=True):
@@ -125,7 +125,7 @@ def _at_checkpoints(run: Block) -> dict[str, Block]:
 def _graders_in_steps(
     trials: Iterable[Mapping[str, Validation]], timestamp: datetime, origin: RunOrigin | None
 ) -> Steps[dict[str, GraderResult]]:
-    """Return what each grader said, over all trials in which it did."""
+    """Return each grader's result, over all trials that it graded."""
     by_grader: dict[str, list[Validation]] = {}
     for trial in trials:
         for name, verdict in trial.items():

@@ -43,7 +43,7 @@ _PATTERNS = frozenset({"regex_match", "regex_not_match", "must_match", "must_not
 
 @frozen()
 class Mark:
-    """Some characters of an answer, and in a few words what they are to which rule."""
+    """Some characters of an answer, and their meaning for a rule in a few words."""
 
     start: int
     end: int
@@ -52,7 +52,7 @@ class Mark:
 
 @frozen()
 class MarkedAnswer:
-    """An answer with its marks: its lines, and the numbers from 1 of those that are marks, no words of it."""
+    """An answer with its marks: its lines, and the numbers from 1 of those that are marks, not text."""
 
     text: str
     marks: tuple[int, ...] = ()

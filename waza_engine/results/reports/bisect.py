@@ -33,10 +33,10 @@ class Step:
 
 
 def bisection(old: Recording, new: Recording, task_id: str) -> Json | None:
-    """Return what differs between two runs of a task, None when one of them has no such task.
+    """Return the differences of two runs of a task, None when one of them has no such task.
 
-    ``divergence`` is null when the trials that are compared did the same. ``trial`` is the first whose
-    verdict differs, else the first.
+    ``divergence`` is null when the compared trials did the same. ``trial`` is the first whose verdict
+    differs, else the first.
     """
     before, after = _task(old, task_id), _task(new, task_id)
     if before is None or after is None or not before.trials or not after.trials:

@@ -23,7 +23,7 @@ _Judged = TaskConclusion | GraderConclusion | None
 
 
 def change_page(then: RunOutcome, now: RunOutcome, task: str | None = None) -> str:
-    """Return what changed between two runs of a suite, or of one task of it; what stayed is only counted."""
+    """Return the changes between two runs of a suite, or of one task; unchanged tasks are only counted."""
     runs, found = (then, now), (conclude(then), conclude(now))
     titles = [local_time(run.header.started) or SOME_TIME_AGO for run in runs]
     before, after = (_tasks(each, task) for each in found)

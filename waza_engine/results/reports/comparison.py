@@ -86,7 +86,7 @@ def _changes(then: Conclusion, now: Conclusion) -> Json:
 
 
 def prompt_deltas(runs: Sequence[RunOutcome]) -> list[Json]:
-    """Return what became of each trigger prompt in each run, null where it was not tried."""
+    """Return the result of each trigger prompt in each run, null where it was not tried."""
     by_run = [
         {(trigger.prompt, trigger.should_trigger): trigger_verdict(trigger) for trigger in run.triggers}
         for run in runs

@@ -42,7 +42,7 @@ class _Issues:
     failures: list[Json] = field(default_factory=list[Json])
 
     def tell(self, policy: Policy, kind: str, message: str, task: TaskConclusion | None = None) -> None:
-        """Keep an issue as a policy says."""
+        """Store an issue according to a policy."""
         if policy == "allow":
             return
         about = {} if task is None else {"task_id": task.id, **given(task_name=task.name)}

@@ -93,7 +93,7 @@ def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, plac
 
 
 def _of_tasks(tasks: Sequence[TaskConclusion], places: Places) -> Iterator[str]:
-    """Yield what is wrong with tasks: what a grader of several says of them all at its line, and once."""
+    """Yield the failures of tasks: those of a grader of several tasks at its line, and once."""
     told: dict[tuple[Place, str, str], list[tuple[str, str]]] = {}
     for task in tasks:
         if task.verdict not in _RED:

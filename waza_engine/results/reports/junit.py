@@ -65,10 +65,10 @@ def junit_report(
         suite.add_testcase(case)
         report.add_testsuite(suite)
     report.update_statistics()
-    # Jenkins refuses a file whose root counts those; each suite does.
+    # Jenkins rejects a file whose root has those counts; each suite has them.
     cast("Any", report)._elem.attrib.pop("skipped", None)
     written = io.BytesIO()
-    # The library does not say what kind of file it writes to.
+    # The library does not declare the type of file that it writes to.
     cast("Any", report).write(written, pretty=True)
     return written.getvalue()
 

@@ -1,4 +1,4 @@
-"""A run as Markdown for a comment on GitHub: the result in one line, a table, what failed unfolds."""
+"""A run as Markdown for a comment on GitHub: the result in one line, a table, failures to unfold."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         ("Executor", code(header.executor)),
         ("Score", shown_scores(found.score, found.plain_score) if found.scored else ""),
         ("Duration", _duration(summary.get("duration_ms"))),
-        # The names of models may be among these words.
+        # This text may contain names of models.
         ("Spent", code(spending_words(document))),
         ("Triggers", trigger_words(found.triggers) if found.triggers else ""),
         ("Repeated", repeated_words(found)),

@@ -124,7 +124,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
 
 
 def _triggers(found: TriggerConclusion) -> str:
-    """Return the trigger prompts that went wrong or could not be tried, with what the agent said."""
+    """Return the misclassified or untried trigger prompts, with the agent's output."""
     mark = "✗" if found.wrong else "!" if found.errored else "✓"
     lines = [f"\n## {mark} Trigger prompts", "", trigger_words(found), ""]
     told = (*found.mistakes, *found.broken)
@@ -163,7 +163,7 @@ def _trial(task: TaskConclusion, trial: TrialOutcome, prompt: str) -> str:
 
 
 def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[str]:
-    """Yield the lines of a trial: what was asked and done, and each grader; ``answer`` is its Markdown."""
+    """Yield the lines of a trial: its prompt and calls, and each grader; ``answer`` is its Markdown."""
     if trial.error:
         yield from (fenced(_cut(trial.error)), "")
     asked = [str(event.get("content", "")) for event in trial.events if event.get("type") == "user.message"]
@@ -206,9 +206,9 @@ def call_line(call: ToolCall) -> str:
 
 
 def _answer(trial: TrialOutcome) -> str:
-    """Return the answer with what the graders found in it.
+    """Return the answer with its graders' matches marked.
 
-    Its fence says which of its lines are marks: an answer may have lines that look like one.
+    Its fence shows which of its lines are marks: an answer may have lines that look like one.
     """
     marked = marked_answer(trial, _TEXT_CHARACTERS)
     if not marked.marks:
@@ -248,7 +248,7 @@ def _rule(verdict: Validation, check: Check) -> str:
 
 
 def _met(verdict: Validation, check: Check, output: str) -> str:
-    """Return where the answer has what a check looks for, or why it does not hold."""
+    """Return where the answer matches a check, or why the check fails."""
     key = check.path[0] if check.path else ""
     wanted = wanted_text(verdict, check.path)
     at = output.lower().find(wanted.lower()) if wanted and key in _LISTS else -1

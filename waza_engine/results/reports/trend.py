@@ -18,10 +18,10 @@ def trend(runs: Sequence[RunThen]) -> Json:
     ``scores`` and ``verdicts`` have one item a run, null where a task did not run. ``passed`` of ``judged``
     runs passed; a task is ``flaky`` when its trials differ within a run: in those runs ``passed_trials`` of
     ``trials`` passed. ``red_since`` is the file of the first of the runs since which it has not passed, null
-    when its newest run is none of them, and ``passed_in`` the file of the run before, null when it did not
-    pass there. The ``commit`` of a run is null where none was recorded, its ``part`` to what it was limited,
-    null for a run of the whole suite. A task that passed chosen graders alone is not judged, and red when it
-    failed them.
+    when its newest run is not one of them, and ``passed_in`` the file of the run before, null when it did not
+    pass there. The ``commit`` of a run is null where none was recorded, its ``part`` is the part of the suite
+    that it covered, null for all of it. A task that passed chosen graders alone is not judged, and red when
+    it failed them.
     """
     identifiers = dict.fromkeys(task.id for run in reversed(runs) for task in run.tasks)
     return {

@@ -22,7 +22,7 @@ from waza_engine.vocabulary import shown_grader
 LONGEST_ANSWER = 200_000
 """Characters of an answer that are shown."""
 LONGEST_REST = 200_000
-"""Characters below it: what was called and what its graders say."""
+"""The length in characters of the rest below it: calls and verdicts."""
 
 
 @frozen()
@@ -38,8 +38,8 @@ def trial_page(
 ) -> TrialPage:
     """Return the page of a trial that was recorded in the run ``started`` then.
 
-    ``judged`` are the names of the verdicts that are of now, ``title`` is the name of the task, ``prompt``
-    what its suite asks.
+    ``judged`` are the names of the current verdicts, ``title`` is the name of the task, ``prompt`` that of
+    its suite.
     """
     # Compute marks from the shown text: masking and escaping change its length.
     trial = replace(trial, output=visible_lines(masked(trial.output)))

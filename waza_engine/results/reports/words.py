@@ -16,7 +16,7 @@ from waza_engine.vocabulary import CANCELLED
 
 
 def spending_words(document: Block) -> str:
-    """Return what a run spent: ``12,345 tokens, $0.0123``; "" when nothing was spent or it is not known.
+    """Return the spending of a run: ``12,345 tokens, $0.0123``; "" when nothing was spent or it is unknown.
 
     An agent that reports its cost alone has no tokens.
     """
@@ -48,7 +48,7 @@ VERDICT_WORDS: Mapping[RunVerdict, str] = {
 
 
 def verdict_words(found: Conclusion) -> str:
-    """Return what a report calls the verdict of a run: one that a person has ended was cancelled."""
+    """Return a report's label for the verdict of a run: one that a person has ended was cancelled."""
     by_person = any(reason.words.startswith(CANCELLED) for reason in found.reasons)
     if found.verdict == "interrupted" and by_person:
         return "cancelled"
@@ -61,7 +61,7 @@ def recorded_verdict_words(verdict: RunVerdict, part: str | None) -> str:
 
 
 def trigger_words(found: TriggerConclusion) -> str:
-    """Return how the trigger prompts went; what could not be tried is neither right nor wrong."""
+    """Return the results of the trigger prompts; untried ones are neither correct nor misclassified."""
     tried = found.right + found.wrong
     if not tried:
         return f"none of the {counted(found.total, 'prompt')} could be tried"
@@ -71,7 +71,7 @@ def trigger_words(found: TriggerConclusion) -> str:
 
 
 def mistake_words(trigger: TriggerOutcome) -> str:
-    """Return what went wrong with a trigger prompt, which is not part of it."""
+    """Return the mistake in a trigger prompt's result, without the prompt."""
     if trigger.error:
         return f"could not be tried ({' '.join(trigger.error.split())})"
     wrong = "should have triggered" if trigger.should_trigger else "should not have triggered"
@@ -85,7 +85,7 @@ def invoked_words(trigger: TriggerOutcome) -> str:
 
 
 def repeated_words(conclusion: Conclusion) -> str:
-    """Return what may be expected of the tasks when they are run again, "" for tasks of one trial."""
+    """Return the expected results of repeated runs of the tasks, "" for tasks of one trial."""
     if conclusion.pass_at_k is None or conclusion.pass_exp_k is None:
         return ""
     return f"pass@k {shown_score(conclusion.pass_at_k)}, pass^k {shown_score(conclusion.pass_exp_k)}"
@@ -99,7 +99,7 @@ def dollars(amount: float) -> str:
 
 
 def impact_words(impact: Block) -> str:
-    """Return what the skills add to a task: ``67 % with skills, 33 % without``."""
+    """Return the effect of skills on a task: ``67 % with skills, 33 % without``."""
     rates = [impact.get(key) for key in ("pass_rate_with_skills", "pass_rate_baseline")]
     text = ""
     if rates[1] is not None:

@@ -123,7 +123,7 @@ def add_review(file: Path, key: ReviewKey, review: Review) -> None:
 
 
 def broken_lines(results: Path) -> list[str]:
-    """Return a sentence for each line of the review file that says nothing usable."""
+    """Return a sentence for each unusable line of the review file."""
     stamp = reviews_stamp(results)
     if stamp is None:
         return []
@@ -137,7 +137,7 @@ _read: dict[tuple[Path, int, int], Reviews] = {}
 
 
 def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:
-    """Yield the number of each line, what it says, and else why it says nothing."""
+    """Yield the number of each line, its review, or else its error."""
     try:
         content = read_bytes(file, LONGEST_BYTES, within=suite_boundary(file.parent))
     except OSError:
@@ -157,7 +157,7 @@ def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, s
 
 
 def _review(line: object) -> tuple[ReviewKey, Review]:
-    """Return what a line says. Raises ``ValueError`` with the reason."""
+    """Return the review of a line. Raises ``ValueError`` with the reason."""
     if not isinstance(line, Mapping):
         raise ValueError("it is not an object")
     block = cast("Mapping[str, Any]", line)

@@ -26,7 +26,7 @@ from waza_engine.vocabulary import checkpoint_grader
 class ReviewItem:
     """A verdict for a person: still pending, or reviewed already.
 
-    ``output`` is the whole answer, at a checkpoint what its verdict keeps of it.
+    ``output`` is the whole answer, at a checkpoint the part stored in its verdict.
     """
 
     key: ReviewKey
@@ -128,7 +128,7 @@ def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
 
 
 def run_id(document: Block, results: Path) -> str:
-    """Return what reviews call a run: its id, or the name of its file when it has none."""
+    """Return the name of a run in reviews: its id, or the name of its file when it has none."""
     return text_of(document.get("eval_id")) or results.name
 
 
@@ -140,7 +140,7 @@ def _parts(trial: Block) -> Iterator[tuple[Block, Callable[[str], str]]]:
 
 
 def _answer(part: Block, verdict: Block) -> str:
-    """Return the answer that is to be reviewed: that of a checkpoint is another one than the last."""
+    """Return the answer to review: that of a checkpoint differs from the last one."""
     return text_of(part.get("final_output")) or text_of(block_of(verdict, "details").get("output_preview"))
 
 

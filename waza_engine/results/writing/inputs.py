@@ -1,4 +1,4 @@
-"""Writing what decided a run: once for all runs of the same files."""
+"""Write the inputs of a run: once for all runs of the same files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Journals of runs that were killed become result documents, so that every reader sees what was finished."""
+"""Convert journals of killed runs to result documents, so that every reader sees the finished tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from waza_engine.results.writing.store import encoded, write_atomically
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:
-    """Write the document of every journal whose process is gone, and remove its workspaces; return the paths.
+    """Write the documents of dead processes' journals, remove their workspaces, and return the paths.
 
     Raises ``ResultsError``.
     """
@@ -46,7 +46,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
 
 
 def _remove_workspaces(entry: Block) -> None:
-    """Remove the workspaces that a killed process has left; not when its number is somebody else's now."""
+    """Remove the workspaces of a killed process, unless its number belongs to another one now."""
     process: object = block_of(entry, "process").get("pid")
     if not isinstance(process, int) or not _is_gone(process):
         return

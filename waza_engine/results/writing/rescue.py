@@ -14,7 +14,7 @@ from waza_engine.user_state import state_folder
 
 
 def rescued_to(name: str, outcome: RunOutcome) -> str:
-    """Write the results below the user's state, else in a new temporary folder; say where."""
+    """Write the results below the user's state, else in a new temporary folder; return where."""
     for folder in _folders():
         path = folder / name
         with contextlib.suppress(ResultsError):

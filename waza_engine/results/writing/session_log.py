@@ -28,7 +28,7 @@ class SessionLog:
         self._file: FileIO | None = None
 
     def write(self, kind: str, data: dict[str, object]) -> None:
-        """Add a line; what is None in the data is left out."""
+        """Add a line; None values in the data are left out."""
         line = {
             "timestamp": datetime.now(UTC).isoformat(),
             "type": kind,

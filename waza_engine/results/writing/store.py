@@ -82,7 +82,7 @@ class ResultStore:
             self._check_place()
             if not self._directory.exists():
                 files.make_folder(self._directory.parent, within=self.within)
-                # Editors learn of a new folder and only then watch what is made in it.
+                # Editors are notified of a new folder and only then watch its content.
                 time.sleep(WATCHED_AFTER_SECONDS)
             files.make_folder(self._directory, within=self.within)
             keep_out_of_git(self._directory.parent, within=self.within)
@@ -175,7 +175,7 @@ class ResultStore:
             with clear_errors(self.journal_path):
                 rest = line
                 while rest:
-                    # A short write does not say why; the next one does.
+                    # A short write gives no reason; the next one does.
                     written = self._journal.write(rest)
                     if not written:
                         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -187,7 +187,7 @@ class ResultStore:
             raise
 
     def _close(self, why: str = "") -> None:
-        """Close the journal; ``why`` says what keeps it from becoming a document."""
+        """Close the journal; ``why`` is the reason that prevents a document."""
         if self._journal is not None:
             with contextlib.suppress(OSError):
                 if why and self._reserved:
@@ -334,7 +334,7 @@ def check_writable(path: Path, suite: Path | None = None) -> None:
 
 @contextlib.contextmanager
 def clear_errors(path: Path) -> Generator[None]:
-    """Raise ``ResultsError`` for what the disk refuses; it names the path."""
+    """Raise ``ResultsError`` for errors of the disk; it names the path."""
     try:
         yield
     except OSError as error:

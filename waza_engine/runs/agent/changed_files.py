@@ -50,7 +50,7 @@ def _files_of(workspace: Path) -> dict[str, _State] | None:
         try:
             entries = list(os.scandir(workspace / folder))
         except FileNotFoundError:
-            continue  # what the agent has started may go on
+            continue  # processes of the agent may still be active
         except OSError:
             return None
         for entry in entries:

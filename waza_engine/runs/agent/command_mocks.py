@@ -1,7 +1,7 @@
-"""Mocked programs of a trial: small programs on the ``PATH`` that answer as the suite says.
+"""Mocked programs of a trial: small programs on the ``PATH`` that answer as the suite defines.
 
-They lie in a directory of this process, outside every workspace; what they answer belongs to a trial and is
-gone with it.
+They are in a directory of this process, outside every workspace; their answers belong to a trial and are
+deleted with it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 
 class CommandSession:
-    """The mocked programs of one trial, and what was called of them so far."""
+    """The mocked programs of one trial, and their calls so far."""
 
     def __init__(self, commands: MockedCommands | None, mocks: Sequence[CommandMock], folder: Path) -> None:
         self.commands = commands
@@ -96,7 +96,7 @@ def mocks_commands(suite: Suite) -> bool:
 
 
 def command_folder(suite: Suite) -> MockedCommands | None:
-    """Return where mocked programs of a suite lie, for calls outside of trials; None when there are none."""
+    """Return the folder of a suite's mocked programs, for calls outside of trials; None without any."""
     return MockedCommands(_ROOT.path / "bin") if mocks_commands(suite) else None
 
 

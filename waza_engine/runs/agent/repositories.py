@@ -1,4 +1,4 @@
-"""Local git repositories in a workspace (``inputs.repos``), made without touching what they come from.
+"""Local git repositories in a workspace (``inputs.repos``), created without changing their source.
 
 Upstream adds a worktree to the source, which writes into it and lets the agent move its branches. Here the
 workspace gets a clone that borrows the objects: detached at the commit, with all branches and tags, without a
@@ -26,7 +26,7 @@ class RepositoryError(Exception):
 def check_out(repository: Repository, target: Path, suite_directory: Path) -> None:
     """Put a repository at ``target``, which must not exist or be empty. Raises ``RepositoryError``.
 
-    A relative source is looked for next to the eval file, then in the working directory, then in the
+    A relative source is looked up next to the eval file, then in the working directory, then in the
     directories above the suite. It must be in the repository of the suite or of the working directory.
     """
     source = _source(repository.source, suite_directory)

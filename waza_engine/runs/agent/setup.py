@@ -100,7 +100,7 @@ class AgentSetup:
 
 @contextlib.contextmanager
 def agent_setup(suite: Suite, model: str, warn: Callable[[str], None]) -> Generator[AgentSetup]:
-    """Find out what the agent is given, and keep the files of MCP mocks while the block lasts.
+    """Set up the agent, and keep the files of MCP mocks during the block.
 
     Raises ``SuiteError`` when a required skill is not found.
     """
@@ -119,14 +119,14 @@ def agent_setup(suite: Suite, model: str, warn: Callable[[str], None]) -> Genera
 def _mocked(
     servers: Mapping[str, Server], suite: Suite, warn: Callable[[str], None]
 ) -> Generator[Mapping[str, Server]]:
-    """Put mocks in the place of real servers of their names, their files in a directory of the block.
+    """Replace real servers by mocks of the same name, with files in a directory of the block.
 
-    A broken mock leaves no server of its name: what was to be mocked is never called.
+    A broken mock leaves no server of its name: a mocked server must never be called.
     """
     if not suite.spec.mcp_mocks:
         yield servers
         return
-    # Few suites have any, and what compares their arguments takes long to load.
+    # Few suites have any, and the argument matchers take long to load.
     from waza_engine.mcp.mocks import load_mocks, server_of
 
     mocks, broken, complaints = load_mocks(suite.spec.mcp_mocks, suite.directory)

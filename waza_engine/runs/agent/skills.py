@@ -1,4 +1,4 @@
-"""The skills that an agent is given: where they lie, what they are called, and whether all needed are there.
+"""The skills of an agent: their locations and names, and whether all required ones exist.
 
 A skill is a folder with a ``SKILL.md``, or with an ``.agent.md`` where there is none. A skill directory is a
 skill itself or holds skills one level below.
@@ -131,7 +131,7 @@ def listed_directories(suite: Suite, task: TaskFile) -> list[Path]:
 
 
 def check_required(suite: Suite, found: SkillSet) -> None:
-    """Raise ``SuiteError`` unless every one of ``required_skills`` was found; says what was, and where."""
+    """Raise ``SuiteError`` unless every one of ``required_skills`` was found; list the found ones."""
     if found.switched_off:
         return
     names = [skill.name for skill in found.skills]
@@ -148,7 +148,7 @@ def check_required(suite: Suite, found: SkillSet) -> None:
 
 
 def _place(suite_directory: Path, written: str) -> Path:
-    """Return where a listed directory lies: public suites write it from their repository's root."""
+    """Return the path of a listed directory: public suites write it from their repository's root."""
     place = suite_place(suite_directory, written, "skill_directories", _is_folder)
     return Path(os.path.abspath(place))  # noqa: PTH100 - the name of a linked skill stays
 
@@ -222,9 +222,9 @@ def _is_inside(place: Path, within: Boundary) -> bool:
 
 
 def _own_skill(directory: Path, tested: str) -> Path | None:
-    """Return the skill that a suite lies in: the nearest folder with a ``SKILL.md``, in its repository.
+    """Return the skill that contains a suite: the nearest folder with a ``SKILL.md``, in its repository.
 
-    Beside the eval file the tested agent counts, too.
+    Next to the eval file the tested agent counts, too.
     """
     levels = _levels_above(directory)
     if tested and not is_named(levels[0] / SKILL_FILE) and _agent_name(levels[0]) == tested.casefold():
@@ -285,7 +285,7 @@ def _skills_below(folder: Path, levels: int, seen: set[str], within: Boundary) -
 
 
 def _levels_above(directory: Path) -> list[Path]:
-    """Return the directory and those above it, up to the repository's root; few where there is none."""
+    """Return the directory and its parents up to the repository root; only a few without a repository."""
     start = directory.resolve()
     levels = [start, *start.parents][:_LEVELS_UP]
     root = next((number for number, level in enumerate(levels) if (level / ".git").exists()), None)

@@ -1,4 +1,4 @@
-"""A fresh directory for every trial, with the files that the task asks for, gone when the trial is graded."""
+"""A fresh directory for every trial, with the files of the task, deleted when the trial is graded."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _directory(*, keep: bool = False) -> Generator[Path]:
 
 
 def _remove_anyway(remove: Callable[[str], object], path: str, _: object) -> None:
-    """Remove what may not be written to: git's objects on Windows, folders that a script closed elsewhere."""
+    """Remove write-protected files: git's objects on Windows, folders that a script closed elsewhere."""
     with contextlib.suppress(OSError):
         Path(path).parent.chmod(0o700)
         Path(path).chmod(0o700)
@@ -285,7 +285,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _inside(root: Path, written: str, key: str, where: str) -> Path:
-    """Return the place of a relative path, links followed, which must lie below the root."""
+    """Return the resolved path of a relative path, which must lie below the root."""
     parts = PurePosixPath(written.replace("\\", "/")).parts
     if not parts or "\0" in written or ".." in parts or _is_absolute(written):
         raise WorkspaceError(f"`{key}`: `{written}` must be a path below {where}, relative and without `..`")

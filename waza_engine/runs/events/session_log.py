@@ -43,7 +43,7 @@ class SessionListener:
         self._tasks: dict[tuple[str, bool], float] = {}
 
     def tell(self, event: RunEvent) -> None:
-        """Write what the log has a line for, then pass the event on."""
+        """Write the log's line for an event, if it has one, then pass the event on."""
         if not self.failure:
             try:
                 self._write(event)

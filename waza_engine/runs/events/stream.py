@@ -70,7 +70,7 @@ class RunEvent:
     should_trigger: bool | None = None
 
     def document(self) -> dict[str, Any]:
-        """Return the event as JSON, without what does not apply."""
+        """Return the event as JSON, without fields that do not apply."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -102,7 +102,7 @@ class EventStream:
             self._sequence += 1
             key = values.get("task"), values.get("trial"), values.get("baseline")
             if kind == "output":
-                # Listeners write message by message: what one began of a secret must not go on in the next.
+                # Listeners write message by message: a secret that begins in one must be masked in the next.
                 values["message"] = self._outputs.setdefault(key, MaskedStream()).masked(values["message"])
             elif kind in _CLOSING:
                 self._outputs.pop(key, None)

@@ -1,4 +1,4 @@
-"""Graders by what is written of them: an entry that says the same keeps its grader."""
+"""A cache of graders by their source: an entry with the same content keeps its grader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Known:
-    """An entry that was looked at; that it is kept means that nothing else has its ``id``."""
+    """An entry that was compared; keeping it ensures that no other object gets its ``id``."""
 
     entry: GraderEntry
     kept: _Kept
@@ -36,7 +36,7 @@ class _Known:
 
 
 class GraderCache:
-    """Graders that were built, and what is wrong with those that cannot be. Thread-safe.
+    """Built graders, and the errors of those that cannot be built. Thread-safe.
 
     ``builds`` counts how often one was built; ``build`` builds it.
     """
@@ -62,7 +62,7 @@ class GraderCache:
         return kept.grader
 
     def forget_unused(self) -> None:
-        """Call it after each use of the suite: what many uses did not ask for is forgotten."""
+        """Call it after each use of the suite: graders that many uses did not need are dropped."""
         with self._lock:
             oldest = self._round - _KEPT_ROUNDS
             self._by_text = {text: kept for text, kept in self._by_text.items() if kept.round > oldest}

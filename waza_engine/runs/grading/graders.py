@@ -27,8 +27,8 @@ _OWN_LIMIT_GRACE_SECONDS = 10.0
 class BuiltGrader:
     """A grader entry, ready to grade; ``grader`` is None when it cannot be built, and ``error`` says why.
 
-    ``name`` is the key in the results: that of the entry, or its type when it has none. ``notices`` say what
-    would keep it from grading.
+    ``name`` is the key in the results: that of the entry, or its type when it has none. ``notices`` are the
+    problems that would keep it from grading.
     """
 
     name: str
@@ -91,7 +91,7 @@ def grade(
 def grade_here(built: BuiltGrader, context: GradingContext) -> Validation:
     """Return the verdict of a grader without a thread and a deadline of its own.
 
-    For graders that only compute: what could hang in them, assertions and patterns, has deadlines anyway.
+    For graders that only compute: assertions and patterns, which could hang, have deadlines anyway.
     """
     return _grade_one(built, lambda grader: grader.grade(context))
 

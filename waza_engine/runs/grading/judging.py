@@ -1,6 +1,6 @@
 """The judge of a run: a model asked through an executor, in a session of its own or in the agent's.
 
-Every call goes through the executor that it is given, so what judges spend is counted like everything else.
+Every call goes through the given executor, so the cost of judges is counted like everything else.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _place(workspace: Path | None) -> AbstractContextManager[Path]:
 
 
 class _EmptyDirectory(AbstractContextManager[Path]):
-    """A temporary directory as a path; what a judge leaves open in it must not break the grader."""
+    """A temporary directory as a path; files that a judge keeps open in it must not break the grader."""
 
     def __init__(self) -> None:
         self._directory = tempfile.TemporaryDirectory(prefix="waza-judge-", ignore_cleanup_errors=True)

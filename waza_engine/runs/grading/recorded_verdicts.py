@@ -44,7 +44,7 @@ def has_verdict(built: BuiltGrader, trial: RecordedTrial) -> bool:
 
 
 def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
-    """Return what the grader said in the run, an error when it said nothing then."""
+    """Return the grader's verdict in the run, an error when it gave none."""
     found = (trial.outcome.validations or {}).get(built.name)
     if found is None or not _is_of_kind(found.type, built.entry.type):
         return Validation(
@@ -69,7 +69,7 @@ def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
 
 
 def recorded_baseline(recording: Recording, task_id: str, number: int) -> str | None:
-    """Return what the same trial answered without skills, the last one's answer when there were fewer."""
+    """Return the same trial's answer without skills, the last one's if there were fewer."""
     baseline = recording.document.get("baseline_outcome")
     if not isinstance(baseline, Mapping):
         return None

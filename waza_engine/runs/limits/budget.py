@@ -48,10 +48,10 @@ def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
 
 
 class Meter:
-    """Counts what a run spends; thread-safe.
+    """Counts the spending of a run; thread-safe.
 
-    ``cut`` is true when something was left out for that reason. Runs of several models share the limits of
-    one meter: each has its own ``within`` that one.
+    ``cut`` is true when a call was left out for that reason. Runs of several models share the limits of one
+    meter: each has its own ``within`` that one.
     """
 
     def __init__(self, budget: Budget, within: Meter | None = None) -> None:
@@ -87,7 +87,7 @@ class Meter:
         return self._cost
 
     def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
-        """Add what a call used. With ``must_tell``, a call that reports nothing ends a limited run."""
+        """Add a call's usage. With ``must_tell``, a call that reports nothing ends a limited run."""
         with self._lock:
             self._tokens += tokens_of(usage)
             self._cost = total_cost((self._cost, cost))
@@ -136,7 +136,7 @@ class _Wrapping:
         self._executor = executor
 
     def reach(self) -> None:
-        """Find out whether somebody answers, when the executor can. Raises ``ExecutorError``."""
+        """Check that the service answers, if the executor can. Raises ``ExecutorError``."""
         if isinstance(self._executor, Reaching):
             self._executor.reach()
 
@@ -235,7 +235,7 @@ class _Bill:
         self._request.paid(answer)
 
     def count(self, usage: Usage | None, *, must_tell: bool = False) -> None:
-        """Count what the call used, unless that was done."""
+        """Count the call's usage, unless that was done."""
         if self._counted.acquire(blocking=False):
             self._meter.count(usage, cost_of(usage, self._request.model), must_tell=must_tell)
 
@@ -246,7 +246,7 @@ class _Bill:
 
 
 class Tally(_Wrapping):
-    """An executor that remembers what its calls used, so that judges are counted apart from the agent.
+    """An executor that records its calls' usage, so that judges are counted apart from the agent.
 
     ``keep`` gets each of their answers as it arrives.
     """
@@ -260,7 +260,7 @@ class Tally(_Wrapping):
 
     @property
     def usage(self) -> Usage | None:
-        """The sum so far, with what has arrived of calls that go on; None when nothing was reported."""
+        """Return the sum so far, with the arrived answers of active calls; None when nothing was reported."""
         return total((self._usage, *(answer.usage for answer in self.arrived)))
 
     @property
@@ -282,7 +282,7 @@ class Tally(_Wrapping):
         with self._lock:
             answers = self._arrived.pop(call, [])
             if response.error or cancellation.requested:
-                # The response has their usage; what they said is of no use to who asked.
+                # The response has their usage; their text is of no use to the caller.
                 self._arrived[call] = [replace(answer, usage=None) for answer in answers]
             self._usage = added(self._usage, response.usage)
         return response

@@ -66,9 +66,9 @@ class RunCancellation:
 
 
 def all_at_once(calls: Sequence[Callable[[], object]]) -> None:
-    """Make all calls at the same time and return when all are done; raise what the first of them raised.
+    """Make all calls at the same time and return when all are done; raise the first error.
 
-    Each may need a second to end what it has started, and a cancelled run has two in all.
+    Each may need a second to end its programs, and a cancelled run has two in all.
     """
     errors: list[Exception] = []
 

@@ -1,1 +1,1 @@
-"""Judging recorded answers again while the suite is edited, saying why, and what would help."""
+"""Grade recorded answers again while the suite is edited, explain the verdicts, and propose fixes."""

@@ -58,7 +58,7 @@ def explained(
 
 
 def verdict_of(trial: LiveTrial) -> Validation | None:
-    """Return what a grader says of a trial now; None when it cannot be judged here."""
+    """Return a grader's current verdict on a trial; None when it cannot be judged here."""
     if trial.built is None:
         return next(iter(grade_expected(trial.written.spec.expected, trial.context, (trial.grader,))), None)
     built = trial.built if trial.context.workspace is not None else without_workspace(trial.built)

@@ -1,4 +1,4 @@
-"""The verdicts of a live session, and which of them still hold: what an edit leaves alone costs a look."""
+"""The verdicts of a live session, and which are still valid: unchanged ones cost only a check."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class MadeVerdicts:
 
 
 def _files_left(made: Iterable[Made]) -> Iterator[tuple[Path | None, Version | None]]:
-    """Yield the files of agents that decide verdicts, with their stamps; None where these are not sure."""
+    """Yield the agents' files that decide verdicts, with their fingerprints; None where these are unsure."""
     for each in made:
         if each.workspace is None:
             yield None, None

@@ -83,7 +83,7 @@ def built_in(entry: GraderEntry) -> AnyGrader:
 
 
 def key_of_context(base: GradingContext) -> tuple[Any, ...]:
-    """Return what graders see of a task."""
+    """Return a key of a task's data for graders."""
     return (
         base.prompt,
         base.turns,
@@ -99,7 +99,7 @@ def key_of_context(base: GradingContext) -> tuple[Any, ...]:
 
 
 def verdict_of_then(built: BuiltGrader, trial: RecordedTrial) -> Validation | None:
-    """Return what a grader of this name and type said in the run, None when it was not asked."""
+    """Return the verdict in the run of a grader of this name and type, None without one."""
     found = (trial.outcome.validations or {}).get(built.name)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""A recorded trial with what its graders say as they are written now, for people who want to read it."""
+"""A recorded trial with its graders' current verdicts, for people who want to read it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from waza_engine.runs.live.session import LiveSession
 
 @dataclass(frozen=True, slots=True)
 class ReadTrial:
-    """``judged`` are the names of the verdicts that are of now; the others were recorded at ``started``.
+    """``judged`` are the names of the current verdicts; the others were recorded at ``started``.
 
-    ``title`` is the name of its task, ``prompt`` what the suite asks now.
+    ``title`` is the name of its task, ``prompt`` that of the suite now.
     """
 
     title: str

@@ -73,7 +73,7 @@ def _recorded_fixes(session: LiveSession, grader: str, path: RulePath, task: str
         trials = [trial for trial, _ in judged]
         before = [verdict for _, verdict in judged]
         if len({_entry_of(trial) for trial in trials}) > 1:
-            # Tasks with a grader of their own under the same name: a change of one is none of the others.
+            # Tasks have their own graders of this name: a change of one does not affect the others.
             return []
         if all(rule for _, rule in before):
             return []

@@ -105,9 +105,9 @@ class LiveSession:
             return self._number
 
     def judge(self, number: int, tell: Callable[[LiveVerdicts], None]) -> LiveUpdate:
-        """Judge again what has changed up to an update that was taken.
+        """Judge again the changes up to an update from ``take``.
 
-        ``tell`` gets the verdicts grader by grader, those that were edited first. Raises ``RecordingError``.
+        ``tell`` gets the verdicts grader by grader, the edited ones first. Raises ``RecordingError``.
         """
         with self._turn:
             with self._lock:
@@ -190,7 +190,7 @@ class LiveSession:
         return found
 
     def close(self) -> None:
-        """End what is under way and the workers; can be called twice."""
+        """End active work and the workers; can be called twice."""
         with self._lock:
             self._closed = True
             if self._work is not None:
@@ -267,7 +267,7 @@ class LiveSession:
             except WorkspaceError as error:
                 silent[names.of(recorded)] = str(error)
                 continue
-            # The same object for as long as it says the same, so that comparing it takes no time.
+            # Keep the same object while the data is the same, so that comparing it takes no time.
             key = key_of_context(base)
             if self._keys.get(position) != key:
                 self._keys[position] = key

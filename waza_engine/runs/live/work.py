@@ -77,7 +77,7 @@ class LiveUpdate:
 
 @dataclass(eq=False)
 class Work:
-    """An update under way."""
+    """An active update."""
 
     number: int
     newer: threading.Event

@@ -1,1 +1,1 @@
-"""The suite on disk, read: its eval file, its tasks wherever they are written, and where suites lie."""
+"""Load the suite from disk: its eval file, its tasks from all sources, and the search for suites."""

@@ -37,7 +37,7 @@ class ChangedFiles:
     _known: dict[Path, Path | None] = field(default_factory=dict[Path, Path | None])
 
     def place(self, path: Path) -> Path | None:
-        """Return the changed path that a file or folder is or lies below, None when it has not changed."""
+        """Return the changed path that equals or contains a file or folder, None if it is unchanged."""
         # Many tasks name the same files.
         if path not in self._known:
             self._known[path] = next(self._places(path), None)
@@ -53,7 +53,7 @@ class ChangedFiles:
             yield from (place for place in (found, *found.parents) if place in self.paths)
 
     def text_before(self, place: Path) -> str | None:
-        """Return what a changed path held at the commit, None when it was no file then."""
+        """Return the content of a changed path at the commit, None if it was not a file then."""
         if place not in self._before:
             name = place.relative_to(self.top).as_posix()
             try:
@@ -163,7 +163,7 @@ def places_of(path: Path) -> tuple[Path, Path]:
 
 
 def _shared(commit: str, top: Path) -> str:
-    """Return the last commit that a commit and the current one have in common; itself when there is none."""
+    """Return the merge base of a commit and the current one; itself when there is none."""
     try:
         return git("merge-base", commit, "HEAD", at=top).split()[0]
     except (GitError, IndexError):

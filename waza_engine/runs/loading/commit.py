@@ -48,7 +48,7 @@ def commit_of(directory: Path, deciding: Collection[Path]) -> Commit | None:
 
 def _untracked(top: Path, deciding: Collection[Path]) -> bool | None:
     """Return whether one of the files below a working tree is untracked there. Raises ``GitError``."""
-    # The links of its folders followed, not its own: that is what git tracks.
+    # Resolve links of its folders, but not its own: that is what git tracks.
     folders = {folder: Path(os.path.realpath(folder)) for folder in {file.parent for file in deciding}}
     files = [folders[file.parent] / file.name for file in deciding]
     inside = [file.relative_to(top) for file in files if top in file.parents]

@@ -40,7 +40,7 @@ class DatasetTask:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The chosen rows of a file. ``warnings`` name what has no effect."""
+    """The chosen rows of a file. ``warnings`` name parts without effect."""
 
     path: Path
     tasks: Sequence[DatasetTask]

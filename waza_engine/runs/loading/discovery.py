@@ -52,7 +52,7 @@ def eval_files_of(paths: Iterable[Path]) -> list[Path]:
 def suite_of_task(path: Path) -> tuple[Path, str] | None:
     """Return the eval file that names a task file, and the id of the task; None for another kind of file.
 
-    It is looked for in the folder of the task file and those above it.
+    The folder of the task file and those above it are searched.
     """
     task_file = path.absolute()
     for folder in task_file.parents[:_LEVELS]:

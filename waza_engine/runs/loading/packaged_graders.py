@@ -1,4 +1,4 @@
-"""Grader entries that name a grader of a package by ``ref``, with what the package says."""
+"""Resolve grader entries that name a package's grader by ``ref``."""
 
 from __future__ import annotations
 

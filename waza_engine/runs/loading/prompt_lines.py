@@ -74,7 +74,7 @@ def _prompt(path: Path, number: int, line: str, warnings: list[str]) -> PromptLi
 
 
 def _all_findings(error: ValidationError, block: Mapping[str, Any]) -> str:
-    """Return every finding, one for each key: that of each form of `input` says half the truth."""
+    """Return every finding, one for each key: that of each form of `input` is only half the truth."""
     found: dict[str, str] = {}
     for finding in error.errors(include_url=False):
         location = location_of(finding, block)

@@ -1,6 +1,6 @@
-"""A suite on disk: the eval file and the tasks that it names, each with what is wrong with it.
+"""A suite on disk: the eval file and its tasks, each with its errors.
 
-A task that cannot be used is a task in error; the others run. Only what leaves nothing to run raises.
+A task that cannot be used is a task in error; the others run. Raise only if nothing is left to run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SuiteTask:
 class Suite:
     """A loaded suite. ``directory`` is where its relative paths start.
 
-    ``warnings`` name what has no effect. ``switched_off`` are the tasks that ``enabled: false`` keeps out.
+    ``warnings`` name parts without effect. ``switched_off`` are the tasks with ``enabled: false``.
     """
 
     path: Path

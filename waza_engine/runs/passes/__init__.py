@@ -1,1 +1,1 @@
-"""A pass through a suite: what is planned, its tasks, hooks and cache, and how it comes out."""
+"""A pass through a suite: its plan, tasks, hooks and cache, and its conclusion."""

@@ -56,11 +56,11 @@ def affected(
     project: ProjectConfig,
     build: Build,
 ) -> Affected:
-    """Return which of the tasks that a run would take are affected by what changed since its commit.
+    """Return the tasks of a run that are affected by the changes since its commit.
 
-    ``suite`` is as the settings and ``project`` want it, ``build`` as for ``select``.
+    ``suite`` has the settings and ``project`` applied, ``build`` is as for ``select``.
 
-    Raises ``NothingAffectedError``, and what ``changed_since`` raises.
+    Raises ``NothingAffectedError``, and the errors of ``changed_since``.
     """
     commit = settings.changed_since or ""
     changes = changed_since(suite.path, commit)
@@ -102,7 +102,7 @@ class _Reading:
         self._gone = frozenset(path for path in changes.paths if not path.exists())
         self._reads = DecidingFiles(suite, self._agent, self._was_there)
         own = OwnFiles(suite)
-        # The files of the suite are compared by what they say.
+        # The files of the suite are compared by their meaning.
         self._paths = [path for path in changes.paths if path not in own]
         self._own = own
         self._known: dict[Path, bool] = {}

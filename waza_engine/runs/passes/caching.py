@@ -63,7 +63,7 @@ def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig)
 
 
 def configured_directory(directory: Path, project: ProjectConfig) -> Path:
-    """Return the cache that ``.waza.yaml`` names for a directory; without that file it lies in there.
+    """Return the cache directory of ``.waza.yaml`` for a directory, or the default inside it.
 
     Raises ``SuiteError`` for one that leads out of the boundary.
     """

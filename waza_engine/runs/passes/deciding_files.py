@@ -85,7 +85,7 @@ class DecidingFiles:
     def _referenced(self, text: str, near: tuple[Path, ...], far: tuple[Path, ...]) -> tuple[Path, ...]:
         found = self._references.get((text, near))
         if found is None:
-            # Fixtures lie where a person has named their folder.
+            # A person may have named the folder of fixtures.
             within = Boundary.around(*map(Path, self.within.folders), near[1], name=self.within.name)
             named = _referenced(text, near, far, self._is_there)
             found = self._references[text, near] = tuple(filter(within.holds, named))
@@ -105,7 +105,7 @@ def files_at(
     unread = {suite_directory, *written}
     if place.is_dir():
         for folder, folders, names in os.walk(place):
-            # A skill may hold its suite: what a task reads of that is looked at by itself.
+            # A skill may contain its suite: a task's files in that are checked separately.
             in_skill = SKILL_FILE in names
             folders[:] = sorted(
                 name
@@ -197,7 +197,7 @@ def _referenced(
 
 
 def _foreign_source(grader: object) -> Iterator[Path]:
-    """Yield the file of a grader type that is not the engine's own: its version says nothing of it."""
+    """Yield the file of a grader type that is not built in: the engine's version does not cover it."""
     module = sys.modules.get(type(grader).__module__)
     file = getattr(module, "__file__", None)
     if file and not type(grader).__module__.startswith(f"{waza_engine.__name__}."):

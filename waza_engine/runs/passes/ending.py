@@ -31,7 +31,7 @@ class Ending:
 def run_outcome(
     header: RunHeader, findings: Findings, baseline: Findings | None, ending: Ending
 ) -> RunOutcome:
-    """Return the outcome of a run; with a baseline, every task says what the skills add."""
+    """Return the outcome of a run; with a baseline, every task has the effect of its skills."""
     plain = _outcome(header, findings, ending.duration_ms)
     limit = ending.meter.reason if ending.meter.cut else ""
     message = ending.message or (f"{limit}; what was finished is kept" if limit else "")

@@ -20,14 +20,14 @@ from waza_engine.terminal import json_text
 
 MOST_FILES = 2_000
 MOST_BYTES = 64 * 2**20
-"""Of all files together: what is more is not looked at."""
+"""The most bytes of all files together; further files are skipped."""
 LONGEST_TEXT = 256 * 2**10
 MOST_TEXT = 2 * 2**20
 """The most bytes of text that are stored for one run."""
 
 
 def kept_inputs(inputs: RunInputs) -> bytes:
-    """Return what decides a run as it is to be kept."""
+    """Return the stored form of a run's inputs."""
     return json_text(inputs_document(inputs)).encode()
 
 
@@ -73,7 +73,7 @@ class _Reader:
         every = len(tasks)
         files: list[InputFile] = []
         told: set[Path] = set()
-        # The suite, its skills and fixtures first: what decides most is what is kept.
+        # The suite, its skills and fixtures first: files that decide most tasks are stored first.
         for file in sorted(used, key=lambda file: (-len(used[file]), file)):
             if len(files) == MOST_FILES:
                 break

@@ -63,7 +63,7 @@ class _Since:
         self._own: dict[str, bool] = {}
 
     def outdated(self, tasks: Sequence[SelectedTask]) -> set[str]:
-        """Return the ids of the tasks that are not what they were."""
+        """Return the ids of the tasks that have changed."""
         if not self._recorded.files:
             return {task.source.id for task in tasks}
         # The suite is compared by its meaning, not by its digests.

@@ -1,4 +1,4 @@
-"""The files that say what a suite is: they are compared by what they say, wherever else they are read."""
+"""The files that define a suite: they are compared by their meaning, wherever else they are read."""
 
 from __future__ import annotations
 

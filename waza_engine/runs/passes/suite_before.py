@@ -1,4 +1,4 @@
-"""A suite as its files said at another time, to find out which of its tasks are not what they were."""
+"""A suite as of an earlier time, to find out which of its tasks have changed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SuiteBefore:
 
 
 def suite_before(settings: RunSettings, files: SuiteFiles, build: Build) -> SuiteBefore | None:
-    """Return the suite as ``files`` say, with the options of a run; None when it cannot be read.
+    """Return the suite from ``files``, with the options of a run; None when it cannot be read.
 
     ``build`` is as for ``select``.
     """
@@ -51,7 +51,7 @@ def suite_before(settings: RunSettings, files: SuiteFiles, build: Build) -> Suit
 
 
 def said_of(task: SelectedTask, suite: Suite, project: ProjectConfig) -> object:
-    """Return what decides the verdicts of a task that is in a suite; why it cannot run when it cannot."""
+    """Return the parts of a suite that decide a task's verdicts, or the error of a broken task."""
     if task.trial is None:
         return task.source.error
     return task_key(task.source, task.trial, suite, float(project.graders.program_timeout))

@@ -163,7 +163,7 @@ def _try_triggers(
     reason = context.executor.reason
     tried = findings.triggers
     findings.triggers = [found for found in tried if not reason or found.error != reason]
-    # Figures are those of all prompts, or there are none.
+    # Metrics need all prompts.
     if len(findings.triggers) == len(tried) and not asked:
         findings.trigger_metrics = trigger_metrics(tried)
 

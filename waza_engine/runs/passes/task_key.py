@@ -44,7 +44,7 @@ def task_key(
 
 
 def suite_key(suite: Suite) -> dict[str, Any]:
-    """Return what the suite says, without its tasks and what decides no answer."""
+    """Return the suite's definition, without its tasks and settings that decide no answer."""
     written = suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from", "graders", "metrics"})
     config = cast("dict[str, Any]", written["config"])
     written["config"] = {key: value for key, value in config.items() if key not in _WITHOUT_EFFECT}

@@ -43,7 +43,7 @@ FoundT = TypeVar("FoundT")
 
 @dataclass(slots=True)
 class _Begun:
-    """A task under way. ``why`` says what keeps further trials from running, ``broken`` a defect of ours."""
+    """An active task. ``why`` is the reason against further trials, ``broken`` a defect of the engine."""
 
     position: int
     selected: SelectedTask
@@ -185,7 +185,7 @@ class TaskRunner:
                 )
 
     def _prepared(self, begun: _Begun) -> TaskOutcome | None:
-        """Return the outcome of a task that needs no trial: it is kept, refused, or its hook failed."""
+        """Return the outcome of a task that needs no trial: it is cached, rejected, or its hook failed."""
         context, source = self._context, begun.selected.source
         if self._cache is not None:
             begun.cache_key = self._cache.key(source, begun.task, context)
@@ -319,7 +319,7 @@ class TaskRunner:
         )
 
     def _in_thread(self, call: Callable[[], FoundT], then: Callable[[FoundT | Exception], None]) -> None:
-        """Make a call of the run's own in the place of a worker, and go on here with what it returns."""
+        """Make a call of the run in a worker thread, and continue here with its result."""
 
         def go_on(found: FoundT | Exception) -> None:
             self._give_back()
@@ -338,9 +338,9 @@ class TaskRunner:
         self._busy -= 1
 
     def _outcome(self, begun: _Begun, why: str) -> TaskOutcome:
-        """Return the task with what is finished; a trial that the limit cut stays when it used anything.
+        """Return the task with its finished trials; a trial that the limit cut stays if it used anything.
 
-        ``why`` says what kept the others from running.
+        ``why`` is the reason why the others did not run.
         """
         selected, trials, wanted = begun.selected, begun.trials, self._context.trials
         finished = [trial for trial in trials if not trial.stopped]
@@ -409,7 +409,7 @@ class TaskRunner:
 
 
 def _kind(status: TrialStatus, *, pending: bool) -> EventKind:
-    """Return the event of a status: what was graded and is skipped all the same waits for a person."""
+    """Return the event of a status: a trial that was graded but is skipped waits for a person."""
     return "pending" if status == "skipped" and pending else _KINDS[status]
 
 

@@ -67,7 +67,7 @@ def _ignored(suite: Suite, tasks: Sequence[SelectedTask]) -> list[str]:
     paths = list(islice(dict.fromkeys(map(str, found)), _MOST_ASKED))
     try:
         ignored = git("check-ignore", "--", *paths, at=suite.directory).splitlines() if paths else []
-    except GitError:  # none is ignored, or there is no repository
+    except GitError:  # no path is ignored, or there is no repository
         return []
     if not ignored:
         return []

@@ -64,7 +64,7 @@ class Preflight:
 
 
 def preflight(settings: RunSettings) -> Preflight:
-    """Look at a suite as a run with these settings would find it; what is broken is a finding."""
+    """Inspect a suite as a run with these settings would; errors become findings."""
     source = str(settings.path)
     try:
         suite = with_options(load_suite(settings.path, disabled=True), settings, ProjectConfig())

@@ -16,7 +16,7 @@ _BROKEN = "It names a grader that does not exist."
 
 
 def planned_requirements(suite: Suite, task: SuiteTask) -> tuple[list[dict[str, Any]], list[Finding]]:
-    """Return the requirements as upstream's document has them, and what is wrong with them."""
+    """Return the requirements as upstream's document has them, and their errors."""
     planned: list[dict[str, Any]] = []
     found: list[Finding] = []
     if task.task is None:

@@ -1,1 +1,1 @@
-"""Grading recorded runs again with the suite as it is now, and what of both stays in memory."""
+"""Grade recorded runs again with the current suite, and cache both in memory."""

@@ -36,7 +36,7 @@ def task_context(
     files: SuiteFiles,
     program_timeout_seconds: float,
 ) -> GradingContext:
-    """Return what graders see of a task, whatever was answered. Raises ``WorkspaceError``."""
+    """Return a task's data for graders, independent of answers. Raises ``WorkspaceError``."""
     prompt = prompt_of(task.spec, task.path, files)
     return GradingContext(
         prompt=prompt,
@@ -82,7 +82,7 @@ def without_workspace(built: BuiltGrader) -> BuiltGrader:
 
 
 def with_review(verdict: Validation, trial: RecordedTrial) -> Validation:
-    """Return what a person said of this very answer, when the grader asks for it again."""
+    """Return a person's review of this very answer, when the grader asks for it again."""
     if verdict.status != "pending":
         return verdict
     said = (trial.outcome.validations or {}).get(verdict.name)

@@ -92,7 +92,7 @@ class RegradedTrial:
 
 @dataclass(frozen=True, slots=True)
 class RegradedTask:
-    """A recorded task with its new verdicts; ``error`` says why the task as it is now cannot grade."""
+    """A recorded task with its new verdicts; ``error`` says why the current task cannot grade."""
 
     recorded: RecordedTask
     name: str
@@ -105,7 +105,7 @@ class RegradedTask:
 class GradableTask:
     """A recorded task, the suite's task of its id, and its trials with an answer, as graders see them.
 
-    ``context`` is what they see of it, whatever was answered.
+    ``context`` is the task's data, independent of answers.
     """
 
     recorded: RecordedTask
@@ -149,14 +149,14 @@ class Regrading:
     def with_trials(
         self, cancellation: Cancellation, work: Callable[[Sequence[GradableTask]], ResultT]
     ) -> ResultT:
-        """Return what ``work`` makes of all trials that can be graded, with what grades them at hand."""
+        """Return the result of ``work`` for all gradable trials, with workers ready."""
         with self._work(cancellation) as (scope, assertions):
             tasks = [self._gradable(*pair, assertions, cancellation) for pair in self.pairs]
             return scope.run(work, [task for task in tasks if task is not None])
 
     @contextmanager
     def _work(self, cancellation: Cancellation) -> Generator[tuple[Context, AssertionEvaluator]]:
-        """Lend what grades; it ends with the ``with``, or when it is cancelled."""
+        """Yield the workers for grading; they end with the ``with``, or when it is cancelled."""
         processes, scope = ProcessScope(), copy_context()
         scope.run(current_scope.set, processes)
         closers = [processes.close] if self._judges is None else [processes.close, self._judges.close]
@@ -244,7 +244,7 @@ class Regrading:
         assertions: AssertionEvaluator | None,
         judge: Judge | None = None,
     ) -> GradingContext:
-        """Return what the graders of a task see of it, whatever was answered. Raises ``WorkspaceError``."""
+        """Return a task's data for its graders, independent of answers. Raises ``WorkspaceError``."""
         return task_context(
             self.suite,
             selected,
@@ -256,7 +256,7 @@ class Regrading:
         )
 
     def trial_context(self, base: GradingContext, trial: RecordedTrial) -> GradingContext:
-        """Return what the graders of a task see of one recorded trial of it."""
+        """Return one recorded trial's data for the graders of its task."""
         return recorded_context(base, self.recording, trial, self.request.workspace)
 
     def _judge(self, cancellation: Cancellation) -> Judge | None:
@@ -266,12 +266,12 @@ class Regrading:
 
 
 def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrading:
-    """Read the record, load its suite and join their tasks by id; what is resident is not loaded again.
+    """Read the record, load its suite and join their tasks by id; resident parts are not loaded again.
 
     Raises:
         RecordingError: when the record cannot be used.
         SuiteFileError: when the eval file cannot be used.
-        SuiteError: when the suite is not found, or has nothing to grade as asked.
+        SuiteError: when the suite is not found, or has nothing to grade for this request.
 
     """
     read_environment()
@@ -281,7 +281,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
     recording = suites.recording(request.record)
     # Schemas with files next to them are cached as long as these are read through the same value.
     files = DISK.overlaid(request.overlays)
-    # A suite that leaves the choice to the command line says nothing of who answered.
+    # A suite that leaves the executor to the command line does not name one.
     answered = recording.header.executor or "replay"
     path = request.suite or suite_of_record(recording, suites, files)
     resident = suites.suite(path)

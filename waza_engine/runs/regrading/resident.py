@@ -50,7 +50,7 @@ class ResidentSuite:
         tasks: Sequence[str],
         graders: Sequence[str],
     ) -> tuple[Suite, list[SelectedTask], list[str]]:
-        """Return the suite as ``load_suite`` does, and of it what ``select`` returns. Raises what they do."""
+        """Return the suite as ``load_suite`` does, with the result of ``select``. Raises their errors."""
         with self._lock:
             suite = load_suite(path, given, files=files, cache=self.files)
             chosen, warnings = select(suite, tasks, graders, build=self.graders.create, files=files)
@@ -149,7 +149,7 @@ class ResidentSuites:
 
 
 def _versions(record: Path) -> list[Version]:
-    """Return what changes with a record, which its reviews are part of."""
+    """Return the versions of a record, including its reviews."""
     reviews = reviews_stamp(record)
     places = [record] if reviews is None else [record, reviews[0]]
     return [version for place in places if (version := DISK.version(place)) is not None]

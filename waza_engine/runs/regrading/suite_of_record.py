@@ -1,4 +1,4 @@
-"""The suite that a record is of, found from where the record lies."""
+"""Find the suite of a record from the record's location."""
 
 from __future__ import annotations
 

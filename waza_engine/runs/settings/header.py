@@ -78,7 +78,7 @@ def _executor_settings(config: EvalConfig) -> Mapping[str, Any]:
 
 
 def _provider(provider: Provider) -> Mapping[str, Any]:
-    """Return the provider without what may hold a key: of its address the host alone."""
+    """Return the provider without values that may hold a key: only the host of its address."""
     address = urlsplit(provider.base_url)
     host = address.hostname or ""
     try:

@@ -1,4 +1,4 @@
-"""The suite as the settings of a run want it: an option outranks what the suite says."""
+"""Apply the settings of a run to the suite: an option overrides the suite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from waza_engine.spec.project_config import ProjectConfig
 
 
 def given_settings(settings: RunSettings) -> dict[str, object]:
-    """Return the options that a suite need not say then itself: keys of ``config`` and their values."""
+    """Return the options that the suite may omit then: keys of ``config`` and their values."""
     return _given(
         {
             "executor": settings.executor,

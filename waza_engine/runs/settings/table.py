@@ -341,7 +341,7 @@ class RunSettings:
         }
 
     def document(self) -> dict[str, Any]:
-        """Return the settings as JSON, without those that are as the suite says."""
+        """Return the settings as JSON, without those that the suite decides."""
         given = {part.name: getattr(self, part.name) for part in fields(self)}
         defaults = {part.name: part.default for part in fields(self)}
         return {name: _written(value) for name, value in given.items() if value != defaults[name]}

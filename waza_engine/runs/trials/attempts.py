@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class InterruptedTrialError(CancelledRunError):
-    """The run was cancelled in the middle of a trial; ``outcome`` holds what had been found out by then."""
+    """The run was cancelled in the middle of a trial; ``outcome`` holds the results so far."""
 
     def __init__(self, outcome: TrialOutcome) -> None:
         super().__init__()

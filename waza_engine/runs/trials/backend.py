@@ -47,7 +47,7 @@ class TrialBackend(Protocol):
 
 
 BackendFactory = Callable[[Sequence[SelectedTask], RunContext], TrialBackend]
-"""Makes the backend of a pass from the tasks that it runs and what they share."""
+"""Creates the backend of a pass from its tasks and their shared context."""
 
 
 class ThreadBackend:

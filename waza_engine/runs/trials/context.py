@@ -57,7 +57,7 @@ class RunContext:
     def paid(
         self, executor: Executor, by: Answerer, *, task: str = "", trial: int = 0, prompt: str = ""
     ) -> Callable[[PaidAnswer], None]:
-        """Return what keeps the answers of an executor that costs, as those of a trial or trigger prompt."""
+        """Return a function that stores paid answers of an executor, for a trial or trigger prompt."""
         place = ArrivedAnswer(by, task=task, trial=trial, prompt=prompt, baseline=self.baseline)
         return (
             (lambda answer: self.keep_answer(arrived(answer, place, self.model)))
@@ -70,13 +70,13 @@ class RunContext:
         return replace(self, suite=suite, agent=agent, baseline=baseline)
 
     def baseline_output(self, task_id: str, trial: int) -> str | None:
-        """Return what the same trial answered without skills, the last one's answer when there were fewer."""
+        """Return the same trial's answer without skills, the last one's if there were fewer."""
         outputs = self.baseline_outputs.get(task_id, ())
         return outputs[min(trial, len(outputs)) - 1] if outputs else None
 
 
 def arrived(answer: PaidAnswer, place: ArrivedAnswer, model: str = "") -> ArrivedAnswer:
-    """Return an answer as a journal keeps it; ``place`` says whose it is and where it belongs."""
+    """Return an answer as a journal stores it; ``place`` has its author and its trial."""
     return replace(
         place,
         text=answer.text,

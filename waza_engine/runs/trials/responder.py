@@ -57,7 +57,7 @@ class ModelResponder:
         self.outcome = ResponderOutcome(0, "error")
 
     def reply(self, said: str) -> str | None:
-        """Return the answer to what the agent said, None when the conversation is over.
+        """Return the answer to the agent's message, None when the conversation is over.
 
         Raises:
             PartnerError: when it abstains, or does not decide as it must.
@@ -165,7 +165,7 @@ class _Ballot:
         )
 
     def decision(self) -> _Decision | None:
-        """Return what was decided, None when nothing was. Raises ``PartnerError`` for a spoilt decision."""
+        """Return the decision, None without one. Raises ``PartnerError`` for an invalid decision."""
         if self._fault:
             raise PartnerError(self._fault)
         return self._taken

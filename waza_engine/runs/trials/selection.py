@@ -23,7 +23,7 @@ from waza_engine.spec.task_file import TaskFile
 
 @dataclass(frozen=True, slots=True)
 class SelectedTask:
-    """A task that a run takes. ``trial`` is None when the task cannot run; its source says why."""
+    """A task of a run. ``trial`` is None when the task cannot run; its source says why."""
 
     source: SuiteTask
     trial: TrialTask | None

@@ -10,7 +10,7 @@ _SHOWN_CHARACTERS = 160
 
 
 def call_words(call: ToolCall) -> str:
-    """Return the name of the tool and what it was given: ``⚙ bash npm test · Run the tests``."""
+    """Return the name of the tool and its arguments: ``⚙ bash npm test · Run the tests``."""
     given = " · ".join(_value(value) for value in call.arguments.values())
     line = " ".join(f"⚙ {call.name} {given}".split())
     return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"

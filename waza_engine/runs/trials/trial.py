@@ -97,7 +97,7 @@ class Tell(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """An attempt of a trial under way; ``before`` is what the attempts before it left."""
+    """An active attempt of a trial; ``before`` is the result of earlier attempts."""
 
     task: TrialTask
     request: TrialRequest
@@ -154,7 +154,7 @@ def run_trial(
 
 
 def _with_cost(outcome: TrialOutcome, context: RunContext) -> TrialOutcome:
-    """Return the trial with what it cost: what an executor reports that costs nothing is not counted."""
+    """Return the trial with its cost: reports of an executor that costs nothing are not counted."""
     agent, judges = context.executor, context.judges
     usages = [outcome.usage] if agent.costs else []
     usages += [outcome.judge_usage] if judges.costs else []
@@ -262,7 +262,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         raise InterruptedTrialError(_cut(outcome))
     if talk.stopped or (talk.answered and not talk.error and not task.graded):
         return Attempt(replace(outcome, status="skipped"))
-    # Graders of nothing would find fault with it, or none; judges would be paid for that.
+    # Graders of an empty answer would fail or pass by chance; judges would be paid for that.
     if talk.answered and task.graded and not talk.left_nothing:
         trial.tell("", "grading")
         outcome = _graded(outcome, trial, _grading_context(talk, execution, trial, judging), judging)

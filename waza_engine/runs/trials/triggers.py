@@ -88,9 +88,10 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> Iterator[TriggerOutcome]:
-    """Yield what happened to each prompt, in the order of the file; several are tried at the same time.
+    """Yield the result of each prompt, in the order of the file; several are tried at the same time.
 
-    ``workers`` of zero chooses: one a processor, at most 8. Raises ``CancelledRunError`` after what was done.
+    ``workers`` of zero chooses: one a processor, at most 8. Raises ``CancelledRunError`` after the finished
+    ones.
     """
     prompts = [
         *((True, prompt) for prompt in tests.should_trigger_prompts),

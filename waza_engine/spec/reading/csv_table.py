@@ -1,6 +1,6 @@
-"""A dataset in CSV: its rows, and what keeps a run from finding its prompts. For the engine and the editor.
+"""A dataset in CSV: its rows, and errors that hide its prompts from a run. For the engine and the editor.
 
-Architecture invariant: light, for the language server reads datasets, too.
+Architecture invariant: light, because the language server reads datasets, too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Row:
 
 @frozen()
 class Table:
-    """The rows of a table. ``warnings`` are lines with what has no effect there."""
+    """The rows of a table. ``warnings`` are lines with parts without effect."""
 
     rows: Sequence[Row]
     warnings: Sequence[tuple[int, str]]

@@ -19,7 +19,7 @@ from waza_engine.spec.reading.suite_files import SuiteFiles, Version
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES
 
 ValueT = TypeVar("ValueT")
-# While somebody types, a pattern may match no task file for a moment.
+# While the user types, a pattern may match no task file for a moment.
 _KEPT_ROUNDS = 16
 
 
@@ -66,7 +66,7 @@ class FileCache:
             try:
                 text = files.text_of(path, MAX_BYTES, within=within)
             except FileError:
-                # Loading says what is wrong with it.
+                # Loading reports its error.
                 return load(files)
             trusted = version if version is not None and version.is_settled(now) else None
             if kept is None or kept.text != text:
@@ -82,7 +82,7 @@ class FileCache:
         return cast("ValueT", kept.value)
 
     def forget_unused(self) -> None:
-        """Call it after each use of the suite: what many uses did not ask for is forgotten."""
+        """Call it after each use of the suite: values that many uses did not need are dropped."""
         with self._lock:
             oldest = self._round - _KEPT_ROUNDS
             self._kept = {place: kept for place, kept in self._kept.items() if kept.round > oldest}

@@ -115,7 +115,7 @@ def _get(value: object, key: str) -> object:
 
 
 def _verified(reference: GraderReference, commit: str, locked: str) -> Path:
-    """Return the folder of the package, whose content is what was locked."""
+    """Return the folder of the package, after verifying its content against the lock."""
     root = os.environ.get(CACHE_VARIABLE)
     cache = Path(root) if root else files.from_home("~/.waza") / "cache"
     folder = cache.joinpath(*reference.repository, commit)

@@ -25,7 +25,7 @@ def read_json_file(path: Path, *, within: Boundary | None = None) -> YamlFile:
     if not isinstance(value, dict):
         raise SuiteFileError(path, 1, "the file must be a JSON object: `{ … }`")
     try:
-        # JSON is YAML, nearly: where it is not, every value lies in line 1.
+        # JSON is nearly YAML: where it is not, every value is in line 1.
         root = read_nodes(text)[0]
     except YamlFaultError:
         root = None

@@ -34,7 +34,7 @@ class KeptContents:
         self._stamps, self._looked_ns = {}, time.time_ns()
 
     def version(self, place: Path) -> Version | None:
-        """Return the stamp of a file, None when there is none to be seen."""
+        """Return the fingerprint of a file, None without a file."""
         stamps = self._stamps
         if place not in stamps:
             stamps[place] = DISK.version(place)
@@ -46,7 +46,7 @@ class KeptContents:
 
     def read(self, place: Path, limit: int) -> bytes:
         """Return the content of a file as ``read_bytes`` does. Raises ``FileError``."""
-        # The stamp comes first: what is written meanwhile makes another one.
+        # Take the fingerprint first: a write in the meantime changes it.
         version = self.version(place)
         known = self._kept.get(place)
         if known is not None and known[0] == version and len(known[1]) <= limit:

@@ -54,7 +54,7 @@ def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> 
     the file; here it is a string, and rejected where another type is expected.
     """
     if tag is None or tag == "!":
-        # Of the tag ``!`` alone upstream's parser takes no notice.
+        # Upstream's parser ignores the tag ``!`` alone.
         return _resolve_plain(text) if plain else text
     wanted = _TAGS.get(tag)
     value = _resolve_plain(text) if wanted is not None else text

@@ -24,7 +24,7 @@ AGENT_FOLDERS = (
 _IN_AGENT_FOLDERS = frozenset({"skills", "evals"})
 """The searched subfolders: others are sessions, caches and whole copies of the project."""
 _WHOLE = ".github"
-"""Suites lie anywhere in this one."""
+"""Suites may be anywhere in this one."""
 _FOREIGN_FOLDERS = frozenset({"node_modules", "vendor", "__pycache__"})
 _MARK_OF_ENVIRONMENT = "pyvenv.cfg"
 

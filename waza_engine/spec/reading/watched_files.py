@@ -16,7 +16,7 @@ from waza_engine.spec.reading.suite_files import SuiteFiles, Version
 
 @frozen(eq=False)
 class WatchedFiles(SuiteFiles):
-    """Files as others, that remember which of them were looked at and as what."""
+    """Files that record which of them were read and in which version."""
 
     _seen: dict[Path, Version | None] = field(default_factory=dict[Path, Version | None])
     _unsure: set[Path] = field(default_factory=set[Path])
@@ -29,12 +29,12 @@ class WatchedFiles(SuiteFiles):
 
     @property
     def looked_at(self) -> Collection[Path]:
-        """The files that were looked at, those included that were not there."""
+        """Return the files that were looked up, including missing ones."""
         return self._seen.keys()
 
     @property
     def read(self) -> Mapping[Path, str]:
-        """The SHA-256 of the files that were read, as they were read first; "" of those that were gone."""
+        """Return the SHA-256 of the files as they were first read; "" for missing ones."""
         gone = {path: "" for path, version in self._seen.items() if version is None}
         return {**gone, **self._digests} if gone else self._digests
 

@@ -49,7 +49,7 @@ RESERVED: Mapping[str, str] = MappingProxyType(
         "?": "a value that starts with `? ` is read as a key",
     }
 )
-"""Characters that no value without quotes can start with, and what comes of them."""
+"""Characters that no value without quotes can start with, and their effects."""
 
 
 _CODE_POINT = compiled_later(
