@@ -125,7 +125,10 @@ async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_fo
             shown = await until(editor, uri, partial(_are_checked, expected))
             asked: Any = {"textDocument": {"uri": uri}}
             marks = await editor.protocol.send_request_async("waza/marks", asked)
-            states = [mark["state"] for mark in sorted(marks, key=lambda mark: mark["line"])]
+            lines = SUITE.splitlines()
+            # An entry of `tasks:` has a mark and no hint.
+            with_hint = [mark for mark in marks if "tasks" not in lines[mark["line"]]]
+            states = [mark["state"] for mark in sorted(with_hint, key=lambda mark: mark["line"])]
             assert states == ["failed" if "✗" in each else "passed" for each in shown], shown
         (results,) = (suite.parent / ".waza/results").glob("*.json")
         change = types.FileEvent(results.as_uri(), types.FileChangeType.Changed)

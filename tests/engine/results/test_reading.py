@@ -226,6 +226,7 @@ def test_the_first_tasks_of_very_many_are_shown_and_that_is_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_scores, "MOST_SCORES", 3)
+    monkeypatch.setattr(file_scores, "MOST_SCORES_OF_FILE", 3)
     document = {**UPSTREAM, "tasks": [{"test_id": f"t{number}"} for number in range(4)]}
     found = read(tmp_path, document)
     assert found is not None

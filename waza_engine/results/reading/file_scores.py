@@ -45,6 +45,7 @@ from waza_engine.results.reading.score_fields import (
 )
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
+    MOST_SCORES_OF_FILE,
     MetricResult,
     PromptResult,
     RunOrigin,
@@ -58,6 +59,7 @@ from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.steps import Steps
 
 log = logging.getLogger(__name__)
+_BYTES_OF_SCORE = 100
 _SCORES_PER_PAUSE = 500
 MOST_FIGURES = 5_000
 """Metrics, and trigger prompts, of one file that are read."""
@@ -98,10 +100,11 @@ def _scores_in(path: Path) -> Steps[RunResult | None]:
     tools: dict[str, None] = {}
     reviewed, concluded = False, list[TaskConclusion]()
     count = pause_at = 0
+    most = max(MOST_SCORES, min(len(content) // _BYTES_OF_SCORE, MOST_SCORES_OF_FILE))
     decoded = (task_fields(task) for task in items_of(document.get("tasks")))
     for block in (task for task in decoded if task is not None):
         count += 1 + verdict_count(block)
-        if count > MOST_SCORES:
+        if count > most:
             log.warning("Only the first scores in %s are shown: there are too many.", path)
             break
         task, changed = _reviewed(todays_task(block) if is_old else block, reviews)

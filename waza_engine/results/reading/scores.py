@@ -10,8 +10,10 @@ from pathlib import Path
 from waza_engine.frozen import frozen
 from waza_engine.vocabulary import MEASURES_JUDGES
 
-MOST_SCORES = 400_000
-"""After so many tasks, verdicts and checks, no more tasks of a file or older files of a suite are read."""
+MOST_SCORES = 50_000
+"""Tasks, verdicts and checks of a suite. Beyond them no older file is read, nor more of a small file."""
+MOST_SCORES_OF_FILE = 400_000
+"""Tasks, verdicts and checks of a large file, which has at least a hundred bytes for each."""
 
 
 @frozen()
