@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FIX_ALL_TITLE = "Apply all safe fixes"
 MOST_TRIED, FEWEST_TRIED = 40, 5
 """How many fixes are tried for one menu, those of the problems nearest to the start of the range first."""
-MOST_MENU_CHARACTERS = 100_000
+MOST_MENU_CHARACTERS = 40_000
 """How many characters the fixes of one menu judge, at least those of the first ``FEWEST_TRIED``."""
 MOST_ROUNDS = 10
 """Rounds of the action for the entire file: one fix may make another one possible."""
