@@ -21,7 +21,7 @@ from tests.protocol.fuzz import disk
 from tests.protocol.fuzz.checks import edits_of
 from tests.protocol.fuzz.findings import FoundError, Step
 from tests.protocol.fuzz.session import Opened, Session
-from waza_language_server.project.claim import EVAL_NAMES
+from waza_language_server.project.claim import EVAL_NAMES, TRIGGER_NAMES
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
 
 View = dict[str, Any]
@@ -214,9 +214,12 @@ def _problems(session: Session, uri: str) -> list[Any] | None:
 
 
 def _was_begun(session: Session, uri: str, before: View) -> bool:
-    """Return whether only a server that saw the eval file empty takes it for one (``project/claim.py``)."""
-    is_eval_name = uri.rpartition("/")[2] in EVAL_NAMES
-    return is_eval_name and before["lenses"] is not None and not _is_ours(session, uri)
+    """Return whether only a server that saw the eval file empty takes it for one (``project/claim.py``).
+
+    Trigger tests next to such a file belong to its suite.
+    """
+    is_of_suite = uri.rpartition("/")[2] in (*EVAL_NAMES, *TRIGGER_NAMES)
+    return is_of_suite and before["lenses"] is not None and not _is_ours(session, uri)
 
 
 def _is_ours(session: Session, uri: str) -> bool:
