@@ -31,7 +31,7 @@ export class TestExplorer implements vscode.Disposable {
 
     /**
      * @param client the language client of the window, while its server is up
-     * @param reached starts the server unless it runs; undefined when it cannot, which is told
+     * @param reached starts the server unless it runs; undefined, after a message, when it cannot
      * @param ask asks what a run is to be like, by its title and the id of the first that is run; undefined when the person has thought better of it
      */
     constructor(
@@ -44,7 +44,7 @@ export class TestExplorer implements vscode.Disposable {
         this.staleness = new Staleness(this.tree, client);
         this.controller.resolveHandler = (item) => this.tree.resolve(item);
         this.controller.refreshHandler = async () => {
-            await this.folders.lookAgain(); // who asks may have seen what no watcher has told
+            await this.folders.lookAgain(); // the caller may know of changes that no watcher has reported
             await this.tree.refresh();
         };
         this.controller.createRunProfile(
@@ -81,7 +81,7 @@ export class TestExplorer implements vscode.Disposable {
             RUNNABLE,
         );
         runs.showRegrades((id) => {
-            // A grader of the suite is no item by itself: it stands below each task.
+            // A grader of the suite has no item of its own: it is below each task.
             const shown = id.includes("::::") ? suiteOf(id) : id;
             const test = this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(shown)]), "Re-grade");
             return this.regradeView(id, test, () => {
@@ -115,7 +115,7 @@ export class TestExplorer implements vscode.Disposable {
         this.staleness.refreshSoon();
     }
 
-    /** Shows what runs outside of this window came to. */
+    /** Shows the verdicts of runs outside of this window. */
     showRecorded(files: FileMarks): void {
         this.tree.showRecorded(files);
     }
@@ -175,7 +175,7 @@ export class TestExplorer implements vscode.Disposable {
         }
     }
 
-    /** Shows that a suite waits for those before it; what of it is limited to some tasks tells that of these when it begins. */
+    /** Shows that a suite is queued; a run of some tasks shows those tasks when it begins. */
     private enqueue(test: vscode.TestRun, { id, tasks, prompts }: PlannedRun): void {
         if (tasks === undefined && prompts === undefined) {
             test.enqueued(this.tree.item(id));
@@ -240,7 +240,7 @@ export class TestExplorer implements vscode.Disposable {
                 test.end();
             }
             if (this.tree.hasUntold) {
-                this.refreshSoon(); // what was renamed or deleted while it ran leaves no row behind
+                this.refreshSoon(); // remove the rows of what was renamed or deleted during the run
             }
         };
         const view = new TestRunView(this.tree, test, new RunReports(target), started.id, ended, (item) => this.tree.within(item, started));
@@ -257,7 +257,7 @@ export class TestExplorer implements vscode.Disposable {
                     planned = event.results_file;
                 } else if (event.kind === "ended") {
                     isTold = event.conclusion?.words !== undefined;
-                    // One whose engine or server is gone cannot say any more where it is kept.
+                    // A run whose engine or server is gone cannot report its record.
                     const results = event.results_file ?? planned;
                     if (results) {
                         this.staleness.recorded(suiteIdOf(started.id), results);

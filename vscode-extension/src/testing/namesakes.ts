@@ -1,4 +1,4 @@
-/** What tells suites of one name apart: the part of their paths in which they differ. */
+/** Distinguishes suites with the same name by the part of their paths in which they differ. */
 
 export interface Named {
     readonly name: string;
@@ -7,9 +7,9 @@ export interface Named {
 }
 
 /**
- * The part of its path that tells each suite from those of the same name, by its file; of suites whose name no other has there is none.
+ * Returns, by eval file, the part of the path that distinguishes a suite from others with its name; suites with a unique name are left out.
  *
- * `/a/greeter/eval.yaml` and `/b/greeter/eval.yaml` are `a` and `b`; one of them in a folder above the other is told by its own folder, too.
+ * `/a/greeter/eval.yaml` and `/b/greeter/eval.yaml` are `a` and `b`; if one is in a folder above the other, it also gets its own folder.
  */
 export function tellingPaths(suites: readonly Named[]): Map<string, string> {
     const byName = new Map<string, string[]>();
@@ -23,7 +23,7 @@ function told(files: readonly string[]): [string, string][] {
     const paths = files.map((file) => file.split(/[/\\]/u));
     const first = alike(paths);
     const last = alike(paths.map((path) => path.slice(first).reverse()));
-    // Whose path ends where the others' differ would have nothing to be told by.
+    // A path that ends where the others differ would have no distinguishing part.
     const kept = paths.some((path) => path.length - first - last < 1) ? last - 1 : last;
     return paths.map((path, index) => [files[index] ?? "", path.slice(first, path.length - kept).join("/")]);
 }

@@ -1,4 +1,4 @@
-/** Which runs a choice of items comes to: one for each suite, of no more than was chosen. */
+/** Converts selected items to runs: one for each suite, of the selected items only. */
 
 import { kindOf, promptIn, suiteIdOf } from "../runnables";
 import { runnableOf } from "./reports";
@@ -11,7 +11,7 @@ export interface PlannedRun {
     readonly id: string;
     /** The tasks that a suite is limited to. */
     readonly tasks?: readonly string[];
-    /** The texts of the trigger prompts that a suite is limited to. */
+    /** The trigger prompts that a suite is limited to. */
     readonly prompts?: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function plannedRuns(
 }
 
 /**
- * What a choice of items grades again: each once, with what stands below it. Trigger prompts have nothing to be graded.
+ * Returns what to re-grade for selected items: each once, with the items below it. Trigger prompts cannot be graded.
  *
  * @param chosen ids of items
  * @param excluded ids of items that are not meant
@@ -78,7 +78,7 @@ export function suitesAmong(chosen: readonly string[]): string[] {
 }
 
 /**
- * What of a choice has changed since its newest results. A grader stands for its task: an answer is judged as a whole.
+ * Returns the selected items that have changed since their newest results. A grader counts as its task, because an answer is graded as a whole.
  *
  * @param chosen ids of items
  * @param affected ids of tasks, or of the suite when all of them are affected
@@ -110,7 +110,7 @@ function plannedPrompts(ids: readonly string[]): PlannedRun[] {
     });
 }
 
-/** One text that must trigger and must not is one prompt to a run, and stands in two places. */
+/** A prompt in both lists is one prompt of a run, with two locations. */
 function textsOf(prompts: readonly string[]): string[] {
     return [...new Set(prompts.map((id) => promptIn(id)?.text ?? ""))];
 }

@@ -1,5 +1,5 @@
 /**
- * What a test explorer shows of a run, out of the events that the run tells.
+ * Converts the events of a run to what a test explorer shows.
  *
  * The verdicts are the engine's. A grader is reported when its task is closed, with the failures of its first trial that did
  * not pass; trials get lines of their own as soon as a task has a second one.
@@ -13,7 +13,7 @@ import { shownScore } from "../runWords";
 export interface ReportMessage {
     readonly text: string;
     readonly location?: Location | undefined;
-    /** The two texts that were compared. */
+    /** The two strings that were compared. */
     readonly expected?: string | undefined;
     readonly actual?: string | undefined;
 }
@@ -86,13 +86,13 @@ function graderOf({ label, grader }: RunEvent): string {
 
 export class RunReports {
     private readonly tasks = new Map<string, TaskState>();
-    /** What waits or goes on. */
+    /** The queued and running items. */
     private readonly open = new Set<string>();
 
-    /** @param target what runs: of a task that one grader alone judges, nothing is said as a whole but with what others said before */
+    /** @param target what runs: if it is one grader of a task, the task's verdict also needs the earlier results of the others */
     constructor(private readonly target: { readonly id: string; readonly kind: "suite" | "task" | "grader" | "prompt"; readonly whole: boolean }) {}
 
-    /** What an event means for the items. */
+    /** Returns the changes of items for an event. */
     of(event: RunEvent): Report[] {
         const reports = this.told(event);
         for (const { kind, item } of reports) {
@@ -160,7 +160,7 @@ export class RunReports {
         const verdict = saidBy(event);
         const score = event.score === undefined || verdict === "pending" ? "" : ` ${shownScore(event.score)}`;
         const why = verdict === "passed" || !event.message ? "" : `: ${event.message}`;
-        const { label, location } = event; // it may be the first that is told of this grader
+        const { label, location } = event; // this may be the first event of this grader
         return [{ kind: "output", item: id, label, location, text: `${MARKS[verdict] ?? ""} ${graderOf(event)}${score}${why}` }];
     }
 
@@ -173,7 +173,7 @@ export class RunReports {
         return [...unjudged(event, event.message), ...(state.several ? this.trialReports(event.item, event) : [])];
     }
 
-    /** From now on the trials of a task are told apart; those that have ended are made up for. */
+    /** Reports trials of a task separately from now on, and those that have ended again. */
     private separated(task: string): Report[] {
         const state = this.state(task);
         if (state.several) {
@@ -246,7 +246,7 @@ export class RunReports {
         const counted = new Set(conclusion?.counted_reasons); // `words` has the numbers
         const output = new Set([words, ...[...reasons, event.message ?? ""].filter((line) => !words.includes(line) && !counted.has(line))]);
         const reports: Report[] = [{ kind: "output", text: [...output].filter((line) => line !== "").join("\n") }, ...this.leftOpen(event)];
-        // What tasks came to is seen at them, and a suite that was reported itself would be run again whole with what failed.
+        // Tasks show their own verdicts, and re-running failed tests would run a reported suite as a whole.
         const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;
         if (this.target.kind === "suite" && this.target.whole && !seenBelow) {
             const told = reasons.length > 0 ? reasons : event.message ? [event.message] : [];
@@ -259,7 +259,7 @@ export class RunReports {
         return reports;
     }
 
-    /** What the end of a run has cut off: an icon of an earlier run would pass for its result. */
+    /** Returns the items that the end of a run interrupted: an icon of an earlier run would look like their result. */
     private leftOpen(event: RunEvent): Report[] {
         const verdict = event.status === "canceled" ? "skipped" : "errored";
         const reason = event.conclusion?.reasons?.[0] ?? event.message ?? "the run ended before it";
@@ -287,13 +287,13 @@ function ended(event: RunEvent, verdict: Verdict, messages: readonly ReportMessa
     return { kind: "ended", item, label, location, verdict, messages, duration };
 }
 
-/** The same with the time of those who judged it: what is told of an answer is the agent's time alone. */
+/** Adds the time of the graders: the event of an answer has the agent's time only. */
 function together(event: RunEvent, graders: readonly RunEvent[]): RunEvent {
     const { duration_ms: answer } = event;
     return answer === undefined ? event : { ...event, duration_ms: graders.reduce((sum, grader) => sum + (grader.duration_ms ?? 0), answer) };
 }
 
-/** Why nothing was judged, where the output would go on with the next: of what is skipped it stands nowhere else. */
+/** Returns why nothing was graded: the output shows this nowhere else for a skipped item. */
 function unjudged({ kind, item, label, location }: RunEvent, reason: string | undefined): Report[] {
     const isTold = (kind === "errored" || kind === "skipped") && item !== undefined && reason;
     return isTold ? [{ kind: "output", item, label, location, text: `${MARKS[kind] ?? ""} ${reason}` }] : [];
@@ -308,7 +308,7 @@ function sparedVerdict(verdict: Verdict): Verdict {
     return verdict === "failed" || verdict === "errored" ? "skipped" : verdict;
 }
 
-/** What a grader said of one trial, as its event tells it. */
+/** Returns the verdict of a grader on one trial, from its event. */
 function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" | "advisory" {
     if (event.status === "error") {
         return "errored";

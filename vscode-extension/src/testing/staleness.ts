@@ -17,7 +17,7 @@ export interface StaleResult {
     readonly whole: boolean;
 }
 
-/** What is shown of a suite: since when, and the records of the runs that it is of. */
+/** The shown results of a suite: since when, and the records of their runs. */
 interface Shown {
     readonly since: string;
     readonly results: string[];

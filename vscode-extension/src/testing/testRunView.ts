@@ -9,13 +9,13 @@ import { RunReports, type Report, type ReportMessage } from "./reports";
 import { rangeOf, type TestTree } from "./tree";
 
 export class TestRunView implements RunView {
-    /** What this run has concluded, by ids. */
+    /** The verdicts of this run, by ids. */
     private readonly concluded = new Map<string, Report["verdict"]>();
     private hasBegun = false;
     private ended: RunEvent | undefined;
 
     /**
-     * @param onEnd called when everything was told; ends a run of tests that is this run's alone
+     * @param onEnd called after the last report; ends a test run that belongs to this run only
      * @param unrun what below an item was to be judged: of a run that could not even begin, nothing is known of it
      */
     constructor(
@@ -31,7 +31,7 @@ export class TestRunView implements RunView {
         this.hasBegun ||= event.kind === "run_started";
         this.ended = event.kind === "ended" ? event : this.ended;
         if (event.kind === "started" && event.item !== undefined && event.trial !== undefined && event.baseline !== true) {
-            // What follows in the output of all tests is the answer of this one.
+            // The next output is the answer of this test.
             const trial = event.trial > 1 ? ` · trial ${String(event.trial)}` : "";
             this.run.appendOutput(lines(`▶ ${event.label ?? event.task ?? ""}${trial}`), undefined, this.tree.item(event.item, event.label));
         }
@@ -43,7 +43,7 @@ export class TestRunView implements RunView {
     end(problem: string | undefined): void {
         if (problem !== undefined) {
             const item = this.tree.item(this.target);
-            // The end of a run whose engine was killed has told why already, at everything that it cut off.
+            // If the engine was killed, the end event has already reported the reason at each interrupted item.
             const isTold = isToldBy(problem, this.ended);
             if (!isTold) {
                 this.run.appendOutput(lines(inSettings(problem)), undefined, item);
@@ -53,7 +53,7 @@ export class TestRunView implements RunView {
             }
             if (!this.hasBegun) {
                 this.unrun(item).forEach((each) => {
-                    this.run.skipped(each); // what an older run said of it would pass for the result of this one
+                    this.run.skipped(each); // an older result would look like one of this run
                 });
             }
         }
@@ -100,7 +100,7 @@ export class TestRunView implements RunView {
         }
     }
 
-    /** The graders that were never asked have nothing to say of this run: what an older one said would pass for it. */
+    /** Marks graders without a verdict as skipped: an older result would look like one of this run. */
     private skipUnasked(item: vscode.TestItem): void {
         if (kindOf(item.id) === "task") {
             item.children.forEach((grader) => {
@@ -122,7 +122,7 @@ function broken(problem: string): vscode.TestMessage {
     return message;
 }
 
-/** Whose failure it is that stands in the suite's file, where it looks like that of any other task: the task, and the trial if it has several. */
+/** Returns the task, and the trial if there are several, of a failure that is shown in the suite's file. */
 function answerOf({ location }: ReportMessage, item: vscode.TestItem): string[] {
     const named: string[] = [];
     if (location !== undefined && kindOf(item.id) === "grader" && vscode.Uri.parse(location.uri).fsPath === suiteOf(item.id)) {
@@ -148,7 +148,7 @@ function messageOf(told: ReportMessage, item: vscode.TestItem): vscode.TestMessa
     return message;
 }
 
-/** What agents say may hold anything that a terminal would obey: it is shown instead. */
+/** Escapes control characters: answers of agents may contain terminal commands. */
 function lines(text: string): string {
     const shown = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, (character) =>
         character === "\r" ? "" : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,

@@ -23,24 +23,24 @@ interface TreeItem {
     readonly range: Range;
 }
 
-/** What can be run by itself. */
+/** The items that can run separately. */
 export const RUNNABLE = new vscode.TestTag("waza.runnable");
 
 export class TestTree {
     private readonly items = new Map<string, vscode.TestItem>();
-    /** What runs with each item that the server has told of. */
+    /** The runnable of each item that the server has reported. */
     private readonly runs = new Map<string, string | undefined>();
-    /** The suites, tasks and prompts that only a run has told of: their files may have gone while it went on. */
+    /** The suites, tasks and prompts that only a run has reported: their files may have been deleted during the run. */
     private readonly untold = new Set<string>();
     /** Why results may no longer hold, by item. */
     private readonly stale = new Map<string, string>();
-    /** How the last run of a suite ended, or of a part of it: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
+    /** How the last run of a suite, or of a part, ended: VS Code computes the icon and shows an error even if tasks failed. */
     private readonly ended = new Map<string, string>();
     /** The suites of which this window has judged something: their icons say what came out. */
     private readonly judged = new Set<string>();
-    /** The files whose last run did not pass, wherever it ran. */
+    /** The files whose last run did not pass, in any window or terminal. */
     private recorded: FileMarks = new Map();
-    /** What tells suites of one name apart, by their files. */
+    /** The distinguishing path parts of suites with the same name, by file. */
     private apart: ReadonlyMap<string, string> = new Map();
 
     constructor(
@@ -48,7 +48,7 @@ export class TestTree {
         private readonly client: () => LanguageClient | undefined,
     ) {}
 
-    /** Reads what stands below an item, or the suites of the workspace. */
+    /** Reads the children of an item, or the suites of the workspace. */
     async resolve(parent?: vscode.TestItem): Promise<void> {
         const client = this.client();
         if (client === undefined || (parent !== undefined && isLeaf(parent.id))) {
@@ -84,7 +84,7 @@ export class TestTree {
         await Promise.all(read.map((item) => this.resolve(item)));
     }
 
-    /** Reads the suite of a document and what stands in it, so that its lines have their icons. */
+    /** Reads the suite of a document and its items, so that its lines have icons. */
     async resolveDocument(uri: vscode.Uri): Promise<void> {
         if (this.controller.items.size === 0) {
             await this.resolve();
@@ -99,7 +99,7 @@ export class TestTree {
         await Promise.all(suites.map((suite) => this.resolve(suite)));
     }
 
-    /** Returns the item of an id; one that was not read yet is made, below those that it belongs to. */
+    /** Returns the item of an id; creates it, with its parents, if it was not read yet. */
     item(id: string, label?: string, location?: Location): vscode.TestItem {
         const known = this.items.get(id);
         if (known !== undefined) {
@@ -115,11 +115,11 @@ export class TestTree {
         }
         const trial = trialIn(id);
         if (trial !== undefined && parent !== undefined) {
-            // Beside its task, so that trials stand together, by their numbers; a blank comes before the names of the suite's graders.
+            // Sorts trials together, by number; a space sorts before the names of the suite's graders.
             made.range = this.item(parent).range;
             made.sortText = ` trial ${String(trial).padStart(6, "0")}`;
         }
-        // A task of which a run told first still has graders to be read.
+        // If a run reported the task first, its graders still have to be read.
         made.canResolveChildren = !isLeaf(id) && id.split("::").length < 3;
         made.tags = [RUNNABLE];
         this.describe(made);
@@ -131,13 +131,13 @@ export class TestTree {
         return made;
     }
 
-    /** The id of what runs when an item is run, as the server says; of one that only a run has told of, as far as its name says it. */
+    /** Returns the id to run for an item: from the server or, if only a run has reported the item, from its id. */
     readonly runnable = (id: string): string | undefined => {
-        const told = this.runs.has(id) ? id : runnableOf(id); // a trial is an item of runs alone, and its task is not
+        const told = this.runs.has(id) ? id : runnableOf(id); // trials exist in runs only, their tasks do not
         return this.runs.has(told) ? this.runs.get(told) : told;
     };
 
-    /** Says behind suites of one name where they are: those of several folders of the window are told by these already. */
+    /** Adds the location to suites with the same name; suites in several workspace folders show the folder already. */
     private tellApart(suites: readonly vscode.TestItem[]): void {
         const named = suites.map(({ id, label }) => ({ name: `${label}\n${folderOf(suiteOf(id)) ?? ""}`, file: suiteOf(id) }));
         this.apart = tellingPaths(named);
@@ -158,7 +158,7 @@ export class TestTree {
         return ids;
     }
 
-    /** What stands below an item, all the way down: of a suite that is limited to some tasks and prompts these with theirs. */
+    /** Returns all descendants of an item; for a suite that is limited to some tasks and prompts, only theirs. */
     within(item: vscode.TestItem, { tasks, prompts }: Pick<RunRequest, "tasks" | "prompts">): vscode.TestItem[] {
         const below: vscode.TestItem[] = [];
         const isLimited = kindOf(item.id) === "suite" && (tasks ?? prompts) !== undefined;
@@ -172,7 +172,7 @@ export class TestTree {
         return below;
     }
 
-    /** Whether there are items that the server has not told of. */
+    /** Returns whether there are items that the server has not reported. */
     get hasUntold(): boolean {
         return this.untold.size > 0;
     }
@@ -184,12 +184,12 @@ export class TestTree {
         return ids;
     }
 
-    /** Whether an item stands in a file. */
+    /** Returns whether an item is in a file. */
     has(file: vscode.Uri): boolean {
         return [...this.items.values()].some(({ uri }) => uri?.fsPath === file.fsPath);
     }
 
-    /** Whether the file of an item lies in a folder. */
+    /** Returns whether the file of an item is in a folder. */
     hasBelow(folder: string): boolean {
         return [...this.items.values()].some(({ uri }) => uri?.fsPath.startsWith(folder + path.sep) === true);
     }
@@ -210,21 +210,21 @@ export class TestTree {
         }
     }
 
-    /** Shows that an item is judged now: why the result before may no longer hold is not said of this one. */
+    /** Shows that an item has a new result: removes the stale reason of the earlier one. */
     showJudged(item: vscode.TestItem): void {
         if (this.stale.delete(item.id)) {
             this.describe(item);
         }
     }
 
-    /** Shows that something of a suite is judged in this window; what was told of it before no longer holds. */
+    /** Shows that a suite runs in this window; earlier results of it are outdated. */
     showBegin(suite: string): void {
         this.judged.add(suite);
         this.showEnd(suite, undefined);
         this.describeAll();
     }
 
-    /** Shows how a run of a suite ended; undefined when what was told of it no longer holds. */
+    /** Shows how a run of a suite ended; undefined removes it. */
     showEnd(suite: string, words: string | undefined): void {
         setOrDelete(this.ended, suite, words);
         this.describe(this.item(suite));
@@ -242,7 +242,7 @@ export class TestTree {
         }
     }
 
-    /** What the record of a run says of a suite, or of a task with a file of its own, that did not pass. */
+    /** Returns the recorded reason of a suite, or a task with its own file, that did not pass. */
     private recordOf({ id, uri }: vscode.TestItem): string | undefined {
         const kind = kindOf(id);
         const isWhole = kind === "suite" || (kind === "task" && uri?.fsPath !== suiteOf(id) && trialIn(id) === undefined);
@@ -250,7 +250,7 @@ export class TestTree {
         return mark === undefined ? undefined : mark.reason.startsWith("!") ? mark.reason : `✗ ${mark.reason}`;
     }
 
-    /** Says behind the label of an item what its icon does not tell. */
+    /** Adds to the label of an item what its icon does not show. */
     private describe(item: vscode.TestItem): void {
         const apart = kindOf(item.id) === "suite" ? this.apart.get(suiteOf(item.id)) : undefined;
         const off = ["suite", "task"].includes(kindOf(item.id)) && this.runnable(item.id) === undefined ? "off" : undefined;
@@ -328,7 +328,7 @@ export function rangeOf({ start, end }: Range): vscode.Range {
     return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
-/** Whether nothing is to be read below an item: a prompt, or a trial of a run. */
+/** Returns whether an item has no children: a prompt, or a trial of a run. */
 function isLeaf(id: string): boolean {
     return promptIn(id) !== undefined || id.includes("#trial-");
 }
@@ -339,7 +339,7 @@ function trialIn(id: string): number | undefined {
     return found === undefined ? undefined : Number(found);
 }
 
-/** `suite::task::grader` → `suite::task` → `suite`; a trial and a prompt belong to what stands before their `#`. */
+/** `suite::task::grader` → `suite::task` → `suite`; a trial and a prompt belong to the part before their `#`. */
 function parentOf(id: string): string | undefined {
     const prompt = promptIn(id);
     if (prompt !== undefined) {
