@@ -201,6 +201,19 @@ def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.l
     return next((above for above in levels if is_there(above / ".git")), None)
 
 
+def path_in_repository(path: Path) -> str:
+    """Return a path as a build service wants it: with slashes, relative to the root of the repository.
+
+    Without a repository it is relative to the working directory; outside of that it is absolute.
+    """
+    place = Path(os.path.realpath(path))
+    checkout = os.environ.get("GITHUB_WORKSPACE")
+    for root in (Path(checkout) if checkout else None, repository_around(place.parent), Path.cwd()):
+        if root is not None and place.is_relative_to(real := Path(os.path.realpath(root))):
+            return place.relative_to(real).as_posix()
+    return place.as_posix()
+
+
 def is_too_wide(folder: Path) -> bool:
     """Return whether a folder is the home folder, holds it, or is the root of a disk: too much."""
     home = os.path.expanduser("~")  # noqa: PTH111 - that of pathlib raises

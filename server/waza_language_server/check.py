@@ -39,6 +39,8 @@ class Finding:
     severity: Severity
     code: str
     message: str
+    source: str = ""
+    """The line of the file in which the problem begins."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as ``check --format json`` prints it."""
@@ -175,16 +177,18 @@ def _check_file(workspace: Workspace, file: Path, *, named: bool) -> tuple[Repor
             if document is None:
                 return _not_checked(project, file, named=named), workspace
             problems, workspace = diagnose_with_plug_ins(document, workspace)
-            findings = tuple(_finding(file, document.lines, problem) for problem in problems)
+            findings = tuple(_finding(file, document.text, document.lines, problem) for problem in problems)
         except Exception as error:  # noqa: BLE001 - reported to the user
             findings = ()
             failures.append(RuleFailure("the check", error))
     return Report(file, findings, failures=tuple(failures)), workspace
 
 
-def _finding(file: Path, lines: LineIndex, problem: Problem) -> Finding:
+def _finding(file: Path, text: str, lines: LineIndex, problem: Problem) -> Finding:
     start, end = lines.position(problem.span.start), lines.position(problem.span.end)
-    return Finding(str(file), start, end, problem.severity, problem.code, problem.message)
+    line = lines.line_span(start[0])
+    source = text[line.start : line.end]
+    return Finding(str(file), start, end, problem.severity, problem.code, problem.message, source)
 
 
 def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:

@@ -1,10 +1,10 @@
-"""The terminal commands: ``check`` prints what an editor would underline, ``show`` draws it."""
+"""The terminal commands: ``check`` prints diagnostics, ``show`` draws a file, ``explain`` a code."""
 
 from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from waza_engine.command_line import FAILED
+from waza_engine.commands.printer import Printer
 from waza_engine.counting import counted
 from waza_engine.terminal import (
     complain,
@@ -21,10 +22,21 @@ from waza_engine.terminal import (
     say_document,
     say_json,
     say_lines,
-    visible,
 )
 from waza_language_server.analysis.failures import RuleFailure
+from waza_language_server.analysis.problem import Severity
 from waza_language_server.check import Finding, check_paths
+from waza_language_server.features.annotated_source import Caret, annotate_source
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
+
+_STYLES: Mapping[Severity, str] = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "information": "bold blue",
+    "hint": "dim",
+}
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 application = typer.Typer(
     add_completion=False,
@@ -49,6 +61,8 @@ class Format(StrEnum):
     json = "json"
     sarif = "sarif"
     github = "github"
+    gitlab = "gitlab"
+    junit = "junit"
 
 
 @application.command()
@@ -60,6 +74,13 @@ def check(
         ),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes first.")] = False,
+    diff: Annotated[
+        bool,
+        typer.Option(
+            "--diff",
+            help="Print the changes of --fix, but do not apply them; exit with 1 if there are any.",
+        ),
+    ] = False,
     output: Annotated[Format, typer.Option("--format", help="The format of the findings.")] = Format.text,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")] = False,
     max_warnings: Annotated[
@@ -68,6 +89,9 @@ def check(
             "--max-warnings", min=0, metavar="NUMBER", help="Exit with 1 if there are more warnings."
         ),
     ] = None,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Print the findings alone, without the summary.")
+    ] = False,
     verbose: Verbose = False,
 ) -> None:
     """Check suite files and print their problems; with --fix, apply the safe fixes first.
@@ -81,35 +105,36 @@ def check(
     for path in missing:
         complain(f"{path} does not exist.")
     paths = [path for path in paths if path not in missing]
-    findings: list[Finding] = []
-    files = incomplete = unread = 0
+    if diff:
+        raise typer.Exit(FAILED if missing else _print_diff(paths, quiet=quiet))
+    files: dict[Path, tuple[Finding, ...]] = {}
+    incomplete = unread = 0
     repaired = _fix(paths) if fix else 0
+    printer = Printer()
     for report in check_paths(paths):
         if report.note:
             complain(f"{report.path}: {report.note}")
             unread += report.unread
             continue
-        files += 1
         incomplete += bool(report.failures)
-        findings += report.findings
+        files[report.path] = report.findings
         if output is Format.text:
-            for lines in map(_lines, report.findings):
-                say_lines(lines)
+            for finding in report.findings:
+                _print_finding(printer, finding)
         _tell_failures(report.path, report.failures, verbose=verbose)
-    if output is Format.json:
-        say_json([finding.to_json() for finding in findings])
-    elif output is not Format.text:
-        _say_for_build_server(findings, output)
-    else:
-        say(_summary(findings, files, incomplete, unread) + (f" ({repaired} fixed)" if repaired else ""))
+    findings = [finding for found in files.values() for finding in found]
+    counts = Counter(finding.severity for finding in findings)
+    allowed = 0 if strict else max_warnings
+    too_many = allowed is not None and counts["warning"] > allowed
+    if output is not Format.text:
+        _print_for_programs(files, output, failing={"error", "warning"} if too_many else {"error"})
+    elif not quiet:
+        say(_summary(findings, len(files), incomplete, unread) + (f" ({repaired} fixed)" if repaired else ""))
     if not (files or missing or unread):
         complain(f"There is no suite file in {', '.join(map(str, paths))}, so nothing was checked.")
         raise typer.Exit(FAILED)
     if missing or incomplete or unread:
         raise typer.Exit(FAILED)
-    counts = Counter(finding.severity for finding in findings)
-    allowed = 0 if strict else max_warnings
-    too_many = allowed is not None and counts["warning"] > allowed
     raise typer.Exit(bool(counts["error"]) or too_many)
 
 
@@ -135,13 +160,54 @@ def show(
         raise typer.Exit(FAILED)
 
 
-def _say_for_build_server(findings: list[Finding], output: Format) -> None:
-    from waza_language_server.check_reports import github_annotations, sarif_log
+@application.command()
+def explain(
+    code: Annotated[str, typer.Argument(help="The code of a diagnostic, such as unknown-key.")],
+) -> None:
+    """Print what a diagnostic means, with an example and its fix."""
+    from waza_language_server.analysis.codes import CODES
+    from waza_language_server.diagnostics_page import section
+    from waza_language_server.spelling import nearest
 
-    if output is Format.sarif:
+    if code not in CODES:
+        near = nearest(code, CODES)
+        complain(f"There is no diagnostic {code!r}{f'; did you mean {near!r}?' if near else '.'}")
+        raise typer.Exit(FAILED)
+    say_lines(section(CODES[code]))
+
+
+def _print_for_programs(
+    files: Mapping[Path, Sequence[Finding]], output: Format, failing: Container[Severity]
+) -> None:
+    """Print the findings of each file in a format; findings of the ``failing`` severities fail the check."""
+    from waza_language_server.check_reports import github_annotations, gitlab_report, junit_report, sarif_log
+
+    findings = [finding for found in files.values() for finding in found]
+    if output is Format.json:
+        say_json([finding.to_json() for finding in findings])
+    elif output is Format.sarif:
         say_json(sarif_log(findings))
+    elif output is Format.gitlab:
+        say_json(gitlab_report(findings))
+    elif output is Format.junit:
+        say_document(junit_report(files.items(), lambda finding: finding.severity in failing), "xml")
     else:
         say_document(github_annotations(findings).encode(), "commands")
+
+
+def _print_diff(paths: list[Path], *, quiet: bool) -> int:
+    """Print the changes of the safe fixes; return the exit code, 1 if there are any."""
+    from waza_language_server.fix import fix_paths
+
+    printer = Printer()
+    fixed = [fixed for fixed in fix_paths(paths, write=False) if fixed.repaired]
+    for file in fixed:
+        for line in file.diff.splitlines():
+            printer.line((line, _DIFF_STYLES.get(line[:1], "")))
+    if not quiet:
+        repaired = counted(sum(file.repaired for file in fixed), "problem")
+        complain(f"{repaired} would be fixed in {counted(len(fixed), 'file')}.")
+    return int(bool(fixed))
 
 
 def _fix(paths: list[Path]) -> int:
@@ -163,10 +229,28 @@ def _start_log() -> None:
     log_to_standard_error("WARNING", "%(message)s")
 
 
-def _lines(finding: Finding) -> str:
-    place = visible(f"{finding.path}:{finding.start[0] + 1}:{finding.start[1] + 1}")
-    message = finding.message.replace("\n", "\n    ")
-    return f"{place}: {finding.severity}[{finding.code}] {message}\n"
+def _print_finding(printer: Printer, finding: Finding) -> None:
+    """Print a finding; on a terminal with colours and the line of the file in which it begins."""
+    place = f"{finding.path}:{finding.start[0] + 1}:{finding.start[1] + 1}: "
+    style = _STYLES[finding.severity]
+    first, *others = finding.message.split("\n")
+    printer.line((place, "bold"), (f"{finding.severity}[{finding.code}]", style), f" {first}")
+    for line in others:
+        printer.line(f"    {line}")
+    if printer.is_terminal and finding.source.strip():
+        _print_frame(printer, finding, style)
+
+
+def _print_frame(printer: Printer, finding: Finding, style: str) -> None:
+    """Print the line in which a finding begins, with carets below what it covers."""
+    lines = LineIndex(finding.source)
+    end = finding.end[1] if finding.end[0] == finding.start[0] else len(finding.source)
+    span = Span(lines.offset(0, finding.start[1]), lines.offset(0, end))
+    number = str(finding.start[0] + 1)
+    source, *carets = annotate_source(finding.source, [Caret(span)]).splitlines()
+    printer.line((f"{number} | ", "dim"), source)
+    for row in carets:
+        printer.line((f"{'':>{len(number)}} | ", "dim"), (row.rstrip(), style))
 
 
 def _tell_failures(file: Path, failures: Iterable[RuleFailure], *, verbose: bool) -> None:

@@ -48,7 +48,8 @@ show what an editor underlines, and the fixes it offers.
 `hint`, `off`): in `.waza.yaml` for the project, in any other file for that file. The editor's setting
 `waza.diagnostics.severity` applies if neither does.
 
-For CI, use `waza-language-server check --format sarif` or `--format github`.
+For CI, use `waza-language-server check --format sarif`, `--format github`, `gitlab` or
+`junit`. `waza-language-server explain CODE` prints the paragraph of a code.
 """
 
 
@@ -57,7 +58,7 @@ def diagnostics_page() -> str:
     parts = [_INTRODUCTION, *_contents()]
     for title, entries in GROUPS.items():
         parts.append(f"## {title}\n")
-        parts += [_section(entry) for entry in entries]
+        parts += [section(entry) for entry in entries]
     return "\n".join(parts)
 
 
@@ -86,7 +87,8 @@ def _contents() -> Iterator[str]:
     yield "\n".join(rows) + "\n"
 
 
-def _section(entry: Code) -> str:
+def section(entry: Code) -> str:
+    """Return the paragraph of a code as Markdown: the reason, an example, and the example after its fix."""
     drawn = annotate_source(
         entry.example, carets_of(problems_of(entry, entry.example), fixes=True), context=2
     )

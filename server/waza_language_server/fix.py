@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import secrets
 import stat
@@ -25,17 +26,20 @@ _MARK = "\ufeff"
 class Fixed:
     """The result for a file: how many problems were repaired, or why it was not changed.
 
-    ``untried`` is how many fixes were not tried.
+    ``untried`` is how many fixes were not tried, ``diff`` the change as a unified diff.
     """
 
     path: Path
     repaired: int
+    diff: str = ""
     why_not: str = ""
     untried: int = 0
 
 
-def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
+def fix_paths(paths: Sequence[Path], *, write: bool = True) -> Iterator[Fixed]:
     """Apply the safe fixes to every suite file among and below the paths; yield the files that have some.
+
+    With ``write`` false no file is changed.
 
     A file that cannot be read as text is skipped, and so is one that changes meanwhile.
     """
@@ -49,8 +53,14 @@ def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
         around = workspace.with_document(document)
         fixed = finished(fixed_in_steps(document, around, diagnose(document, around)))
         if fixed.count or fixed.untried:
-            why = _replace(file, document.text, fixed.document.text) if fixed.count else ""
-            yield Fixed(file, 0 if why else fixed.count, why, fixed.untried)
+            old, new = document.text, fixed.document.text
+            why = _replace(file, old, new) if fixed.count and write else ""
+            yield Fixed(file, 0 if why else fixed.count, _diff(file, old, new), why, fixed.untried)
+
+
+def _diff(file: Path, old: str, new: str) -> str:
+    before, after = ([f"{line}\n" for line in text.splitlines()] for text in (old, new))
+    return "".join(difflib.unified_diff(before, after, str(file), str(file)))
 
 
 def _replace(path: Path, old: str, new: str) -> str:

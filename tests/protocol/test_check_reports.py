@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from jsonschema_rs import validator_for
+from junitparser import JUnitXml
 
-from tests.command_line import language_server
+from tests.command_line import Finished, language_server
 from tests.protocol.editor import write_suite
 from waza_language_server.analysis.codes import CODES
 from waza_language_server.check import Finding
-from waza_language_server.check_reports import github_annotations, sarif_log
+from waza_language_server.check_reports import github_annotations, gitlab_report, sarif_log
 
 pytestmark = pytest.mark.check
 
@@ -39,6 +41,10 @@ def test_sarif_has_a_rule_and_a_region_for_each_finding(tmp_path: Path) -> None:
     (location,) = result["locations"]
     place = location["physicalLocation"]
     assert place["artifactLocation"] == {"uri": "eval.yaml"}
+    rule = run["tool"]["driver"]["rules"][0]
+    project = run["tool"]["driver"]["informationUri"]
+    assert rule["helpUri"] == f"{project}/blob/main/docs/diagnostics.md#unknown-key"
+    assert project.startswith("https://")
     assert place["region"] == {"startLine": 6, "startColumn": 39, "endLine": 6, "endColumn": 47}
     assert (result["level"], run["columnKind"]) == ("error", "utf16CodeUnits")
 
@@ -78,6 +84,80 @@ def test_github_gets_one_command_for_each_finding(tmp_path: Path) -> None:
     done = language_server("check", "--format", "github", "eval.yaml", cwd=tmp_path)
     (line,) = done.stdout.splitlines()
     assert line.startswith("::error file=eval.yaml,line=6,endLine=6,col=39,title=unknown-key,endColumn=46::")
+
+
+@pytest.mark.parametrize("form", ["sarif", "github", "gitlab", "junit"])
+def test_paths_are_relative_to_the_repository_in_any_working_directory(tmp_path: Path, form: str) -> None:
+    (tmp_path / ".git").mkdir()
+    write_suite(tmp_path / "evals", SUITE, one=TASK)
+    done = language_server("check", "--format", form, cwd=tmp_path / "evals")
+    assert "evals/eval.yaml" in done.stdout
+    assert str(tmp_path) not in done.stdout
+
+
+def test_a_fingerprint_stays_when_the_line_moves_and_differs_for_equal_lines() -> None:
+    def finding(line: int) -> Finding:
+        return Finding("eval.yaml", (line, 0), (line, 1), "error", "unknown-key", "m", "  a: 1")
+
+    (first, second), (moved, _) = (
+        [entry["fingerprint"] for entry in gitlab_report([finding(line), finding(line + 1)])]
+        for line in (1, 9)
+    )
+    assert first == moved != second
+
+
+def test_gitlab_gets_a_code_quality_report() -> None:
+    levels = ("error", "warning", "information", "hint")
+    report = gitlab_report(Finding("a.yaml", (1, 0), (2, 1), level, "made-up", "m") for level in levels)
+    assert [entry["severity"] for entry in report] == ["major", "minor", "info", "info"]
+    assert report[0]["location"]["lines"] == {"begin": 2, "end": 3}
+
+
+@pytest.mark.parametrize(("options", "failures"), [((), 1), (("--strict",), 2)])
+def test_junit_fails_what_fails_the_check(tmp_path: Path, options: tuple[str, ...], failures: int) -> None:
+    write_suite(tmp_path, SUITE.replace("name: explains", "name: explains\nnmae: x"), one=TASK)
+    done = language_server("check", "--format", "junit", *options, cwd=tmp_path)
+    suites = JUnitXml.fromstring(done.stdout.encode())
+    assert [(suite.name, suite.tests, suite.failures) for suite in suites] == [
+        ("eval.yaml", 2, failures),
+        ("tasks/one.yaml", 1, 0),
+    ]
+
+
+def test_explain_prints_what_a_code_means_and_its_fix() -> None:
+    done = language_server("explain", "unknown-key")
+    assert done.stdout.startswith("### unknown-key\n\n**Unknown key**")
+    assert "After the first fix:" in done.stdout
+    done = language_server("explain", "unknown-ky")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "There is no diagnostic 'unknown-ky'; did you mean 'unknown-key'?\n"
+
+
+def test_a_diff_shows_the_safe_fixes_and_changes_nothing(tmp_path: Path) -> None:
+    write_suite(tmp_path, SUITE, one=TASK)
+    done = language_server("check", "--diff", cwd=tmp_path)
+    assert done.returncode == 1
+    changed = [line for line in done.stdout.splitlines() if line.startswith(("-  ", "+  "))]
+    assert [line.partition("config: ")[2] for line in changed] == [
+        "{containz: [hello]}}",
+        "{contains: [hello]}}",
+    ]
+    assert done.stderr == "1 problem would be fixed in 1 file.\n"
+    assert (tmp_path / "eval.yaml").read_text("utf-8") == SUITE
+    assert language_server("check", "--fix", "--quiet", cwd=tmp_path).stdout == ""
+    assert language_server("check", "--diff", "-q", cwd=tmp_path) == Finished(0, "", "")
+
+
+def test_a_terminal_gets_colours_and_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_suite(tmp_path, SUITE, one=TASK)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    done = language_server("check", "eval.yaml", cwd=tmp_path)
+    plain = re.sub(r"\x1b\[[\d;]*m", "", done.stdout).splitlines()
+    assert done.stdout.startswith("\x1b[1meval.yaml:6:39: ")
+    assert plain[1:3] == [
+        '6 |   - {type: text, name: "😀", config: {containz: [hello]}}',
+        "  |                                       ^^^^^^^^",
+    ]
 
 
 def test_nothing_that_a_file_says_is_a_command_of_its_own() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias, cast
 
+from waza_engine.boundary import path_in_repository
 from waza_engine.files import opened_to_append
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.codec.runs import run_of
@@ -35,7 +36,7 @@ def github_report(document: Block, suite: Path | None, *, fail_under: float | No
     document = masked_across(document)
     run = run_of(document)
     found = conclude(run, fail_under=fail_under)
-    eval_file = _shown(suite) if suite is not None else run.header.eval_file
+    eval_file = path_in_repository(suite) if suite is not None else run.header.eval_file
     places = _Places(suite, eval_file)
     append_summary(markdown_report(document, fail_under=fail_under))
     return masked("".join(github_annotations(found, eval_file, places))).encode("utf-8", "replace")
@@ -80,12 +81,12 @@ class _Places:
         path = next((found.path for found in self._suite.tasks if found.id == task), self._suite.path)
         own = self._yaml(path)
         if isinstance(own, int):
-            return Place(_shown(path), own)
+            return Place(path_in_repository(path), own)
         if grader:
             for file, place in ((own, path), (self._yaml(self._suite.path), self._suite.path)):
                 if isinstance(file, YamlFile) and (line := _judging_line(file, grader, task)):
-                    return Place(_shown(place), line)
-        return Place(_shown(path), _task_line(own, task))
+                    return Place(path_in_repository(place), line)
+        return Place(path_in_repository(path), _task_line(own, task))
 
     def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
         """Return the location of a trigger prompt in the file next to the suite."""
@@ -96,8 +97,8 @@ class _Places:
         key = "should_trigger_prompts" if should_trigger else "should_not_trigger_prompts"
         for location, entry in _entries(file.value, key, ()):
             if entry.get("prompt") == text:
-                return Place(_shown(path), file.line_of(location))
-        return Place(_shown(path), 1)
+                return Place(path_in_repository(path), file.line_of(location))
+        return Place(path_in_repository(path), 1)
 
     def _yaml(self, path: Path) -> YamlFile | int:
         """Return a file, or the line from which on it cannot be read: 0 when it is not YAML."""
@@ -159,12 +160,3 @@ def _entries(value: object, key: str, location: _Location) -> Iterator[tuple[_Lo
     for position, entry in enumerate(entries):
         if isinstance(entry, Mapping):
             yield (*location, key, position), cast("Block", entry)
-
-
-def _shown(path: Path) -> str:
-    """Return a path as GitHub knows it: below the repository, or below the folder of the start."""
-    place = path.resolve()
-    for root in (os.environ.get("GITHUB_WORKSPACE"), os.curdir):
-        if root and place.is_relative_to(Path(root).resolve()):
-            return place.relative_to(Path(root).resolve()).as_posix()
-    return place.as_posix()
