@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from waza_engine.boundary import repository_around
 from waza_engine.frozen import frozen
@@ -22,9 +23,12 @@ from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
 
 SUFFIXES = frozenset({".yaml", ".yml"})
+
+Json: TypeAlias = dict[str, Any]
+Fixes: TypeAlias = "Mapping[tuple[str, Span], list[Json]]"
 
 log = logging.getLogger(__name__)
 
@@ -41,16 +45,18 @@ class Finding:
     message: str
     source: str = ""
     """The line of the file in which the problem begins."""
+    fixes: tuple[Json, ...] = ()
+    """Each fix that works, as its title and its edits; only if requested."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the finding as ``check --format json`` prints it."""
-        start, end = ({"line": line, "character": column} for line, column in (self.start, self.end))
         return {
             "path": self.path,
-            "range": {"start": start, "end": end},
+            "range": _range(*self.start, *self.end),
             "severity": self.severity,
             "code": self.code,
             "message": self.message,
+            **({"fixes": list(self.fixes)} if self.fixes else {}),
         }
 
 
@@ -72,13 +78,16 @@ _OURS_BY_NAME = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
 """Names of files that belong to a suite, whatever is in them."""
 
 
-def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
-    """Yield a report for every suite file among and below the paths, and for files that cannot be checked."""
+def check_paths(paths: Sequence[Path], *, fixes: bool = False) -> Iterator[Report]:
+    """Yield a report for every suite file among and below the paths, and for files that cannot be checked.
+
+    ``fixes`` requests the fixes of the findings, which takes longer: each is tried.
+    """
     workspace = workspace_of(paths)
     with workspace.project.disk.held_still():
         finished(read_suites(workspace.project))
         for file, named in each_file(paths):
-            report, workspace = _check_file(workspace, file, named=named)
+            report, workspace = _check_file(workspace, file, named=named, fixes=fixes)
             if report is not None:
                 yield report
 
@@ -168,7 +177,9 @@ def open_document(project: Project, path: Path) -> Document | None:
     return None if kind is None else Document(uri_of(absolute), 0, text.value, kind)
 
 
-def _check_file(workspace: Workspace, file: Path, *, named: bool) -> tuple[Report | None, Workspace]:
+def _check_file(
+    workspace: Workspace, file: Path, *, named: bool, fixes: bool
+) -> tuple[Report | None, Workspace]:
     """Return the report of a file, and the workspace for the next one."""
     project = workspace.project
     with failures_noted() as failures:
@@ -177,18 +188,56 @@ def _check_file(workspace: Workspace, file: Path, *, named: bool) -> tuple[Repor
             if document is None:
                 return _not_checked(project, file, named=named), workspace
             problems, workspace = diagnose_with_plug_ins(document, workspace)
-            findings = tuple(_finding(file, document.text, document.lines, problem) for problem in problems)
+            found: Fixes = _fixes(document, workspace, problems) if fixes else {}
+            findings = tuple(_finding(file, document, problem, found) for problem in problems)
         except Exception as error:  # noqa: BLE001 - reported to the user
             findings = ()
             failures.append(RuleFailure("the check", error))
     return Report(file, findings, failures=tuple(failures)), workspace
 
 
-def _finding(file: Path, text: str, lines: LineIndex, problem: Problem) -> Finding:
+def _fixes(
+    document: Document, workspace: Workspace, problems: Sequence[Problem]
+) -> Fixes:
+    """Return the fixes that an editor would offer, by the code and the place of their problem."""
+    from waza_language_server.features.actions.code_actions import code_actions_in_steps
+
+    found: dict[tuple[str, Span], list[Json]] = defaultdict(list)
+    around = workspace.with_document(document)
+    actions = finished(code_actions_in_steps(document, around, Span(0, len(document.text)), problems))
+    for action in actions:
+        edits = [edit for file in action.change.files for edit in file.edits]
+        shown = [
+            {"range": _range(*document.lines.positions(edit.span)), "newText": edit.text} for edit in edits
+        ]
+        for problem in action.problems:
+            found[problem.code, problem.span].append({"title": action.title, "edits": shown})
+    return found
+
+
+def _finding(
+    file: Path, document: Document, problem: Problem, fixes: Fixes
+) -> Finding:
+    lines = document.lines
     start, end = lines.position(problem.span.start), lines.position(problem.span.end)
     line = lines.line_span(start[0])
-    source = text[line.start : line.end]
-    return Finding(str(file), start, end, problem.severity, problem.code, problem.message, source)
+    return Finding(
+        str(file),
+        start,
+        end,
+        problem.severity,
+        problem.code,
+        problem.message,
+        document.text[line.start : line.end],
+        tuple(fixes.get((problem.code, problem.span), ())),
+    )
+
+
+def _range(line: int, column: int, end_line: int, end_column: int) -> Json:
+    return {
+        "start": {"line": line, "character": column},
+        "end": {"line": end_line, "character": end_column},
+    }
 
 
 def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:

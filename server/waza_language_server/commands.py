@@ -89,6 +89,9 @@ def check(
             "--max-warnings", min=0, metavar="NUMBER", help="Exit with 1 if there are more warnings."
         ),
     ] = None,
+    fixes: Annotated[
+        bool, typer.Option("--fixes", help="With --format json: add the fixes of each finding, as edits.")
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Print the findings alone, without the summary.")
     ] = False,
@@ -111,7 +114,7 @@ def check(
     incomplete = unread = 0
     repaired = _fix(paths) if fix else 0
     printer = Printer()
-    for report in check_paths(paths):
+    for report in check_paths(paths, fixes=fixes and output is Format.json):
         if report.note:
             complain(f"{report.path}: {report.note}")
             unread += report.unread

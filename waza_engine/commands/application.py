@@ -221,6 +221,42 @@ def strength(
     raise typer.Exit(strength_command(request, output_format.value, seed, references))
 
 
+@application.command("mcp", short_help="Serve a coding agent over the Model Context Protocol.")
+def mcp(
+    root: Annotated[
+        Path, typer.Argument(metavar="ROOT", help="The directory whose suites the agent may read and fix.")
+    ] = Path(),
+    allow_run: Annotated[
+        bool,
+        typer.Option("--allow-run", help="Add tools that start agents, judges and the programs of a suite."),
+    ] = False,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(metavar="USD", min=0, help="The budget of all runs of this session, in US dollars."),
+    ] = None,
+) -> None:
+    """Serve a coding agent over the Model Context Protocol, on standard input and output.
+
+    The agent can check and fix suites, look up graders and schemas, and ask why tasks failed. It can run
+    suites only with --allow-run.
+
+    Exit code 0: the agent closed the connection. 2: a package or the directory is missing.
+    """
+    from importlib.util import find_spec
+
+    from waza_engine.executors.packages import installing, missing_packages
+
+    if find_spec("mcp") is None:
+        complain(f"`waza-engine mcp` needs more packages: {installing(missing_packages())}")
+        raise typer.Exit(2)
+    if not root.is_dir():
+        complain(f"{root} is not a directory.")
+        raise typer.Exit(2)
+    from waza_engine.commands.coding_agents import serve_mcp
+
+    serve_mcp(root, allow_run=allow_run, max_cost=max_cost)
+
+
 application.registered_commands.extend(record_commands.registered_commands)
 
 
