@@ -196,9 +196,7 @@ def _check_file(
     return Report(file, findings, failures=tuple(failures)), workspace
 
 
-def _fixes(
-    document: Document, workspace: Workspace, problems: Sequence[Problem]
-) -> Fixes:
+def _fixes(document: Document, workspace: Workspace, problems: Sequence[Problem]) -> Fixes:
     """Return the fixes that an editor would offer, by the code and the place of their problem."""
     from waza_language_server.features.actions.code_actions import code_actions_in_steps
 
@@ -215,9 +213,7 @@ def _fixes(
     return found
 
 
-def _finding(
-    file: Path, document: Document, problem: Problem, fixes: Fixes
-) -> Finding:
+def _finding(file: Path, document: Document, problem: Problem, fixes: Fixes) -> Finding:
     lines = document.lines
     start, end = lines.position(problem.span.start), lines.position(problem.span.end)
     line = lines.line_span(start[0])

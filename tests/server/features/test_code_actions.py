@@ -173,6 +173,12 @@ def test_a_grader_type_of_a_plug_in_does_not_hinder_the_fix_of_another_grader() 
     assert actions[0].title == "Change to `text`"
 
 
+def test_fewer_fixes_are_tried_in_a_text_that_is_not_yaml() -> None:
+    text = "graders:\n" + "- type: txt\n" * 300
+    assert code_actions_module.most_tried(document(text)) == 11
+    assert code_actions_module.most_tried(document(f"{text}name: 'x\n")) == code_actions_module.FEWEST_TRIED
+
+
 def test_what_is_tried_for_one_menu_is_bounded() -> None:
     graders = "".join(f"- type: txt\n  name: g{at}\n" for at in range(code_actions_module.MOST_TRIED + 50))
     opened = document(f"graders:\n{graders}")

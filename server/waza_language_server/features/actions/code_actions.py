@@ -31,6 +31,8 @@ MOST_TRIED, FEWEST_TRIED = 40, 5
 """How many fixes are tried for one menu, those of the problems nearest to the start of the range first."""
 MOST_MENU_CHARACTERS = 40_000
 """How many characters the fixes of one menu judge, at least those of the first ``FEWEST_TRIED``."""
+FAULTS_COST = 3
+"""How many times as long a trial takes in a text that is not YAML: it is also judged as it may be meant."""
 MOST_ROUNDS = 10
 """Rounds of the action for the entire file: one fix may make another one possible."""
 MOST_JUDGED_CHARACTERS = 300_000
@@ -84,8 +86,9 @@ def code_actions_in_steps(
 
 
 def most_tried(document: Document) -> int:
-    """Return how many fixes are tried for a menu: fewer in a long document, where each takes longer."""
-    return min(MOST_TRIED, max(FEWEST_TRIED, MOST_MENU_CHARACTERS // max(len(document.text), 1)))
+    """Return how many fixes are tried for a menu: fewer in a long or broken text, where each takes longer."""
+    cost = max(len(document.text), 1) * (FAULTS_COST if document.tree.errors else 1)
+    return min(MOST_TRIED, max(FEWEST_TRIED, MOST_MENU_CHARACTERS // cost))
 
 
 def fixes_at(span: Span, problems: Sequence[Problem]) -> list[Chosen]:
