@@ -8,6 +8,7 @@ importing this package itself loads nothing heavy.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,6 +44,4 @@ def __getattr__(name: str) -> object:
     """Load the API with the first name that is used of it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from waza_engine import api
-
-    return getattr(api, name)
+    return getattr(importlib.import_module("waza_engine.api"), name)

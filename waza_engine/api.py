@@ -152,12 +152,14 @@ def grade(
     No agent is run. Judges keep their recorded verdicts without a ``judge_executor``. Raises
     ``SuiteFileError``, ``SuiteError``, or ``ResultsError`` for a record that cannot be graded.
     """
-    record = suite.record if isinstance(suite, Result) else record_of(_eval_file(suite))
-    if record is None:
-        raise ResultsError("The result was not written to a file, so it cannot be graded again.")
-    request = RegradeRequest(record, None, tasks, graders, judge_executor=judge_executor)
     try:
+        record = (
+            suite.record if isinstance(suite, Result) else record_of(_eval_file(suite), advice="run it first")
+        )
+        if record is None:
+            raise ResultsError("The result was not written to a file, so it cannot be graded again.")
         with ResidentSuites() as suites:
+            request = RegradeRequest(record, None, tasks, graders, judge_executor=judge_executor)
             regrading = prepare_regrading(request, suites)
             reports = graded(regrading, RunCancellation())
             return Result(conclusion_of(regrading, reports), record)

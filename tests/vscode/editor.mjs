@@ -27,7 +27,9 @@ export async function openFile(page, name, expectedText) {
 async function openList(page, key, input) {
   if (await input.isVisible()) await page.keyboard.press("Escape");
   await page.evaluate(() => {
-    if (document.activeElement?.tagName === "IFRAME") document.activeElement.blur();
+    if (document.activeElement?.tagName !== "IFRAME") return;
+    document.activeElement.blur();
+    document.querySelector(".tab.active")?.focus();
   });
   await page.keyboard.press(key);
   await input.waitFor({ timeout: 10_000 });

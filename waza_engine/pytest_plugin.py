@@ -1,0 +1,122 @@
+"""A pytest plugin: with ``--waza`` the tasks of suites are collected as tests.
+
+The first test of a suite runs all of its collected tasks, so that there is one record of a session. Without
+``--waza`` nothing of the engine is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from waza_engine.api import Result
+    from waza_engine.results.task_conclusion import TaskConclusion
+
+_SUITE_KEYS = {"tasks", "tasks_from", "config", "metrics"}
+_FOREIGN_KEYS = {"stimuli", "scenarios"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the plugin."""
+    group = parser.getgroup("waza", "waza evaluation suites")
+    group.addoption("--waza", action="store_true", help="Collect the tasks of eval.yaml files as tests.")
+    group.addoption(
+        "--waza-run",
+        action="store_true",
+        help="Run suites with the agent that they name, which may cost money. Without it, only suites of the "
+        "mock agent run; of others the newest record is graded again.",
+    )
+    parser.addini("waza", "Collect the tasks of eval.yaml files as tests.", type="bool", default=False)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
+    """Collect an eval file if that was requested."""
+    config = parent.config
+    if not (config.getoption("--waza") or config.getini("waza")):
+        return None
+    from waza_engine.spec.reading.file_names import EVAL_NAMES
+
+    if file_path.name not in EVAL_NAMES or _is_foreign(file_path):
+        return None
+    return cast("Any", SuiteFile).from_parent(parent, path=file_path)
+
+
+class SuiteFile(pytest.File):
+    """An eval file. Its tasks run together, when the first of them is tested."""
+
+    _results: Mapping[str, TaskConclusion] | None = None
+
+    def collect(self) -> Iterator[TaskItem]:
+        """Yield an item for each enabled task."""
+        from waza_engine.api import SuiteError, SuiteFileError, load_suite
+
+        try:
+            suite = load_suite(self.path)
+        except (SuiteError, SuiteFileError) as error:
+            raise self.CollectError(str(error)) from error
+        for task in suite.tasks:
+            yield cast("Any", TaskItem).from_parent(self, name=task.id)
+
+    def result_of(self, task: str) -> TaskConclusion | None:
+        """Return the result of a task, None if it has none."""
+        if self._results is None:
+            self._results = {}
+            self._results = {found.id: found for found in self._carried_out().tasks}
+        return self._results.get(task)
+
+    def _carried_out(self) -> Result:
+        """Run the selected tasks, or grade their newest record again."""
+        from waza_engine.api import ResultsError, grade, load_suite, run
+        from waza_engine.spec.executors import EXECUTORS
+
+        suite = load_suite(self.path)
+        tasks = [item.name for item in self.session.items if item.parent is self]
+        executor = EXECUTORS.get(suite.spec.config.executor or "")
+        if (executor is not None and not executor.costs) or self.config.getoption("--waza-run"):
+            return run(suite, tasks=tasks, fail_fast=self.config.getoption("maxfail") == 1)
+        try:
+            return grade(suite, tasks=tasks)
+        except ResultsError as error:
+            pytest.skip(f"{error} (`--waza-run` runs it with its agent)")
+
+
+class TaskItem(pytest.Item):
+    """A task of a suite."""
+
+    def runtest(self) -> None:
+        """Fail with the reason of the task and of each grader against it."""
+        suite = self.parent
+        assert isinstance(suite, SuiteFile)
+        found = suite.result_of(self.name)
+        if found is None or found.verdict in ("skipped", "not run", "lost"):
+            pytest.skip(found.reason if found is not None else "The task has no result.")
+        if found.verdict != "passed":
+            pytest.fail(_failure(found), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return the location of the test, as pytest prints it."""
+        return self.path, None, self.name
+
+
+def _failure(task: TaskConclusion) -> str:
+    against = [each for each in task.graders if each.verdict in ("failed", "errored")]
+    lines = [f"{grader.name} ({grader.type}): {grader.feedback}" for grader in against]
+    return "\n".join([task.error or task.reason, *lines])
+
+
+def _is_foreign(path: Path) -> bool:
+    """Return whether a file belongs to another tool that calls its files ``eval.yaml``, too."""
+    from waza_engine.spec.problems import SuiteFileError
+    from waza_engine.spec.reading.yaml_reader import read_yaml_file
+
+    try:
+        value = read_yaml_file(path).value
+    except SuiteFileError:
+        return False
+    return isinstance(value, Mapping) and (
+        not _FOREIGN_KEYS.isdisjoint(value) or _SUITE_KEYS.isdisjoint(value)
+    )
