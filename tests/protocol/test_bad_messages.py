@@ -273,34 +273,6 @@ def test_a_failed_introduction_can_be_repeated(tmp_path: Path) -> None:
         assert answers(client)
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {
-            "rootUri": "file://[/x",
-            "rootPath": "//x",
-            "processId": 2**70,
-            "initializationOptions": [1, {"trusted": 1}],
-            "capabilities": {"general": {"positionEncodings": ["utf-7", "utf-5"]}},
-        },
-        {
-            "rootUri": "vscode-vfs://github/a",
-            "processId": -5,
-            "initializationOptions": "x",
-            "capabilities": {"general": {"positionEncodings": []}},
-            "workspaceFolders": [{"uri": "file://[/", "name": ""}, {"uri": "::", "name": "\ud800"}],
-        },
-        {"rootUri": "", "processId": 0, "initializationOptions": {"interpreter": [], "trusted": "no"}},
-    ],
-)
-def test_an_odd_introduction_is_taken_as_far_as_it_goes(params: dict[str, Any]) -> None:
-    with RawClient() as client:
-        answer = client.initialize(**params)
-        assert answer["result"]["capabilities"]["positionEncoding"] == "utf-16"
-        assert answers(client)
-        assert client.ask("initialize", introduction())["error"]["code"] == -32600
-
-
 REGISTERS = {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}
 
 

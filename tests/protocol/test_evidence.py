@@ -86,16 +86,6 @@ async def test_a_new_grader_grades_the_recorded_answer(suite: Path) -> None:
         assert label(hint) == "↻ ✗ 0.50 1 of 2", hint.tooltip
 
 
-async def test_marks_go_with_their_results(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        assert len(await labels(editor, uri)) == 3
-        for file in (suite.parent / ".waza/results").glob("*.json"):
-            file.unlink()
-            change = types.FileEvent(file.as_uri(), types.FileChangeType.Deleted)
-            editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        assert await labels(editor, uri) == []
-
-
 async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_draw(tmp_path: Path) -> None:
     failing = "expected: {output_contains: [never said]}\n"
     path = write_suite(tmp_path, SUITE, one=TASK, two=TASK.replace("one", "two") + failing)
@@ -147,25 +137,6 @@ async def test_trigger_prompts_mark_their_file_and_what_could_not_be_tried_is_no
     }
     wrong = await states(did_trigger=False)
     assert wrong["trigger_tests.yaml"] == ("failed", "1 of 2 trigger prompts answered wrongly")
-
-
-async def test_the_suite_has_its_verdict_when_it_was_run_in_the_editor(tmp_path: Path) -> None:
-    path = write_suite(tmp_path, SUITE, one=TASK)
-    async with editing(tmp_path) as editor:
-        uri = editor.open(path)
-        await editor.command("waza.run", {"id": str(path)})
-        assert await labels(editor, uri) == ["✓ 1/1 task", "✓ 1.00", "✓"]
-
-
-async def test_a_task_file_shows_the_suites_graders_and_its_checkpoints(suite: Path) -> None:
-    talk = TASK + "  follow_up_prompts: [Say hello again]\ncheckpoints:\n  - after_turn: 1\n    graders:\n"
-    talk += "      - {type: text, name: asks, config: {contains: [never said]}}\n"
-    task = suite.parent / "tasks/one.yaml"
-    task.write_text(talk, "utf-8")
-    run(suite)
-    async with editing(suite.parent) as editor:
-        uri = editor.open(task)
-        assert await labels(editor, uri) == ["✗ asks after turn 1", "✓ 1 of the suite", "✗", "✗ 0.00"]
 
 
 async def test_the_mark_of_a_file_has_the_end_of_a_long_reason(tmp_path: Path) -> None:

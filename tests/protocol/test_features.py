@@ -116,16 +116,6 @@ async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path, o
         assert not await editor.text_document_code_action_async(params)
 
 
-async def test_completion_replaces_what_was_typed(suite: Path) -> None:
-    text = SUITE.replace("    name: greets\n", "    name: greets\n    wei\n")
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite, text)
-        (item,) = [item for item in await editor.complete(uri, 7, 7) if item.label == "weight"]
-        assert isinstance(item.text_edit, types.TextEdit)
-        assert item.text_edit.range == types.Range(types.Position(7, 4), types.Position(7, 7))
-        assert item.documentation is not None
-
-
 async def test_a_key_that_is_taken_opens_the_next_list_where_the_client_has_a_command_for_it(
     suite: Path,
 ) -> None:
@@ -195,16 +185,6 @@ async def test_enter_behind_the_first_key_of_an_item_begins_below_the_key(suite:
         assert written == "skill: 😀\ngraders:\n  - type: code\n    "
 
 
-async def test_hover_explains_and_says_what_it_explains(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        hover = await editor.hover(editor.open(suite), 7, 6)
-        assert hover is not None
-        assert isinstance(hover.contents, types.MarkupContent)
-        assert hover.contents.kind == types.MarkupKind.Markdown
-        assert hover.range is not None
-        assert hover.range.start.line == 7
-
-
 async def test_a_grader_type_links_to_its_page(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         hover = await editor.hover(editor.open(suite), 5, 10)
@@ -215,15 +195,6 @@ async def test_a_grader_type_links_to_its_page(suite: Path) -> None:
         page = path_of(link[1])
         assert page is not None
         assert f"## {link[2]}\n" in page.read_text("utf-8")
-
-
-async def test_lenses_stand_above_what_they_run(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        lenses = await editor.lenses(editor.open(suite))
-        assert [(lens.range.start.line, lens.command and lens.command.title) for lens in lenses] == [
-            (0, "▶ Run suite"),
-            (5, "▶ Run grader"),
-        ]
 
 
 async def test_the_lenses_of_a_range_are_those_that_begin_there(suite: Path) -> None:

@@ -117,13 +117,6 @@ async def test_an_unknown_type_asks_once(suite: Path) -> None:
         assert engines(editor) == [engine]
 
 
-async def test_known_types_start_no_engine(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite, SUITE.replace("reading_level", "behavior"))
-        await editor.pushed(uri, 1)
-        assert engines(editor) == []
-
-
 @pytest.mark.usefixtures("installed")
 async def test_nothing_is_asked_in_an_untrusted_workspace(suite: Path) -> None:
     async with opened(suite, options={"trusted": False}) as (editor, uri):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import psutil
@@ -13,23 +12,7 @@ from tests.protocol.editor import editing, write_suite
 pytestmark = pytest.mark.check
 
 HEAD = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"
-GENEROUS_SECONDS = 60
-"""For three edits, each with a hover right behind it, on a machine with much else to do."""
 MEBIBYTE = 1024 * 1024
-
-
-@pytest.mark.parametrize(
-    "text",
-    [HEAD + "[\n" * 500, "".join(f"k{i}: [\n" for i in range(1_000)), HEAD + "x:\n" + "\ta: b\n" * 20_000],
-    ids=["open brackets", "keys with open brackets", "tabs"],
-)
-async def test_a_hover_behind_each_edit_of_a_hostile_document_is_answered(tmp_path: Path, text: str) -> None:
-    async with editing(tmp_path) as editor:
-        uri = editor.open(write_suite(tmp_path, HEAD), text)
-        async with asyncio.timeout(GENEROUS_SECONDS):
-            for version, line in enumerate((0, text.count("\n") // 2, text.count("\n")), 2):
-                editor.insert(uri, version, line, 0, "x")
-                await editor.hover(uri, 0, 1)
 
 
 async def test_a_text_of_ten_megabytes_costs_little_memory_and_is_named_as_not_checked(

@@ -155,17 +155,6 @@ async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Pat
         assert [label(hint) for hint in await editor.hints(uri)][1:] == shown
 
 
-async def test_text_that_is_no_suite_shows_nothing_new_and_nothing_old_as_new(suite: Path) -> None:
-    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        await until(editor, uri, is_live)
-        editor.replace(uri, 2, SUITE.replace("- hello", "- [never").replace("name: reads", "name: [reads"))
-        await asyncio.sleep(0.5)
-        found = [label(hint) for hint in await editor.hints(uri)]
-        assert not any(each.startswith("⚡ ✗") for each in found)
-        editor.replace(uri, 3, SUITE)
-        assert is_live(await until(editor, uri, is_live))
-
-
 async def test_what_a_task_expects_is_judged_live(suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
@@ -210,12 +199,6 @@ async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:
         await editor.command("waza.regrade", {"id": f"{suite}::::says"})
         of_suite, *others = [label(hint) for hint in await editor.hints(uri)]
         assert (of_suite, others) == ("↻ ✗ 1 of 1 task", flipped[1:])
-
-
-async def test_without_assertions_only_these_keep_what_was_recorded(suite: Path) -> None:
-    async with opened(suite, limit=is_told_to_ask_again, options={"live": "no assertions"}) as (editor, uri):
-        found = await until(editor, uri, lambda found: "⚡ ✓" in found)
-        assert found[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "✓ 1.00", "✓"]
 
 
 @pytest.mark.parametrize("options", [{"live": "on", "trusted": False}, {"live": "off"}, {}])

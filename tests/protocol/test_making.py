@@ -155,33 +155,6 @@ async def test_what_another_tool_reads_is_let_go_when_it_is_saved(empty: Path, t
         assert await editor.problems(uri) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "ours"),
-    [
-        ("skill: pdf-filler\n", True),
-        ("name: a\nskill: pdf-filler\ndes", True),
-        ("name: a\n", False),
-        ("skill: pdf-filler\nlevel: 3\n", False),
-        ("- skill: pdf-filler\n", False),
-        ("skill: x\ntests: []\n", False),
-    ],
-)
-async def test_a_begun_suite_is_known_by_its_skill(
-    empty: Path, tmp_path: Path, text: str, *, ours: bool
-) -> None:
-    async with editing(tmp_path, pulls=True) as editor:
-        uri = editor.open(empty, text)
-        assert bool(await editor.problems(uri)) == ours
-
-
-async def test_an_empty_eval_file_without_a_skill_is_nobodys(tmp_path: Path) -> None:
-    (tmp_path / "eval.yaml").touch()
-    async with editing(tmp_path) as editor:
-        uri = editor.open(tmp_path / "eval.yaml")
-        assert await editor.complete(uri, 0, 0) == []
-        assert await editor.lenses(uri) == []
-
-
 async def test_a_skill_file_makes_its_suite_and_then_runs_it(skill: Path, tmp_path: Path) -> None:
     async with editing(tmp_path, limit=is_asked_to_show_files) as editor:
         uri = editor.open(skill)
@@ -242,16 +215,6 @@ async def test_what_is_there_is_told_without_words_of_the_command_line(skill: Pa
         with pytest.raises(JsonRpcException) as taken:
             await editor.command("waza.newTask", {"suite": suite, "id": "one"})
         assert taken.value.message.endswith("one.yaml is already there.")
-
-
-async def test_trigger_tests_get_no_grader(skill: Path, tmp_path: Path) -> None:
-    async with editing(tmp_path) as editor:
-        made = await editor.command("waza.newSuite", {"skill": str(skill)})
-        triggers = Path(made["eval"]).with_name("trigger_tests.yaml")
-        before = triggers.read_bytes()
-        with pytest.raises(JsonRpcException, match="have no graders"):
-            await editor.command("waza.newGrader", {"file": str(triggers), "type": "text"})
-        assert triggers.read_bytes() == before
 
 
 async def test_nothing_is_made_in_an_untrusted_workspace(skill: Path, tmp_path: Path) -> None:

@@ -64,10 +64,3 @@ async def test_a_client_that_lets_a_model_be_chosen_is_told_those_of_the_suite_f
     assert told[0] == {"name": "our-own-model", "words": "used in this project"}
     assert {"name": "gpt-4o", "words": "$2.5 in · $10 out a million tokens"} in told
     assert len({each["name"] for each in told}) == len(told)
-
-
-async def test_an_untrusted_workspace_tells_the_models_of_its_files_alone(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, SUITE)
-    async with editing(tmp_path, options={"trusted": False}) as editor:
-        told = await editor.protocol.send_request_async("waza/models", {"id": suite.as_posix()})
-    assert [each["name"] for each in told] == ["gpt-4o"]

@@ -82,16 +82,6 @@ async def test_an_action_puts_a_grader_into_the_suite_and_its_hint_is_live(suite
         await until_hint(editor, uri, "⚡ ✗ 4 of 6")
 
 
-async def test_what_is_not_in_the_trial_becomes_nothing(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        await until_hint(editor, editor.open(suite), "⚡")
-        assert await offered(editor, suite, "zebra") == []
-        assert await offered(editor, suite, " ") == []
-        for given in ({"id": str(suite), "trial": 1}, {"id": f"{suite}::t0", "trial": 0}):
-            with pytest.raises(JsonRpcException, match="must be"):
-                await editor.protocol.send_request_async("waza/newGraders", {**given, "text": "Deployed"})
-
-
 async def test_the_command_asks_which_and_writes_it(suite: Path) -> None:
     async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
         taken, asked = taking(editor, TITLES[0])

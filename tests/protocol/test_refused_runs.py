@@ -102,12 +102,6 @@ async def test_a_refused_run_of_a_task_says_nothing_of_others(
         assert await labels(editor, tasks / "two.yaml") == ["✓ 1.00", "✓ 1 of the suite"]
 
 
-async def test_a_suite_that_never_ran_says_why_it_did_not(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY)
-        assert await labels(editor, suite) == [NO_KEY]
-
-
 async def test_answers_that_are_graded_again_behind_a_refused_run_are_shown(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         await asked(editor, "waza.run", str(suite))

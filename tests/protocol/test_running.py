@@ -169,13 +169,6 @@ async def test_a_client_that_asks_for_options_has_a_lens_for_it_and_runs_with_th
         ]
 
 
-async def test_scores_and_lenses_are_drawn_again_when_a_run_ends(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        editor.open(suite)
-        await editor.command("waza.run", {"suite": str(suite), "task": None, "grader": None})
-        await editor.until(lambda: editor.refreshed["code lenses"] >= 2)
-
-
 async def test_a_task_runs_alone(suite: Path) -> None:
     task = suite.parent / "tasks" / "two.yaml"
     async with editing(suite.parent) as editor:
@@ -303,16 +296,6 @@ async def test_cancelling_the_request_cancels_its_run(hanging_suite: Path) -> No
         )
 
 
-async def test_the_server_answers_while_something_runs(hanging_suite: Path) -> None:
-    async with opened(hanging_suite, pulls=True) as (editor, uri):
-        running = await hang(editor, hanging_suite)
-        started = time.monotonic()
-        assert await editor.problems(uri) == []
-        assert time.monotonic() - started < 1 + ON_A_BUSY_MACHINE
-        await editor.command("waza.cancel")
-        await running
-
-
 async def test_a_killed_engine_ends_the_run_and_the_next_one_works(suite: Path, hanging_suite: Path) -> None:
     async with editing(suite.parent) as editor:
         running = await hang(editor, hanging_suite)
@@ -324,40 +307,6 @@ async def test_a_killed_engine_ends_the_run_and_the_next_one_works(suite: Path, 
         mend(hanging_suite)
         assert (await editor.command("waza.run", {"suite": str(suite)}))["status"] == "failed"
         assert "did not finish" in editor.messages[0].message
-
-
-async def test_shutdown_in_the_middle_of_a_run_leaves_no_process(hanging_suite: Path) -> None:
-    async with editing(hanging_suite.parent) as editor:
-        running = await hang(editor, hanging_suite)
-        processes = family(editor)
-        await editor.shutdown_session()
-        await asyncio.wait([running], timeout=2 + ON_A_BUSY_MACHINE)
-        await editor.until(
-            lambda: all(has_ended(process) for process in processes), seconds=2 + ON_A_BUSY_MACHINE
-        )
-        editor.capabilities = None
-
-
-async def test_the_end_of_input_in_the_middle_of_a_run_leaves_no_process(hanging_suite: Path) -> None:
-    async with editing(hanging_suite.parent) as editor:
-        await hang(editor, hanging_suite)
-        processes = [psutil.Process(editor.process_id), *family(editor)]
-        assert editor._server is not None
-        assert editor._server.stdin is not None
-        editor._server.stdin.close()
-        await editor.until(
-            lambda: all(has_ended(process) for process in processes), seconds=3 + ON_A_BUSY_MACHINE
-        )
-        editor.capabilities = None
-
-
-async def test_a_killed_server_leaves_no_process(hanging_suite: Path) -> None:
-    async with editing(hanging_suite.parent) as editor:
-        await hang(editor, hanging_suite)
-        processes = family(editor)
-        psutil.Process(editor.process_id).kill()
-        await editor.until(lambda: all(has_ended(process) for process in processes), seconds=5)
-        editor.capabilities = None
 
 
 async def test_nothing_runs_in_an_untrusted_workspace(suite: Path) -> None:

@@ -65,24 +65,3 @@ def test_as_much_folds_as_the_client_takes(suite: Path) -> None:
     assert asked(suite, "foldingRange", {"foldingRange": {"rangeLimit": 1}}) == [
         {"startLine": 3, "endLine": 7}
     ]
-
-
-def test_a_selection_grows(suite: Path) -> None:
-    (found,) = asked(suite, "selectionRange", {}, positions=[{"line": 5, "character": 14}])
-    columns = (found["range"]["start"]["character"], found["range"]["end"]["character"])
-    quoted = found["parent"]["range"]
-    assert columns == (11, 20)
-    assert (quoted["start"]["character"], quoted["end"]["character"]) == (10, 21)
-
-
-def test_a_link_leads_to_a_file(suite: Path) -> None:
-    (link,) = asked(suite, "documentLink", {})
-    assert link["target"] == uri_of(suite.parent / "tasks" / "one.yaml")
-    assert link["range"]["start"] == {"line": 2, "character": 9}
-
-
-def test_nothing_is_said_of_what_is_no_suite_file(tmp_path: Path) -> None:
-    other = tmp_path / "compose.yaml"
-    other.write_text("services: {}\n", "utf-8")
-    for method in ("documentSymbol", "foldingRange", "documentLink"):
-        assert asked(other, method, {}) is None

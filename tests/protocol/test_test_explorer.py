@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shutil
@@ -138,19 +137,6 @@ async def test_a_suite_whose_tasks_are_all_switched_off_runs_with_nothing(
     async with editing(tmp_path) as editor:
         (found,) = await editor.protocol.send_request_async("waza/tests", {"parent": None})
     assert found["runs"] == (None if is_off else path.as_posix())
-
-
-async def test_who_types_while_the_suites_are_read_gets_the_tree(tmp_path: Path) -> None:
-    suites = [write_suite(tmp_path / f"suite{number}", SUITE, one=ONE) for number in range(100)]
-    async with editing(tmp_path) as editor:
-        uri = editor.open(suites[0])
-        asked = asyncio.ensure_future(items_below(editor))
-        for version in range(2, 30):
-            await asyncio.sleep(0.01)
-            editor.insert(uri, version, 0, 0, "# more\n")
-        found = await asked
-        assert len(found) == len(suites)
-        assert 0 <= next(line for _, _, _, _, line in found) < 30
 
 
 async def test_a_suite_that_is_gone_leaves_the_tree_though_its_editor_is_open(suite: Path) -> None:

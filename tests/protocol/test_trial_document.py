@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 import pytest
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
@@ -81,15 +80,6 @@ async def test_a_hint_opens_a_trial_that_fails_with_its_marks(suite: Path) -> No
     ]
 
 
-async def test_after_an_edit_that_is_not_saved_other_text_is_marked(suite: Path, text: str) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
-        await live_hint(editor, uri, "6 of 6")
-        editor.replace(uri, 2, text.replace("- deployed to", "- '(?i)deployed to'"))
-        answer = await opened(editor, {"id": f"{suite}::t0", "trial": 1})
-    assert ("found", "Deployed to", '✓ greets: regex_match "(?i)deployed to"') in shown(answer)
-
-
 async def test_a_hover_opens_the_trial_that_it_tells_of(suite: Path, text: str) -> None:
     line = next(at for at, each in enumerate(text.splitlines()) if "deployed" in each)
     async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
@@ -111,11 +101,3 @@ async def test_a_client_that_opens_no_trials_gets_no_links(suite: Path) -> None:
         hint = await live_hint(editor, editor.open(suite), "6 of 6")
     assert isinstance(hint.label, str)
     assert "openTrial" not in str(hint.tooltip)
-
-
-async def test_what_is_not_judged_live_cannot_be_read(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        await live_hint(editor, editor.open(suite), "6 of 6")
-        for task, trial, why in (("t0", 9, "can be read while"), ("", 1, "must be that of a task")):
-            with pytest.raises(JsonRpcException, match=why):
-                await opened(editor, {"id": f"{suite}::{task}" if task else str(suite), "trial": trial})

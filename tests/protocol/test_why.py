@@ -70,22 +70,6 @@ async def test_a_text_shows_where_the_answer_comes_nearest(suite: Path, text: st
     assert "Hello, the function `add` is done.\n           ^^^^^^^^^^^^^^^^^\n" in said
 
 
-async def test_a_pattern_shows_what_would_match_above_what_it_means(suite: Path, text: str) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        said = await told(editor, editor.open(suite), text, "deployed to", "would match")
-    assert 'with upper and lower case ignored it would match: "(?i)deployed to"' in said
-    assert "Deployed to https://example.org/1\n^^^^^^^^^^^\n" in said
-
-
-async def test_an_assertion_shows_the_values_of_its_parts_and_the_clause_that_decides(
-    suite: Path, text: str
-) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        said = await told(editor, editor.open(suite), text, "len(output)", "decides")
-    assert "not true: `'x' in output` decides" in said
-    assert "| `len(output)` | `49` |" in said
-
-
 async def test_a_limit_shows_what_was_observed_of_the_text_as_it_is_typed(suite: Path, text: str) -> None:
     async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         said = await told(editor, uri, text, "max_tool_calls", "Observed")
