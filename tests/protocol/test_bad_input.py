@@ -10,7 +10,6 @@ import pytest_asyncio
 from lsprotocol import types
 
 from tests.protocol.editor import Editor, editing, write_suite
-from waza_language_server.project.uris import uri_of
 
 pytestmark = pytest.mark.check
 
@@ -113,8 +112,7 @@ async def test_a_file_deleted_while_open_is_still_served(tmp_path: Path) -> None
         suite.unlink()
         (tmp_path / "tasks" / "one.yaml").unlink()
         (tmp_path / "tasks").rmdir()
-        changes = [types.FileEvent(uri_of(suite), types.FileChangeType.Deleted)]
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        editor.changed(suite, kind=types.FileChangeType.Deleted)
         await use_every_feature(editor, uri, SUITE)
         editor.insert(uri, 2, 0, 0, "# still typing\n")
         assert "unknown-key" in [d.code for d in await editor.problems(uri)]

@@ -115,8 +115,7 @@ async def test_a_file_changed_outside_is_looked_at_again(suite: Path) -> None:
         before = await editor.problems(uri)
         other = suite.parent / "tasks" / "two.yaml"
         other.write_text(TASK.replace("one", "two"), "utf-8")
-        change = types.FileEvent(uri_of(other), types.FileChangeType.Created)
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        editor.changed(other, kind=types.FileChangeType.Created)
         await editor.until(lambda: editor.diagnostic_refresh_count)
         assert len(await editor.problems(uri)) <= len(before)
 

@@ -43,7 +43,7 @@ def suite(model: ScriptedModel, tmp_path: Path) -> Path:
 
 async def title(editor: Editor, uri: str, start: str) -> str:
     """Return what the lens says that begins like this; without the time, which depends on the machine."""
-    titles = [found.command.title for found in await editor.lenses(uri) if found.command is not None]
+    titles = await editor.titles(uri)
     return re.sub(r" · \d+ (?:s|min)\b", "", next(found for found in titles if found.startswith(start)))
 
 
@@ -64,8 +64,7 @@ async def test_settings_of_the_client_and_what_is_saved_count(suite: Path) -> No
         await editor.until(lambda: editor.refreshed["code lenses"])
         assert "≈ $14.10 · 6 trials" in await title(editor, uri, "▶ Run suite")
         seen = editor.refreshed["code lenses"]
-        settings = {"waza": {"run": {"executor": "mock"}}}
-        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        editor.configure(run={"executor": "mock"})
         await editor.until(lambda: editor.refreshed["code lenses"] > seen)
         await editor.lenses(uri)
         await editor.until(lambda: editor.refreshed["code lenses"] > seen + 1)
@@ -81,8 +80,7 @@ async def test_the_settings_of_the_folder_of_a_suite_count_before_those_of_the_w
         await editor.until(lambda: editor.refreshed["code lenses"])
         assert "≈ $9.40 · 4 trials" in await title(editor, uri, "▶ Run suite")
         seen = editor.refreshed["code lenses"]
-        settings = {"waza": {"runByFolder": {others: {"trials": 5}}}}
-        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        editor.configure(runByFolder={others: {"trials": 5}})
         await editor.until(lambda: editor.refreshed["code lenses"] > seen)
         await editor.lenses(uri)
         await editor.until(lambda: editor.refreshed["code lenses"] > seen + 1)

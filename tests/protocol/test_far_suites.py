@@ -37,8 +37,7 @@ def codes(editor: Editor, uri: str) -> list[str]:
 
 
 def told(editor: Editor, path: Path) -> None:
-    changes = [types.FileEvent(uri_of(path), types.FileChangeType.Created)]
-    editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+    editor.changed(path, kind=types.FileChangeType.Created)
 
 
 async def test_what_is_shown_of_an_open_task_is_made_good(task: Path, tmp_path: Path) -> None:

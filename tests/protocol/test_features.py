@@ -83,12 +83,12 @@ def _runnable(found: dict[str, Any]) -> tuple[object, ...]:
     return *(found[key] for key in ("id", "kind", "label")), found["range"]["start"]["line"], found["parent"]
 
 
-@pytest.mark.parametrize("params", [None, {}, [], {"textDocument": None}])
-async def test_odd_questions_for_what_can_be_run_are_refused(suite: Path, params: object) -> None:
+async def test_odd_questions_for_what_can_be_run_are_refused(suite: Path) -> None:
     async with editing(suite.parent) as editor:
-        with pytest.raises(JsonRpcException) as refusal:
-            await editor.protocol.send_request_async("waza/runnables", params)
-        assert refusal.value.code == -32602
+        for params in (None, {}, [], {"textDocument": None}):
+            with pytest.raises(JsonRpcException) as refusal:
+                await editor.protocol.send_request_async("waza/runnables", params)
+            assert refusal.value.code == -32602
 
 
 async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Path) -> None:
@@ -107,13 +107,13 @@ async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Pa
         }
 
 
-@pytest.mark.parametrize("only", [["refactor"], ["source.organizeImports"], []])
-async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path, only: list[str]) -> None:
+async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
         place = types.Range(types.Position(8, 8), types.Position(8, 8))
-        context = types.CodeActionContext([], only=[types.CodeActionKind(kind) for kind in only])
-        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
-        assert not await editor.text_document_code_action_async(params)
+        for only in (["refactor"], ["source.organizeImports"], []):
+            context = types.CodeActionContext([], only=[types.CodeActionKind(kind) for kind in only])
+            params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
+            assert not await editor.text_document_code_action_async(params)
 
 
 async def test_a_key_that_is_taken_opens_the_next_list_where_the_client_has_a_command_for_it(
@@ -145,7 +145,7 @@ async def test_what_is_being_written_is_red_when_it_is_saved_or_left(suite: Path
         assert [each.code for each in await editor.pushed(uri, 3)] == ["wrong-type"]
         editor.insert(uri, 4, 9, 6, "p")
         assert await editor.pushed(uri, 4) == []
-        editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        editor.saved(uri)
         await editor.until(lambda: editor.diagnostics[uri])
         assert [each.code for each in editor.diagnostics[uri]] == ["wrong-type"]
 

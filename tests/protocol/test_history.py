@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
 from tests.engine.suites import run
-from tests.patience import ON_A_BUSY_MACHINE
-from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
+from tests.protocol.editor import editing, is_told_to_ask_again, write_suite
 
 pytestmark = pytest.mark.check
 
@@ -27,29 +24,17 @@ SAME = "1.00 → 1.00 → 1.00"
 TASK = "id: one\nname: one\ninputs:\n  prompt: Say hello\n"
 
 
-async def labels(editor: Editor, uri: str, shown: Callable[[list[str]], bool]) -> list[str]:
-    """Ask for the hints until they are as they should be; return them as they were last."""
-    found: list[str] = []
-    for _ in range(int(ON_A_BUSY_MACHINE * 20)):
-        found = [str(hint.label) for hint in await editor.hints(uri)]
-        if shown(found):
-            break
-        await asyncio.sleep(0.05)
-    return found
-
-
 async def test_runs_over_time_stand_behind_the_name_and_follow_the_results(tmp_path: Path) -> None:
     path = write_suite(tmp_path, SUITE, one=TASK)
     for _ in range(3):
         run(path)
     async with editing(tmp_path, limit=is_told_to_ask_again, options={"live": "on"}) as editor:
         uri = editor.open(path)
-        assert SAME in await labels(editor, uri, lambda found: SAME in found)
+        assert SAME in await editor.labels_until(uri, lambda found: SAME in found)
         record = run(path)[0].results_file
         assert record is not None
-        change = types.FileEvent(record.as_uri(), types.FileChangeType.Created)
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        assert f"… {SAME}" in await labels(editor, uri, lambda found: f"… {SAME}" in found)
+        editor.changed(record, kind=types.FileChangeType.Created)
+        assert f"… {SAME}" in await editor.labels_until(uri, lambda found: f"… {SAME}" in found)
 
 
 async def test_a_client_that_wants_no_history_gets_none(tmp_path: Path) -> None:
@@ -59,6 +44,6 @@ async def test_a_client_that_wants_no_history_gets_none(tmp_path: Path) -> None:
     options = {"live": "on", "hints": {"history": False}}
     async with editing(tmp_path, limit=is_told_to_ask_again, options=options) as editor:
         uri = editor.open(path)
-        found = await labels(editor, uri, lambda found: any(each.startswith("⚡") for each in found))
+        found = await editor.labels_until(uri, lambda found: any(each.startswith("⚡") for each in found))
         assert SAME not in found
         assert not (path.parent / ".waza" / "results" / "history.sqlite").exists()

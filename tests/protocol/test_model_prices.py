@@ -60,7 +60,7 @@ async def test_a_client_that_lets_a_model_be_chosen_is_told_those_of_the_suite_f
         asked = {"id": f"{suite.as_posix()}::::some grader"}
         told = await editor.protocol.send_request_async("waza/models", asked)
         with pytest.raises(JsonRpcException, match="must be that of a suite"):
-            await editor.protocol.send_request_async("waza/models", {"id": ""})
+            await editor.ask("waza/models", id="")
     assert told[0] == {"name": "our-own-model", "words": "used in this project"}
     assert {"name": "gpt-4o", "words": "$2.5 in · $10 out a million tokens"} in told
     assert len({each["name"] for each in told}) == len(told)

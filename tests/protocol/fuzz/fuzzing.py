@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from pathlib import Path
 
 from tests.protocol.fuzz.conduct import play
 from tests.protocol.fuzz.findings import FoundError, Settings, Step, write_replay
-from tests.protocol.fuzz.measurements import Measurements
 from tests.protocol.fuzz.scenario import scenario, settings_of
 from tests.protocol.fuzz.session import Limits, Session
 
@@ -20,17 +20,18 @@ class Outcome:
     """How a session went. ``steps`` are those that were played, the last of them made the finding."""
 
     settings: Settings
-    measurements: Measurements
+    messages: int
+    checks: Counter[str]
     steps: Sequence[Step] = ()
     finding: FoundError | None = None
 
 
-def run_session(seed: int, count: int, features: frozenset[str], limits: Limits) -> Outcome:
+def run_session(seed: int, count: int, limits: Limits) -> Outcome:
     """Play the session of a seed, with about ``count`` messages."""
-    settings = settings_of(seed, features)
+    settings = settings_of(seed)
     with _folder() as root:
         session = Session(settings, root, limits)
-        return _played(session, scenario(session, count, features))
+        return _played(session, scenario(session, count))
 
 
 def replay(settings: Settings, steps: Sequence[Step], limits: Limits) -> Outcome:
@@ -64,4 +65,4 @@ def _played(session: Session, steps: Iterable[Step]) -> Outcome:
         finding = found
     finally:
         session.close()
-    return Outcome(session.settings, session.measurements, session.steps, finding)
+    return Outcome(session.settings, session.messages, session.checks, session.steps, finding)
