@@ -26,6 +26,7 @@ from tests.protocol.started_server import CAN_START, StartedServer, start_server
 from waza_language_server.project.uris import uri_of
 from waza_language_server.text.line_index import LineIndex
 
+TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 SERVER = (sys.executable, "-m", "waza_language_server", "--stdio")
 T = TypeVar("T")
 EditorName = Literal["neovim", "visual-studio-code", "emacs"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 from lsprotocol import types
 
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import TASK, Editor, editing, write_suite
 
 pytestmark = pytest.mark.check
 
@@ -24,7 +25,6 @@ graders:
     config:
       containz: [hello]
 """
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 
 ANCHOR_BOMB = SUITE + "".join(
     f"x{level}: &x{level} [{', '.join([f'*x{level - 1}'] * 10)}]\n" if level else "x0: &x0 [a, a]\n"
@@ -116,3 +116,20 @@ async def test_a_file_deleted_while_open_is_still_served(tmp_path: Path) -> None
         await use_every_feature(editor, uri, SUITE)
         editor.insert(uri, 2, 0, 0, "# still typing\n")
         assert "unknown-key" in [d.code for d in await editor.problems(uri)]
+
+
+SHORT = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"
+MEBIBYTE = 1024 * 1024
+
+
+async def test_a_text_of_ten_megabytes_costs_little_memory_and_is_named_as_not_checked(
+    tmp_path: Path,
+) -> None:
+    async with editing(tmp_path) as editor:
+        uri = editor.open(write_suite(tmp_path, SHORT), SHORT + "description: " + "word " * 2_000_000 + "\n")
+        (problem,) = await editor.problems(uri)
+        assert "not checked" in problem.message
+        editor.insert(uri, 2, 1, 0, "x")
+        await editor.hover(uri, 0, 1)
+        assert await editor.complete(uri, 2, 0) == []
+        assert psutil.Process(editor.process_id).memory_info().rss < 300 * MEBIBYTE

@@ -11,7 +11,7 @@ from jsonschema_rs import validator_for
 from junitparser import JUnitXml
 
 from tests.command_line import Finished, language_server
-from tests.protocol.editor import write_suite
+from tests.protocol.editor import TASK, write_suite
 from waza_language_server.analysis.codes import CODES
 from waza_language_server.check import Finding
 from waza_language_server.check_reports import github_annotations, gitlab_report, sarif_log
@@ -26,7 +26,6 @@ tasks: ["tasks/*.yaml"]
 graders:
   - {type: text, name: "😀", config: {containz: [hello]}}
 """
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 
 
 def test_sarif_has_a_rule_and_a_region_for_each_finding(tmp_path: Path) -> None:

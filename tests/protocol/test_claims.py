@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.protocol.editor import editing, write_suite
+from tests.protocol.editor import TASK, editing, write_suite
 from waza_engine.steps import finished
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.services.session import Change, Session
@@ -24,7 +24,6 @@ graders:
 """
 OF_CASES = SUITE.replace("tasks/", "cases/")
 FOREIGN = "providers: [openai]\nprompts: [hello]\ntests: []\n"
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 NO_TASK = "note: one\n"
 EVALS = (SUITE, OF_CASES, FOREIGN, "", SUITE.replace('tasks: ["', 'tasks: ["x'))
 TASKS = (TASK, NO_TASK, "name: one\ntags: [a]\n", FOREIGN)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.command_line import language_server
 from tests.patience import ON_A_BUSY_MACHINE
-from tests.protocol.editor import write_suite
+from tests.protocol.editor import TASK, write_suite
 
 pytestmark = pytest.mark.check
 
@@ -27,7 +27,6 @@ graders:
   - {type: text, name: "😀", config: {containz: [hello]}}
 """
 VALID = SUITE.replace("containz", "contains")
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 
 
 def test_check_prints_each_problem_at_its_place_and_counts(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import psutil
 import pytest
 from lsprotocol import types
 
-from tests.protocol.editor import editing, write_suite
+from tests.protocol.editor import TASK, editing, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
@@ -28,7 +28,6 @@ graders:
       contains: [hello]
 """
 MISSPELT = SUITE.replace("contains", "containz")
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 
 
 @pytest.fixture

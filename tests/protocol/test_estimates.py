@@ -1,4 +1,4 @@
-"""What a run will cost and take, on its lens and before it passes a limit; a scripted model answers."""
+"""What a run will cost and take, and what the user is asked before it; a scripted model answers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from lsprotocol import types
 
 from tests.conftest import StartModel
+from tests.engine import suites
 from tests.engine.suites import run
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
@@ -115,3 +116,25 @@ async def test_nobody_is_asked_before_a_run_that_is_free_or_within_its_limit(sui
             found = await editor.command("waza.run", {"id": str(suite), "options": options})
             assert found["status"] in ("completed", "failed")
         assert not any("cost" in told.message for told in editor.messages)
+
+
+@pytest.mark.parametrize(("answer", "status"), [("Cancel", "canceled"), ("Run Anyway", "completed")])
+async def test_a_run_with_a_grader_that_cannot_grade_is_asked_about(
+    answer: str, status: str, tmp_path: Path
+) -> None:
+    suite = suites.write_suite(
+        tmp_path, {"a": suites.task("a")}, graders="- {name: greets, config: {contains: [hello]}}\n"
+    )
+    async with editing(suite.parent) as editor:
+        questions: list[str] = []
+
+        def answered(question: types.ShowMessageRequestParams) -> types.MessageActionItem:
+            questions.append(question.message)
+            return types.MessageActionItem(answer)
+
+        editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)(answered)
+        found: Any = await editor.command("waza.run", {"id": str(suite)})
+        assert (found["status"] == "canceled") == (status == "canceled")
+        (question,) = questions
+        assert question.startswith("The verdict of this run would mean nothing. eval.yaml, line ")
+        assert ": missing-grader-type: " in question

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types
 
 from tests.engine.suites import run
-from tests.protocol.editor import editing, label_of, write_suite
+from tests.protocol.editor import editing, is_told_to_ask_again, label_of, write_suite
 from tests.protocol.workspace import opened
 
 pytestmark = pytest.mark.check
@@ -139,3 +140,39 @@ async def test_the_mark_of_a_file_has_the_end_of_a_long_reason(tmp_path: Path) -
         found = await editor.ask("waza/fileMarks")
     told = {(Path(mark["uri"]).name, mark["state"], mark["reason"]) for mark in found}
     assert told == {("eval.yaml", "error", f"! {reason}"), ("one.yaml", "error", f"! {reason}")}
+
+
+OVER_TIME = """\
+name: over time
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - {type: text, name: says, config: {contains: [hello]}}
+"""
+SAME = "1.00 → 1.00 → 1.00"
+
+
+async def test_runs_over_time_stand_behind_the_name_and_follow_the_results(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, OVER_TIME, one=TASK)
+    for _ in range(3):
+        run(path)
+    async with editing(tmp_path, limit=is_told_to_ask_again, options={"live": "on"}) as editor:
+        uri = editor.open(path)
+        assert SAME in await editor.labels_until(uri, lambda found: SAME in found)
+        record = run(path)[0].results_file
+        assert record is not None
+        editor.changed(record, kind=types.FileChangeType.Created)
+        assert f"… {SAME}" in await editor.labels_until(uri, lambda found: f"… {SAME}" in found)
+
+
+async def test_a_client_that_wants_no_history_gets_none(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, OVER_TIME, one=TASK)
+    for _ in range(3):
+        run(path)
+    options = {"live": "on", "hints": {"history": False}}
+    async with editing(tmp_path, limit=is_told_to_ask_again, options=options) as editor:
+        uri = editor.open(path)
+        found = await editor.labels_until(uri, lambda found: any(each.startswith("⚡") for each in found))
+        assert SAME not in found
+        assert not (path.parent / ".waza" / "results" / "history.sqlite").exists()

@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.protocol.editor import applied, editing, edits_of, write_suite
+from tests.protocol.editor import TASK, applied, editing, edits_of, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import path_of
 
@@ -27,7 +27,6 @@ graders:
     config:
       containz: ["😀", hello]
 """
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 
 
 @pytest.fixture

@@ -238,37 +238,6 @@ async def test_the_lens_of_a_running_suite_cancels_it(hanging_suite: Path) -> No
         assert lens(await editor.lenses(uri), 0).title == "▶ Run suite"
 
 
-async def test_what_a_run_has_not_come_to_yet_does_not_look_as_if_it_had(hanging_suite: Path) -> None:
-    now = hanging_suite.parent / "now"
-    body = "".join(f"    {line}\n" for line in HANGS.splitlines())
-    (hanging_suite.parent / "hang.py").write_text(
-        f"import os\nif os.path.exists({str(now)!r}):\n{body}", "utf-8"
-    )
-    task = hanging_suite.parent / "tasks" / "two.yaml"
-    task.write_text(TASK.format(id="two"), "utf-8")
-
-    async with editing(hanging_suite.parent) as editor:
-        uris = [editor.open(task), editor.open(hanging_suite)]
-
-        async def labels() -> list[str]:
-            # A check has its grader's words beside it, and none of its own.
-            hints = [hint for uri in uris for hint in await editor.hints(uri)]
-            return [str(hint.label) for hint in hints if "recorded" in str(hint.tooltip).lower()]
-
-        await editor.command("waza.run", {"suite": str(hanging_suite)})
-        before = await labels()
-        assert len(before) > 3
-        assert not any("stale" in label for label in before)
-        now.touch()
-        running = await hang(editor, hanging_suite)
-        while_it_runs = await labels()
-        older = [label for label in while_it_runs if " · stale" not in label]
-        assert (older, len(while_it_runs)) == ([], len(before))
-        await editor.command("waza.cancel", {"id": hanging_suite.as_posix()})
-        assert (await running)["status"] == "canceled"
-        assert not any("runs again" in label for label in await labels())
-
-
 async def test_the_progress_bar_cancels_its_run(hanging_suite: Path) -> None:
     async with editing(hanging_suite.parent) as editor:
         running = await hang(editor, hanging_suite)

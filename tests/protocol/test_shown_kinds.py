@@ -1,10 +1,11 @@
-"""A client says which kinds of lenses and hints it shows, at first and later."""
+"""A client says which kinds of lenses and hints it shows and how severe problems are, at first and later."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
 from tests.server.features.results import grade, write_results
@@ -94,3 +95,19 @@ async def test_an_empty_file_offers_no_suite_when_that_is_switched_off(tmp_path:
     async with editing(tmp_path, options={"lens": {"newSuite": False}}) as editor:
         for name in ("eval.yaml", "SKILL.md"):
             assert await editor.lenses(editor.open(tmp_path / name)) == []
+
+
+TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\ntagz: [a]\n"
+
+
+async def test_severities_of_the_client_are_taken_and_changed(tmp_path: Path) -> None:
+    path = tmp_path / "tasks" / "one.yaml"
+    path.parent.mkdir()
+    path.write_text(TASK, encoding="utf-8")
+    async with editing(tmp_path, options={"severity": {"unknown-key": "hint"}}) as editor:
+        uri = editor.open(path)
+        (problem,) = await editor.problems(uri)
+        assert problem.severity is types.DiagnosticSeverity.Hint
+        editor.configure(diagnostics={"severity": {"unknown-key": "off"}})
+        await editor.until(lambda: not editor.diagnostics.get(uri))
+        assert await editor.problems(uri) == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.editor import write_suite
+from tests.protocol.editor import TASK, write_suite
 from tests.protocol.raw_client import RawClient
 from waza_language_server.project.uris import uri_of
 
@@ -24,7 +24,6 @@ graders:
     config:
       contains: [hello]
 """
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 
 
 @pytest.fixture
