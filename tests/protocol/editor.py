@@ -312,6 +312,12 @@ def label_of(hint: types.InlayHint) -> str:
     return hint.label if isinstance(hint.label, str) else "".join(part.value for part in hint.label)
 
 
+def suite_with(graders: str) -> str:
+    """Return an eval file with these graders, whose tasks are files."""
+    config = "{trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}"
+    return f'name: explains\nskill: explainer\nconfig: {config}\ntasks: ["tasks/*.yaml"]\n{graders}'
+
+
 def write_suite(folder: Path, evaluation: str, **tasks: str) -> Path:
     """Write an eval file and its tasks; return the path of the eval file."""
     (folder / "tasks").mkdir(parents=True, exist_ok=True)

@@ -10,21 +10,17 @@ import pytest
 import pytest_asyncio
 from lsprotocol import types
 
-from tests.protocol.editor import TASK, Editor, editing, write_suite
+from tests.protocol.editor import TASK, Editor, editing, suite_with, write_suite
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: greets
     config:
       containz: [hello]
-"""
+""")
 
 ANCHOR_BOMB = SUITE + "".join(
     f"x{level}: &x{level} [{', '.join([f'*x{level - 1}'] * 10)}]\n" if level else "x0: &x0 [a, a]\n"

@@ -7,21 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.protocol.editor import TASK, editing, write_suite
+from tests.protocol.editor import TASK, editing, suite_with, write_suite
 from waza_engine.steps import finished
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.services.session import Change, Session
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - {type: text, name: greets, config: {contains: [hello]}}
-"""
+""")
 OF_CASES = SUITE.replace("tasks/", "cases/")
 FOREIGN = "providers: [openai]\nprompts: [hello]\ntests: []\n"
 NO_TASK = "note: one\n"

@@ -14,18 +14,14 @@ import pytest
 
 from tests.command_line import language_server
 from tests.patience import ON_A_BUSY_MACHINE
-from tests.protocol.editor import TASK, write_suite
+from tests.protocol.editor import TASK, suite_with, write_suite
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - {type: text, name: "😀", config: {containz: [hello]}}
-"""
+""")
 VALID = SUITE.replace("containz", "contains")
 
 

@@ -8,7 +8,7 @@ import psutil
 import pytest
 from lsprotocol import types
 
-from tests.protocol.editor import TASK, editing, write_suite
+from tests.protocol.editor import TASK, editing, suite_with, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
@@ -16,17 +16,13 @@ from waza_language_server.protocol.services.session import Session
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: greets
     config:
       contains: [hello]
-"""
+""")
 MISSPELT = SUITE.replace("contains", "containz")
 
 

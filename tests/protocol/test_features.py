@@ -10,23 +10,19 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.protocol.editor import TASK, applied, editing, edits_of, write_suite
+from tests.protocol.editor import TASK, applied, editing, edits_of, suite_with, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import path_of
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: greets
     config:
       containz: ["😀", hello]
-"""
+""")
 
 
 @pytest.fixture

@@ -17,16 +17,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.patience import ON_A_BUSY_MACHINE, has_ended
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import Editor, editing, suite_with, write_suite
 from tests.protocol.workspace import opened
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: speaks
@@ -37,7 +33,7 @@ graders:
     config:
       assertions:
         - len(output) > 0
-"""
+""")
 TASK = "id: {id}\nname: {id}\ninputs:\n  prompt: Say hello\n"
 HANGS = """\
 import subprocess, sys, time

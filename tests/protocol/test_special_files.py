@@ -11,19 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import language_server
-from tests.protocol.editor import editing, write_suite
+from tests.protocol.editor import editing, suite_with, write_suite
 from waza_language_server.project.uris import uri_of
 
 pytestmark = [pytest.mark.check, pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")]
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - {type: text, name: greets, config: {contains: [hello]}}
-"""
+""")
 TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n  files:\n    - path: \n"
 PLACES = (
     ".waza.yaml",

@@ -13,15 +13,11 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import Editor, editing, suite_with, write_suite
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: speaks
@@ -29,7 +25,7 @@ graders:
       contains:
         - Say hello
         - a phrase that no answer has
-"""
+""")
 ONE = "id: one\nname: Task one\ninputs: {prompt: Say hello}\ngraders:\n  - {type: human, name: looks}\n"
 TWO = "id: two\nname: Task two\ninputs: {prompt: Say hello}\nexpected: {output_contains: [goodbye]}\n"
 TRIGGERS = "skill: explainer\nshould_trigger_prompts:\n  - prompt: Explain it\n"

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from tests.protocol.fuzz.checks import ON_ONE_TEXT
 from tests.protocol.fuzz.findings import Settings, Step
 from tests.protocol.fuzz.model_text import Text
 
@@ -34,6 +35,12 @@ ODD_VALUES: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", [], {}, [[]]
 
 
 NAMES = ("renamed", "Other name", "", "a: b", "# x", "*", "ü\U0001f600", "../up", "null", "1", "a\nb")
+_REQUESTS = (
+    *(method.removeprefix("textDocument/") for method in sorted(ON_ONE_TEXT)),
+    "completion",
+    "completion",
+    "hover",
+)
 _AT_A_POSITION = (
     "completion",
     "onTypeFormatting",
@@ -132,33 +139,7 @@ def feature_request(chance: random.Random, identifier: Any, uri: str, text: Text
     document: dict[str, Any] = {"textDocument": {"uri": uri}}
     text = text or Text("", "utf-16")
     everything = {"start": {"line": 0, "character": 0}, "end": {"line": len(text.lines), "character": 0}}
-    name = chance.choice(
-        (
-            "completion",
-            "completion",
-            "completion",
-            "onTypeFormatting",
-            "hover",
-            "hover",
-            "codeAction",
-            "codeLens",
-            "inlayHint",
-            "diagnostic",
-            "definition",
-            "references",
-            "documentHighlight",
-            "prepareRename",
-            "rename",
-            "signatureHelp",
-            "semanticTokens/full",
-            "semanticTokens/full/delta",
-            "semanticTokens/range",
-            "documentSymbol",
-            "foldingRange",
-            "selectionRange",
-            "documentLink",
-        )
-    )
+    name = chance.choice(_REQUESTS)
     if name in _AT_A_POSITION:
         document["position"] = random_position(chance, text)
         if name == "references":
