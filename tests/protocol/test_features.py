@@ -78,9 +78,12 @@ def _runnable(found: dict[str, Any]) -> tuple[object, ...]:
     return *(found[key] for key in ("id", "kind", "label")), found["range"]["start"]["line"], found["parent"]
 
 
+ODD_QUESTIONS: list[Any] = [None, {}, [], {"textDocument": None}]
+
+
 async def test_odd_questions_for_what_can_be_run_are_refused(suite: Path) -> None:
     async with editing(suite.parent) as editor:
-        for params in (None, {}, [], {"textDocument": None}):
+        for params in ODD_QUESTIONS:
             with pytest.raises(JsonRpcException) as refusal:
                 await editor.protocol.send_request_async("waza/runnables", params)
             assert refusal.value.code == -32602
@@ -105,7 +108,7 @@ async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Pa
 async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
         place = types.Range(types.Position(8, 8), types.Position(8, 8))
-        for only in (["refactor"], ["source.organizeImports"], []):
+        for only in (("refactor",), ("source.organizeImports",), ()):
             context = types.CodeActionContext([], only=[types.CodeActionKind(kind) for kind in only])
             params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
             assert not await editor.text_document_code_action_async(params)

@@ -187,13 +187,16 @@ async def test_a_suite_a_task_and_a_grader_are_made_by_name(skill: Path, tmp_pat
         assert f"name: {added['name']}" in _read(suite)
 
 
+ODD_ARGUMENTS: list[tuple[str, Any]] = [
+    ("waza.newSuite", {}),
+    ("waza.newSuite", {"skill": 1}),
+    ("waza.newTask", {"suite": "a", "id": "b"}),
+]
+
+
 async def test_odd_arguments_are_refused(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
-        for command, argument in (
-            ("waza.newSuite", {}),
-            ("waza.newSuite", {"skill": 1}),
-            ("waza.newTask", {"suite": "a", "id": "b"}),
-        ):
+        for command, argument in ODD_ARGUMENTS:
             with pytest.raises(JsonRpcException):
                 await editor.command(command, argument)
 

@@ -430,8 +430,11 @@ async def test_without_a_folder_the_suite_of_an_open_file_runs(suite: Path, else
             await editor.command("waza.run", {"suite": str(elsewhere / "eval.yaml")})
 
 
+NOTHING: list[Any] = [None, {}, 7, {"suite": None}, {"suite": "/nowhere/eval.yaml"}, ["x"]]
+
+
 async def test_a_run_of_nothing_is_refused_in_words(suite: Path) -> None:
     async with editing(suite.parent) as editor:
-        for argument in (None, {}, 7, {"suite": None}, {"suite": "/nowhere/eval.yaml"}, ["x"]):
+        for argument in NOTHING:
             with pytest.raises(JsonRpcException, match="eval file"):
                 await editor.command("waza.run", argument)
