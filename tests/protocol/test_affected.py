@@ -100,16 +100,6 @@ async def test_only_what_has_changed_is_run(suite: Path) -> None:
         await editor.until(lambda: any("Nothing to run" in said.message for said in editor.messages))
 
 
-async def test_nothing_is_looked_at_in_an_untrusted_workspace(suite: Path) -> None:
-    change(suite)
-    async with opened(suite, options={"trusted": False}) as (editor, uri):
-        assert AFFECTED not in await editor.titles(uri)
-        with pytest.raises(Exception, match="untrusted"):
-            await affected(editor, suite)
-        with pytest.raises(Exception, match="untrusted"):
-            await editor.command("waza.runAffected", {"id": str(suite)})
-
-
 async def test_a_task_or_a_grader_is_no_suite(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         with pytest.raises(Exception, match="takes the id of a suite"):

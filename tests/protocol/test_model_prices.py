@@ -46,12 +46,6 @@ async def test_models_are_offered_with_their_prices(tmp_path: Path) -> None:
         assert found["gpt-4o"] == "$2.5 in · $10 out a million tokens"
 
 
-async def test_an_untrusted_workspace_asks_no_engine(tmp_path: Path) -> None:
-    async with editing(tmp_path, options={"trusted": False}) as editor:
-        uri = editor.open(write_suite(tmp_path, SUITE))
-        assert [await hovered(editor, uri) for _ in range(3)] == [""] * 3
-
-
 async def test_a_client_that_lets_a_model_be_chosen_is_told_those_of_the_suite_first(tmp_path: Path) -> None:
     suite = tmp_path / "evals" / "a" / "eval.yaml"
     suite.parent.mkdir(parents=True)

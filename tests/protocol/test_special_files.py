@@ -73,13 +73,6 @@ async def test_the_server_answers_whatever_lies_around_a_suite(tmp_path: Path, w
             await editor.hints(uri)
 
 
-@pytest.mark.parametrize("what", ["pipes", "descriptors"])
-def test_check_and_show_end_whatever_lies_around_a_suite(tmp_path: Path, what: str) -> None:
-    suite = surrounded(tmp_path, THINGS[what])
-    assert "Traceback" not in language_server("check", tmp_path).stderr
-    assert "Run suite" in language_server("show", suite).stdout
-
-
 @pytest.mark.parametrize("what", THINGS)
 def test_a_named_thing_that_is_no_file_gets_one_sentence(tmp_path: Path, what: str) -> None:
     THINGS[what](tmp_path / "eval.yaml")
@@ -166,15 +159,3 @@ async def test_names_that_are_no_utf_8_are_neither_offered_nor_a_hurdle(tmp_path
         assert "duplicate-task-id" in {problem.code for problem in await editor.problems(odd)}
         assert await editor.problems(editor.open(suite)) == []
     assert "Traceback" not in language_server("check", tmp_path).stderr
-
-
-async def test_old_line_ends_are_line_ends(tmp_path: Path) -> None:
-    text = SUITE.replace("contains", "containz").replace("\n", "\r")
-    path = tmp_path / "eval.yaml"
-    path.write_bytes(text.encode())
-    async with editing(tmp_path, pulls=True) as editor:
-        problems = await editor.problems(editor.open(path, text))
-        (found,) = [problem.range.start for problem in problems if problem.code == "unknown-key"]
-        assert (found.line, found.character) == (5, 40)
-        assert await editor.lenses(uri_of(path))
-    assert "eval.yaml:6:41: error[unknown-key]" in language_server("check", path).stdout

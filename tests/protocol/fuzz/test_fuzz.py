@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.protocol.fuzz.findings import Settings, read_replay, write_replay
 from tests.protocol.fuzz.fuzzing import Outcome, keep, run_session
 from tests.protocol.fuzz.session import Limits
 
@@ -32,10 +31,3 @@ def test_five_thousand_messages_find_nothing(tmp_path: Path) -> None:
 def test_a_seed_makes_the_same_session_again() -> None:
     first, second = (run_session(7, 150, PATIENT) for _ in range(2))
     assert first.steps == second.steps
-
-
-def test_a_replay_file_keeps_every_step(tmp_path: Path) -> None:
-    settings = Settings(seed=1, encoding="utf-8", capabilities={"general": {}})
-    steps = [{"do": "disk", "operation": "write", "path": "caf\udce9.yaml", "text": "\ud83d"}, {"do": "wait"}]
-    write_replay(tmp_path / "found" / "session.jsonl", settings, steps)
-    assert read_replay(tmp_path / "found" / "session.jsonl") == (settings, steps)
