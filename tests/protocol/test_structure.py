@@ -33,7 +33,7 @@ def suite(tmp_path: Path) -> Path:
 
 def asked(suite: Path, method: str, capabilities: Mapping[str, Any], **params: Any) -> Any:
     """Return what the server answers about the suite."""
-    with RawClient(loaded=True) as client:
+    with RawClient() as client:
         client.initialize(suite.parent, capabilities={"textDocument": capabilities})
         client.open(suite)
         answer = client.ask(f"textDocument/{method}", {"textDocument": {"uri": uri_of(suite)}, **params})
