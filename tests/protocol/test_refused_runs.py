@@ -68,11 +68,10 @@ async def test_a_refusal_from_before_a_run_does_not_come_back_when_its_results_a
         assert await ended(editor, "waza.run", id=str(suite), options=WITHOUT_KEY) == "error"
         assert await ended(editor, "waza.run", id=str(suite)) == "completed"
         assert await labels(editor, suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
-        changes: list[types.FileEvent] = []
-        for file in (suite.parent / ".waza" / "results").glob("*.json"):
+        files = list((suite.parent / ".waza" / "results").glob("*.json"))
+        for file in files:
             file.unlink()
-            changes.append(types.FileEvent(file.as_uri(), types.FileChangeType.Deleted))
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        editor.changed(*files, kind=types.FileChangeType.Deleted)
         assert await labels(editor, suite) == []
 
 
