@@ -15,9 +15,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from tests.protocol.fuzz.findings import read_replay
-from tests.protocol.fuzz.fuzzing import Outcome, keep, replay, run_session
+from tests.protocol.fuzz.fuzzing import Outcome, keep, replay, run_session, shrunk
 from tests.protocol.fuzz.session import Limits
-from tests.protocol.fuzz.shrinking import shrunk
 
 LIMITS = Limits()
 _PROGRESS_SECONDS = 60

@@ -62,17 +62,6 @@ def test_what_an_open_document_says_wins_over_the_disk(tmp_path: Path) -> None:
     assert closed.task_ids(closed.suite(eval_path)).value == ("first",)
 
 
-def test_a_closed_file_is_parsed_once_for_each_version_of_it(tmp_path: Path) -> None:
-    path = small_suite(tmp_path)
-    project = Project()
-    tree = project.tree(path)
-    assert tree.root is not None
-    assert tree.root.get("name") is not None
-    assert project.with_document(opened(tmp_path / "tasks" / "first.yaml", "task")).tree(path) is tree
-    put(tmp_path, "eval.yaml", EVAL.replace("my-eval", "renamed"))
-    assert "renamed" in project.tree(path).text
-
-
 def test_the_tree_of_an_open_document_is_its_own(tmp_path: Path) -> None:
     document = opened(small_suite(tmp_path), "eval", "name: typed\n")
     assert project_with(document).tree(tmp_path / "eval.yaml") is document.tree
