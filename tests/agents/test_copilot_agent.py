@@ -477,12 +477,5 @@ def test_without_a_login_and_a_provider_the_error_says_what_to_do(
             ask(executor, workspace)
 
 
-def test_closing_twice_and_before_any_prompt(start_agent: StartAgent, scripted_model: StartModel) -> None:
-    executor = start_agent(scripted_model().base_url)
-    executor.close()
-    executor.close()
-    assert staying(agent_processes()) == []
-
-
 def first(events: Any, kind: str) -> Mapping[str, Any]:
     return next(event for event in events if event["type"] == kind)

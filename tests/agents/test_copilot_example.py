@@ -6,20 +6,15 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
-from tests.agents.test_copilot_agent import agent_processes
 from tests.conftest import StartModel
-from tests.patience import ON_A_BUSY_MACHINE, staying
-from tests.scripted_model import Held, ModelRequest, Reply, call
+from tests.scripted_model import ModelRequest, Reply, call
 
 pytestmark = pytest.mark.check
 
@@ -169,45 +164,6 @@ def test_an_agent_that_does_not_fails_where_it_should(suite: Path, scripted_mode
         "says_so": False,
     }
     assert code == 1
-
-
-def test_a_provider_that_refuses_the_key_is_an_error_of_the_task(
-    suite: Path, scripted_model: StartModel
-) -> None:
-    model = scripted_model(well_behaved, api_key="another key")
-    code, results = run(suite, model.base_url, "--task", "explain-a-missing-file")
-    host = model.base_url.split("/")[2]
-    assert [task["status"] for task in results["tasks"]] == ["error"]
-    assert trial_of(results, "explain-a-missing-file")["error_msg"] == (
-        f"the provider at `{host}` refused the key (HTTP 401); check `COPILOT_PROVIDER_API_KEY`"
-    )
-    assert code != 0
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_interrupting_the_run_ends_the_agent_and_keeps_what_is_finished(
-    suite: Path, scripted_model: StartModel
-) -> None:
-    def script(request: ModelRequest) -> Reply:
-        return Held() if is_about_the_missing_file(request) else well_behaved(request)
-
-    model = scripted_model(script)
-    results = suite.parent / "out.json"
-    engine = subprocess.Popen(
-        [*command(suite), "-o", str(results)],
-        env=environment(model.base_url),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    model.wait_for_requests(5)
-    started = time.monotonic()
-    engine.send_signal(signal.SIGINT)
-    assert engine.wait(10 + ON_A_BUSY_MACHINE) == 130
-    assert time.monotonic() - started < 3 + ON_A_BUSY_MACHINE
-    assert staying(agent_processes()) == []
-    assert not psutil.pid_exists(engine.pid)
-    document = json.loads(results.read_text("utf-8"))
-    assert document["tasks"][0]["status"] == "passed"
 
 
 def verdicts(results: dict[str, Any]) -> dict[str, dict[str, tuple[float, bool]]]:

@@ -6,12 +6,12 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import pytest_lsp
 from cattrs import Converter
@@ -21,11 +21,14 @@ from pygls.lsp.client import LanguageClient as PlainClient
 from pygls.protocol import default_converter
 from pytest_lsp.client import LanguageClient, register_lsp_features
 
+from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.started_server import CAN_START, StartedServer, start_server
 from waza_language_server.project.uris import uri_of
 from waza_language_server.text.line_index import LineIndex
 
+TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 SERVER = (sys.executable, "-m", "waza_language_server", "--stdio")
+T = TypeVar("T")
 EditorName = Literal["neovim", "visual-studio-code", "emacs"]
 
 
@@ -127,6 +130,18 @@ class Editor(LanguageClient):
         params = types.InlayHintParams(types.TextDocumentIdentifier(uri), everywhere)
         return list(await self.text_document_inlay_hint_async(params) or ())
 
+    async def titles(self, uri: str) -> list[str]:
+        """Return the titles of the code lenses of a document."""
+        return [lens.command.title for lens in await self.lenses(uri) if lens.command is not None]
+
+    async def labels(self, uri: str) -> list[str]:
+        """Return the labels of the inlay hints of a document."""
+        return [label_of(hint) for hint in await self.hints(uri)]
+
+    async def labels_until(self, uri: str, is_wanted: Callable[[list[str]], object]) -> list[str]:
+        """Ask for the labels of hints until they are as wanted; return the last ones."""
+        return await asked_until(lambda: self.labels(uri), is_wanted)
+
     async def hover(self, uri: str, line: int, character: int) -> types.Hover | None:
         """Return the explanation at a position."""
         document, position = types.TextDocumentIdentifier(uri), types.Position(line, character)
@@ -151,6 +166,23 @@ class Editor(LanguageClient):
         """Execute a command of the server."""
         params = types.ExecuteCommandParams(name, list(arguments), work_done_token=token)
         return await self.workspace_execute_command_async(params)
+
+    async def ask(self, method: str, **params: Any) -> Any:
+        """Send one of the product's own requests."""
+        return await self.protocol.send_request_async(method, params)
+
+    def changed(self, *files: Path, kind: types.FileChangeType = types.FileChangeType.Changed) -> None:
+        """Report that files have changed on the disk."""
+        changes = [types.FileEvent(uri_of(file), kind) for file in files]
+        self.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+
+    def saved(self, uri: str) -> None:
+        """Report that a document was saved."""
+        self.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    def configure(self, **settings: Any) -> None:
+        """Change the settings of the product."""
+        self.workspace_did_change_configuration(types.DidChangeConfigurationParams({"waza": settings}))
 
     async def until(self, condition: Callable[[], object], seconds: float = 60) -> None:
         """Wait until the condition holds."""
@@ -262,6 +294,28 @@ def _converter() -> Converter:
 @cache
 def _capabilities(name: EditorName) -> types.ClientCapabilities:
     return pytest_lsp.client_capabilities(name)
+
+
+async def asked_until(ask: Callable[[], Awaitable[T]], is_wanted: Callable[[T], object]) -> T:
+    """Ask again until the answer is the wanted one; return the last answer."""
+    found = await ask()
+    for _ in range(int(ON_A_BUSY_MACHINE * 20)):
+        if is_wanted(found):
+            break
+        await asyncio.sleep(0.05)
+        found = await ask()
+    return found
+
+
+def label_of(hint: types.InlayHint) -> str:
+    """Return the label of a hint, whatever it consists of."""
+    return hint.label if isinstance(hint.label, str) else "".join(part.value for part in hint.label)
+
+
+def suite_with(graders: str) -> str:
+    """Return an eval file with these graders, whose tasks are files."""
+    config = "{trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}"
+    return f'name: explains\nskill: explainer\nconfig: {config}\ntasks: ["tasks/*.yaml"]\n{graders}'
 
 
 def write_suite(folder: Path, evaluation: str, **tasks: str) -> Path:

@@ -1,6 +1,6 @@
 """A process that has loaded what servers load, and becomes one whenever it is asked for one.
 
-Loading takes a third of a second of processor time, and the tests start a thousand servers. What they get is
+Loading takes a third of a second of processor time, and the tests start hundreds of servers. What they get is
 the real one, in a process of its own, with standard streams, a folder and an environment of its own. That a
 server loads what it needs when it needs it is tested with those that are started (``raw_client.py``).
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import psutil
 
 from tests.protocol.editor import SERVER
-from tests.protocol.started_server import CAN_START, BlockingServer
 from waza_language_server.project.uris import uri_of
 
 PATIENCE_SECONDS = 60.0
@@ -25,27 +23,10 @@ PATIENCE_SECONDS = 60.0
 class RawClient:
     """A server and what it says; leaving ``with`` kills it if it is still there."""
 
-    def __init__(
-        self,
-        command: Sequence[str] = SERVER,
-        *,
-        reads: bool = True,
-        environment: Mapping[str, str] | None = None,
-        loaded: bool = False,
-    ) -> None:
-        """``reads=False`` leaves what the server says in the pipe, which holds only so much.
-
-        ``environment`` is all that the server gets; without one it gets that of this process. One that is
-        ``loaded`` comes from a process that has loaded what servers load: the test is not about the start.
-        """
-        if environment is None:
-            environment = os.environ
+    def __init__(self, command: Sequence[str] = SERVER, *, reads: bool = True) -> None:
+        """``reads=False`` leaves what the server says in the pipe, which holds only so much."""
         pipe = subprocess.PIPE
-        self.process = (
-            BlockingServer(environment)
-            if loaded and CAN_START
-            else subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
-        )
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
         self.messages: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.log = ""
         self._ids = itertools.count(1000)

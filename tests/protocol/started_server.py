@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -47,44 +44,13 @@ class StartedServer:
 
 async def start_server() -> StartedServer:
     """Start a server in the current folder, with the current environment."""
-    pid, ours = _start(os.environ)
+    pid, ours = _start()
     stdin = await _writer(os.fdopen(ours[0], "wb", buffering=0))
     readers = [await _reader(os.fdopen(descriptor, "rb", buffering=0)) for descriptor in ours[1:]]
     return StartedServer(pid, stdin, *readers)
 
 
-class BlockingServer:
-    """The process of a server, for clients without a loop."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        """Start a server in the current folder."""
-        self.pid, (stdin, stdout, stderr, exit_code) = _start(environment)
-        self.stdin = os.fdopen(stdin, "wb")
-        self.stdout, self.stderr, self._exit_code = (
-            os.fdopen(descriptor, "rb") for descriptor in (stdout, stderr, exit_code)
-        )
-        self._returncode: int | None = None
-
-    def wait(self, timeout: float) -> int:
-        """Wait for the end, and return the exit code: that of a signal is negative."""
-        if self._returncode is None:
-            if not select.select([self._exit_code], [], [], timeout)[0]:
-                raise TimeoutError(f"the server did not end within {timeout} s")
-            self._returncode = int(self._exit_code.read())
-        return self._returncode
-
-    def send_signal(self, number: int) -> None:
-        """Send a signal to a server that is there."""
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        """End it by force."""
-        if self._returncode is None:
-            self.send_signal(signal.SIGKILL)
-
-
-def _start(environment: Mapping[str, str]) -> tuple[int, list[int]]:
+def _start() -> tuple[int, list[int]]:
     """Start a server; return its process id, our ends of its streams and where its exit code will stand."""
     ours: list[int] = []
     theirs: list[int] = []
@@ -92,7 +58,7 @@ def _start(environment: Mapping[str, str]) -> tuple[int, list[int]]:
         reader, writer = os.pipe()
         ours.append(writer if number == 0 else reader)
         theirs.append(reader if number == 0 else writer)
-    request = json.dumps({"cwd": str(Path.cwd()), "env": dict(environment)}).encode()
+    request = json.dumps({"cwd": str(Path.cwd()), "env": dict(os.environ)}).encode()
     loaded = _loaded_server()
     loaded.sendall(len(request).to_bytes(8))
     socket.send_fds(loaded, [request], theirs)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsprotocol import types
 
 from tests.engine.suites import GREETS, run, task
 from tests.protocol.editor import Editor, editing, write_suite
@@ -39,15 +38,11 @@ def answer_with(suite: Path, executor: str) -> None:
     suite.write_text(suite.read_text("utf-8").replace("executor: mock", f"executor: {executor}"), "utf-8")
 
 
-async def titles(editor: Editor, uri: str) -> list[str]:
-    return [found.command.title for found in await editor.lenses(uri) if found.command is not None]
-
-
 async def shown(editor: Editor, uri: str, title: str) -> None:
     """Wait until a lens of this title is drawn: asked again when the server says so."""
     while True:
         seen = editor.refreshed["code lenses"]
-        if title in await titles(editor, uri):
+        if title in await editor.titles(uri):
             return
         await editor.until(lambda seen=seen: editor.refreshed["code lenses"] > seen)
 
@@ -56,13 +51,8 @@ def results_of(answer: Any) -> Any:
     return json.loads(Path(answer["resultsFile"]).read_text("utf-8"))
 
 
-async def save(editor: Editor, path: Path) -> None:
-    uri = editor.open(path)
-    editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
-
-
 async def affected(editor: Editor, suite: Path) -> Any:
-    answer = await editor.protocol.send_request_async("waza/affected", {"id": str(RunnableId(suite))})
+    answer = await editor.ask("waza/affected", id=str(RunnableId(suite)))
     return {"items": list(answer.items), "of": answer.of}
 
 
@@ -74,14 +64,14 @@ async def test_a_lens_of_the_suite_says_how_many_tasks_have_changed(suite: Path)
 
 async def test_the_lens_comes_with_a_saved_change_and_goes_when_all_is_as_it_was(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
-        assert AFFECTED not in await titles(editor, uri)
+        assert AFFECTED not in await editor.titles(uri)
         path = suite.parent / "tasks/one.yaml"
         before = path.read_text("utf-8")
-        await save(editor, change(suite))
+        editor.saved(editor.open(change(suite)))
         await shown(editor, uri, AFFECTED)
         path.write_text(before, "utf-8")
-        await save(editor, path)
-        while AFFECTED in await titles(editor, uri):
+        editor.saved(editor.open(path))
+        while AFFECTED in await editor.titles(uri):
             seen = editor.refreshed["code lenses"]
             await editor.until(lambda seen=seen: editor.refreshed["code lenses"] > seen)
 
@@ -110,16 +100,6 @@ async def test_only_what_has_changed_is_run(suite: Path) -> None:
         await editor.until(lambda: any("Nothing to run" in said.message for said in editor.messages))
 
 
-async def test_nothing_is_looked_at_in_an_untrusted_workspace(suite: Path) -> None:
-    change(suite)
-    async with opened(suite, options={"trusted": False}) as (editor, uri):
-        assert AFFECTED not in await titles(editor, uri)
-        with pytest.raises(Exception, match="untrusted"):
-            await affected(editor, suite)
-        with pytest.raises(Exception, match="untrusted"):
-            await editor.command("waza.runAffected", {"id": str(suite)})
-
-
 async def test_a_task_or_a_grader_is_no_suite(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         with pytest.raises(Exception, match="takes the id of a suite"):
@@ -127,20 +107,16 @@ async def test_a_task_or_a_grader_is_no_suite(suite: Path) -> None:
 
 
 async def test_who_answers_by_the_settings_is_whom_results_are_compared_with(suite: Path) -> None:
-    async def labels() -> list[str]:
-        return [str(hint.label) for hint in await editor.hints(uri)]
-
     async def set_run(**run: str) -> None:
         seen = editor.refreshed["code lenses"]
-        settings = {"waza": {"run": run}}
-        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        editor.configure(run=run)
         await editor.until(lambda: editor.refreshed["code lenses"] > seen)
 
     answer_with(suite, "copilot-sdk, model: a")
     async with opened(suite, options={"run": {"executor": "mock"}}) as (editor, uri):
         await editor.command("waza.run", {"id": str(suite), "options": {"executor": "mock"}})
-        assert [label for label in await labels() if "stale" in label] == []
+        assert [label for label in await editor.labels(uri) if "stale" in label] == []
         await set_run()
-        assert any("stale" in label for label in await labels())
+        assert any("stale" in label for label in await editor.labels(uri))
         await set_run(executor="mock")
-        assert [label for label in await labels() if "stale" in label] == []
+        assert [label for label in await editor.labels(uri) if "stale" in label] == []

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 from lsprotocol import types
 
-from tests.protocol.editor import Editor, editing, write_suite
-from waza_language_server.project.uris import uri_of
+from tests.protocol.editor import TASK, Editor, editing, suite_with, write_suite
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: greets
     config:
       containz: [hello]
-"""
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
+""")
 
 ANCHOR_BOMB = SUITE + "".join(
     f"x{level}: &x{level} [{', '.join([f'*x{level - 1}'] * 10)}]\n" if level else "x0: &x0 [a, a]\n"
@@ -113,77 +108,24 @@ async def test_a_file_deleted_while_open_is_still_served(tmp_path: Path) -> None
         suite.unlink()
         (tmp_path / "tasks" / "one.yaml").unlink()
         (tmp_path / "tasks").rmdir()
-        changes = [types.FileEvent(uri_of(suite), types.FileChangeType.Deleted)]
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        editor.changed(suite, kind=types.FileChangeType.Deleted)
         await use_every_feature(editor, uri, SUITE)
         editor.insert(uri, 2, 0, 0, "# still typing\n")
         assert "unknown-key" in [d.code for d in await editor.problems(uri)]
 
 
-@pytest.mark.parametrize(
-    "text", ["just a word\n", "- a\n- b\n", "", "\x00", "a: [\n", "files: {evalFile: [1]}\n"]
-)
-async def test_a_project_file_that_is_no_mapping(tmp_path: Path, text: str) -> None:
-    suite = write_suite(tmp_path, SUITE, one=TASK)
-    (tmp_path / ".waza.yaml").write_text(text, "utf-8")
-    async with editing(tmp_path, pulls=True) as editor:
-        config = editor.open(tmp_path / ".waza.yaml")
-        uri = editor.open(suite)
-        await use_every_feature(editor, config, text)
-        assert [d.range.start.line for d in await editor.problems(uri)] == [8]
+SHORT = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"
+MEBIBYTE = 1024 * 1024
 
 
-async def test_globs_that_match_nothing(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, SUITE.replace("tasks/*", "nowhere/[*"))
-    async with editing(tmp_path, pulls=True) as editor:
-        await use_every_feature(editor, editor.open(suite), SUITE)
-
-
-async def test_files_that_cannot_be_read_lie_around(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, SUITE, one=TASK)
-    (tmp_path / "tasks" / "binary.yaml").write_bytes(b"\x00\xff\xfe")
-    (tmp_path / "tasks" / "latin.yaml").write_bytes(b"id: caf\xe9\n")
-    (tmp_path / "tasks" / "folder.yaml").mkdir()
-    results = tmp_path / ".waza" / "results"
-    results.mkdir(parents=True)
-    (results / "20260101T000000Z-half.json").write_text('{"tasks": [', "utf-8")
-    (results / "20260102T000000Z-odd.json").write_text('{"tasks": 7, "summary": []}', "utf-8")
-    async with editing(tmp_path, pulls=True) as editor:
-        await use_every_feature(editor, editor.open(suite), SUITE)
-
-
-async def test_twenty_thousand_lines(tmp_path: Path) -> None:
-    grader = "  - type: text\n    name: g{n}\n    config:\n      contains: [hello]\n"
-    text = SUITE.replace("containz", "contains") + "".join(grader.format(n=n) for n in range(5000))
-    suite = write_suite(tmp_path, text, one=TASK)
-    async with editing(tmp_path, pulls=True) as editor:
-        uri = editor.open(suite)
-        assert await editor.problems(uri) == []
-        editor.insert(uri, 2, 10_000, 0, "  - ty: text\n")
-        assert await editor.problems(uri)
-
-
-async def test_messages_that_no_editor_sends(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, SUITE, one=TASK)
-    async with editing(tmp_path, pulls=True) as editor:
-        uri = uri_of(suite)
-        editor.replace(uri, 5, "never opened")
-        editor.close(uri)
-        editor.open(suite)
-        editor.open(suite, version=1)
-        behind = types.Range(types.Position(900, 900), types.Position(3, 0))
-        editor.edit(uri, 2, types.TextDocumentContentChangePartial(behind, "# end\n"))
-        for odd in (
-            "",
-            "file:",
-            "file:///",
-            "file:///%00.yaml",
-            "untitled:x",
-            "http://x/eval.yaml",
-            "::",
-            "file://[/x",
-        ):
-            editor.open_uri(odd, SUITE)
-            await use_every_feature(editor, odd, SUITE)
-            editor.close(odd)
-        assert await editor.problems(uri)
+async def test_a_text_of_ten_megabytes_costs_little_memory_and_is_named_as_not_checked(
+    tmp_path: Path,
+) -> None:
+    async with editing(tmp_path) as editor:
+        uri = editor.open(write_suite(tmp_path, SHORT), SHORT + "description: " + "word " * 2_000_000 + "\n")
+        (problem,) = await editor.problems(uri)
+        assert "not checked" in problem.message
+        editor.insert(uri, 2, 1, 0, "x")
+        await editor.hover(uri, 0, 1)
+        assert await editor.complete(uri, 2, 0) == []
+        assert psutil.Process(editor.process_id).memory_info().rss < 300 * MEBIBYTE

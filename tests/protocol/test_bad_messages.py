@@ -20,6 +20,7 @@ from tests.protocol.raw_client import (
 )
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.messages import Malformed, read_message
+from waza_language_server.protocol.own_requests import OWN_REQUESTS
 from waza_language_server.protocol.wire import Frames
 
 pytestmark = pytest.mark.check
@@ -273,34 +274,6 @@ def test_a_failed_introduction_can_be_repeated(tmp_path: Path) -> None:
         assert answers(client)
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {
-            "rootUri": "file://[/x",
-            "rootPath": "//x",
-            "processId": 2**70,
-            "initializationOptions": [1, {"trusted": 1}],
-            "capabilities": {"general": {"positionEncodings": ["utf-7", "utf-5"]}},
-        },
-        {
-            "rootUri": "vscode-vfs://github/a",
-            "processId": -5,
-            "initializationOptions": "x",
-            "capabilities": {"general": {"positionEncodings": []}},
-            "workspaceFolders": [{"uri": "file://[/", "name": ""}, {"uri": "::", "name": "\ud800"}],
-        },
-        {"rootUri": "", "processId": 0, "initializationOptions": {"interpreter": [], "trusted": "no"}},
-    ],
-)
-def test_an_odd_introduction_is_taken_as_far_as_it_goes(params: dict[str, Any]) -> None:
-    with RawClient() as client:
-        answer = client.initialize(**params)
-        assert answer["result"]["capabilities"]["positionEncoding"] == "utf-16"
-        assert answers(client)
-        assert client.ask("initialize", introduction())["error"]["code"] == -32600
-
-
 REGISTERS = {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}
 
 
@@ -379,3 +352,22 @@ def test_a_message_is_read_once_whatever_its_keys() -> None:
         "method": "b",
     }
     assert isinstance(read_message(b'{"jsonrpc": "2.0", "id": ' + b"9" * 5000 + b"}"), Malformed)
+
+
+ESCAPED = [
+    "file:///a%00b.yaml",
+    "file:///a%ED%A0%80.yaml",
+    "file:///caf%E9/eval.yaml",
+    "/tmp/\udc80/eval.yaml",
+]
+
+
+def test_ids_and_paths_that_can_name_nothing_are_no_internal_error(client: RawClient) -> None:
+    for text in ["\0", "\ud800", *ESCAPED]:
+        for method in OWN_REQUESTS:
+            params = {"id": text, "textDocument": {"uri": text}, "results": text, "path": text}
+            answer = client.ask(method, {**params, "trial": 1, "text": "x"})
+            assert answer.get("error", {"code": 0})["code"] != -32603, (method, text, answer)
+        for argument in ({"id": text}, {"suite": text}, {"suite": text, "id": "t"}):
+            named = {"command": "waza.run", "arguments": [argument]}
+            assert client.ask("workspace/executeCommand", named)["error"]["code"] in (-32602, -32803)

@@ -11,22 +11,17 @@ from jsonschema_rs import validator_for
 from junitparser import JUnitXml
 
 from tests.command_line import Finished, language_server
-from tests.protocol.editor import write_suite
+from tests.protocol.editor import TASK, suite_with, write_suite
 from waza_language_server.analysis.codes import CODES
 from waza_language_server.check import Finding
 from waza_language_server.check_reports import github_annotations, gitlab_report, sarif_log
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - {type: text, name: "😀", config: {containz: [hello]}}
-"""
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
+""")
 
 
 def test_sarif_has_a_rule_and_a_region_for_each_finding(tmp_path: Path) -> None:

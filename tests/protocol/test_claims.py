@@ -7,24 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.protocol.editor import editing, write_suite
+from tests.protocol.editor import TASK, editing, suite_with, write_suite
 from waza_engine.steps import finished
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.services.session import Change, Session
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - {type: text, name: greets, config: {contains: [hello]}}
-"""
+""")
 OF_CASES = SUITE.replace("tasks/", "cases/")
 FOREIGN = "providers: [openai]\nprompts: [hello]\ntests: []\n"
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 NO_TASK = "note: one\n"
 EVALS = (SUITE, OF_CASES, FOREIGN, "", SUITE.replace('tasks: ["', 'tasks: ["x'))
 TASKS = (TASK, NO_TASK, "name: one\ntags: [a]\n", FOREIGN)
@@ -141,30 +136,3 @@ def test_a_file_that_is_open_by_two_uris_is_unsaved_until_both_are_closed(tmp_pa
     assert said() == "unsaved"
     session.close(uri)
     assert said() == "saved"
-
-
-def test_a_keystroke_that_changes_no_claim_asks_about_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    suite = write_suite(tmp_path, OF_CASES)
-    case = suite.parent / "cases" / "two.yaml"
-    session = Session([tmp_path])
-    session.open(uri_of(case), "yaml", 1, NO_TASK)
-    session.open(uri_of(suite), "yaml", 1, OF_CASES)
-    finished(session.read_in_steps(uri_of(suite)))
-    asked: list[Path] = []
-    ask = type(session.project).claim
-
-    def counted(project: object, path: Path, text: str | None = None) -> object:
-        asked.append(path)
-        return ask(project, path, text)  # pyright: ignore[reportArgumentType]
-
-    monkeypatch.setattr(type(session.project), "claim", counted)
-    for version, text in enumerate((OF_CASES + "  - type: te", OF_CASES + "  - type: text\n"), 2):
-        session.change(uri_of(suite), version, [Change(text)])
-        finished(session.read_in_steps(uri_of(suite)))
-        assert asked == []
-    session.change(uri_of(suite), 9, [Change(SUITE)])
-    finished(session.read_in_steps(uri_of(suite)))
-    assert set(asked) == {suite, case}
-    assert session.document(uri_of(case)) is None

@@ -8,30 +8,22 @@ import psutil
 import pytest
 from lsprotocol import types
 
-from tests.protocol.editor import editing, write_suite
+from tests.protocol.editor import TASK, editing, suite_with, write_suite
 from tests.protocol.workspace import opened
-from waza_engine.steps import finished
-from waza_language_server.project.disk import Disk
-from waza_language_server.project.facts import Fact
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
 from waza_language_server.protocol.services.session import Session
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: greets
     config:
       contains: [hello]
-"""
+""")
 MISSPELT = SUITE.replace("contains", "containz")
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 
 
 @pytest.fixture
@@ -73,13 +65,6 @@ async def test_asking_twice_says_that_nothing_changed(suite: Path) -> None:
         assert isinstance(moved, types.RelatedFullDocumentDiagnosticReport)
 
 
-async def test_editing_brings_them_up_to_date(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        assert await editor.pushed(uri, 1) == []
-        editor.insert(uri, 2, 8, 14, "z")
-        assert places(await editor.pushed(uri, 2)) == [(8, 6, 15)]
-
-
 async def test_only_the_newest_of_many_edits_is_judged(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
         await editor.pushed(uri, 1)
@@ -87,16 +72,6 @@ async def test_only_the_newest_of_many_edits_is_judged(suite: Path) -> None:
             editor.insert(uri, version, 6, 16, "s")
         await editor.pushed(uri, 101)
         assert editor.publications[uri] < 60
-
-
-async def test_a_request_does_not_wait_for_the_diagnostics_of_a_large_file(suite: Path) -> None:
-    grader = "  - type: text\n    name: g{n}\n    config:\n      contains: [hello]\n"
-    text = SUITE + "".join(grader.format(n=n) for n in range(4000))
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite, text)
-        await editor.hover(uri, 5, 4)
-        assert uri not in editor.diagnostics
-        assert await editor.pushed(uri, 1) == []
 
 
 async def test_several_changes_in_one_message_build_on_each_other(suite: Path) -> None:
@@ -135,24 +110,9 @@ async def test_a_file_changed_outside_is_looked_at_again(suite: Path) -> None:
         before = await editor.problems(uri)
         other = suite.parent / "tasks" / "two.yaml"
         other.write_text(TASK.replace("one", "two"), "utf-8")
-        change = types.FileEvent(uri_of(other), types.FileChangeType.Created)
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        editor.changed(other, kind=types.FileChangeType.Created)
         await editor.until(lambda: editor.diagnostic_refresh_count)
         assert len(await editor.problems(uri)) <= len(before)
-
-
-async def test_files_that_are_reported_one_by_one_are_asked_about_together(suite: Path) -> None:
-    async with editing(suite.parent, pulls=True) as editor:
-        uri = editor.open(suite)
-        await editor.problems(uri)
-        change = types.FileEvent(uri_of(suite), types.FileChangeType.Changed)
-        for _ in range(400):
-            editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        await editor.problems(uri)
-        told = editor.diagnostic_refresh_count
-        assert 0 < told < 200
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        await editor.until(lambda: editor.diagnostic_refresh_count > told)
 
 
 async def test_suite_files_and_results_are_watched(suite: Path) -> None:
@@ -184,16 +144,6 @@ async def test_columns_count_as_the_client_does(
         assert await editor.pushed(uri, 2) == []
 
 
-async def test_look_alikes_of_other_tools_get_nothing(tmp_path: Path) -> None:
-    async with editing(tmp_path) as editor:
-        uri = editor.open(tmp_path / "eval.yaml", "providers: [openai]\nprompts: [hello]\ntests: []\n")
-        other = editor.open(tmp_path / "deployment.yaml", "apiVersion: v1\nkind: Pod\n")
-        assert await editor.lenses(uri) == []
-        assert await editor.hints(other) == []
-        await editor.lenses(other)
-        assert editor.diagnostics == {}
-
-
 async def test_a_file_becomes_ours_while_it_is_typed(suite: Path) -> None:
     other = suite.parent / "more.yaml"
     async with editing(suite.parent) as editor:
@@ -208,15 +158,6 @@ async def test_an_unsaved_untitled_suite_is_checked(tmp_path: Path) -> None:
         editor.open_uri("untitled:Untitled-1", MISSPELT)
         await editor.until(lambda: "untitled:Untitled-1" in editor.diagnostics)
         assert "unknown-key" in [d.code for d in editor.diagnostics["untitled:Untitled-1"]]
-
-
-@pytest.mark.parametrize("name", ["with space", "100%", "a#b?c", "semi;colon", "ümlaut😀", "plus+and&"])
-async def test_folders_with_odd_names(tmp_path: Path, name: str) -> None:
-    suite = write_suite(tmp_path / name, MISSPELT, one=TASK)
-    async with editing(tmp_path) as editor:
-        uri = editor.open(suite)
-        assert places(await editor.pushed(uri, 1)) == [(8, 6, 14)]
-        assert len(await editor.lenses(uri)) == 2
 
 
 async def test_a_pattern_that_would_take_gigabytes_is_one_problem_among_others(suite: Path) -> None:
@@ -241,26 +182,6 @@ def test_a_saved_document_counts_though_nothing_was_asked_of_it(tmp_path: Path) 
     document = session.document(uri_of(task))
     assert document is not None
     assert document.kind == "task"
-
-
-def test_an_eval_file_that_is_opened_is_not_read_from_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    suite = tmp_path / "eval.yaml"
-    suite.write_text(SUITE)
-    read: list[Path] = []
-
-    def nothing(_: Disk, path: Path) -> Fact[str]:
-        read.append(path)
-        return Fact("absent", "")
-
-    monkeypatch.setattr(Disk, "text", nothing)
-    session = Session([tmp_path])
-    session.open(uri_of(suite), "yaml", 1, SUITE)
-    document = finished(session.read_in_steps(uri_of(suite)))
-    assert document is not None
-    assert document.kind == "eval"
-    assert read == []
 
 
 @pytest.mark.parametrize("pulls", [False, True])

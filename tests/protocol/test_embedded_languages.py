@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from lsprotocol import types
 
-from tests.protocol.editor import Editor, editing
+from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.workspace import opened
 from waza_language_server.protocol.token_legend import KINDS, PARTS
 from waza_language_server.text.line_index import LineIndex
 
@@ -28,83 +28,93 @@ STYLES = {
 }
 
 
-@asynccontextmanager
-async def at_cursor(
-    folder: Path, source: str, name: str = "eval.yaml"
-) -> AsyncGenerator[tuple[Editor, str, types.Position, str]]:
-    """Open a text without its cursor; yield the editor, the URI, the cursor's position and the text."""
+async def opened_at(
+    editor: Editor, folder: Path, source: str
+) -> tuple[types.TextDocumentIdentifier, types.Position, str]:
+    """Open a text without its cursor; return the document, the cursor's position and the text."""
     offset, text = source.index(CURSOR), source.replace(CURSOR, "")
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = Path(mkdtemp(dir=folder)) / "eval.yaml"
     path.write_text(text)
-    async with editing(folder) as editor:
-        uri = editor.open(path)
-        yield editor, uri, types.Position(*LineIndex(text).position(offset, "utf-16")), text
+    document = types.TextDocumentIdentifier(editor.open(path))
+    return document, types.Position(*LineIndex(text).position(offset, "utf-16")), text
 
 
-async def completed(folder: Path, source: str) -> list[str]:
-    """Return the labels of what can be written at the cursor."""
-    async with at_cursor(folder, source) as (editor, uri, position, _):
-        params = types.CompletionParams(types.TextDocumentIdentifier(uri), position)
-        found = await editor.text_document_completion_async(params)
-        assert isinstance(found, types.CompletionList)
-        return [item.label for item in found.items]
-
-
-async def explained(folder: Path, source: str) -> tuple[str, str] | None:
-    """Return what is explained at the cursor, and the explanation."""
-    async with at_cursor(folder, source) as (editor, uri, position, text):
-        params = types.HoverParams(types.TextDocumentIdentifier(uri), position)
-        found = await editor.text_document_hover_async(params)
-        if found is None or found.range is None:
-            return None
-        assert isinstance(found.contents, types.MarkupContent)
-        lines = LineIndex(text)
-        start, end = (
-            lines.offset(each.line, each.character, "utf-16") for each in (found.range.start, found.range.end)
-        )
-        return text[start:end], found.contents.value
-
-
-def assertion(style: str, written: str, language: str = "python") -> str:
+def assertion(style: str, written: str) -> str:
     """Return a suite with one assertion in a style of YAML."""
     if style == "single":
         written = written.replace("'", "''")
     elif style == "double":
         written = written.replace("\\", "\\\\").replace('"', '\\"')
-    config = f"language: {language}\n      " if language != "python" else ""
     return (
         "name: s\nskill: s\ngraders:\n  - type: code\n    name: g\n    config:\n      "
-        f"{config}assertions:\n        {STYLES[style].format(written)}"
+        f"assertions:\n        {STYLES[style].format(written)}"
     )
 
 
-@pytest.mark.parametrize("style", STYLES)
-async def test_names_of_python_are_explained_in_every_style(style: str, tmp_path: Path) -> None:
-    found = await explained(tmp_path, assertion(style, "len(['😀']) + len(tool_¦calls) > 1"))
+async def test_python_is_explained_completed_and_coloured_in_every_style(tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        for style in STYLES:
+            source = assertion(style, "len(['😀']) + len(tool_¦calls) > 1")
+            found = await explained(editor, tmp_path, source)
+            assert found[0] == "tool_calls"
+            assert "`tool_calls: list[tool call]`" in found[1]
+            source = assertion(style, "len('😀') and [t for t in tool_calls if t['¦']]")
+            keys = await completed(editor, tmp_path, source)
+            assert keys == ["name", "arguments", "success", "id", "result"]
+            source = assertion(style, "len('😀') and [output.lower().start¦]")
+            attributes = await completed(editor, tmp_path, source)
+            assert "startswith('')" in attributes
+            assert not {"__class__", "mro", "append"} & set(attributes)
+            source = assertion(style, "len('😀') and re.findall('a, b', ¦output)")
+            document, position, _ = await opened_at(editor, tmp_path, source)
+            params = types.SignatureHelpParams(document, position)
+            call = await editor.text_document_signature_help_async(params)
+            assert call is not None
+            assert call.signatures[0].label == "findall(pattern, string, flags=0) → list"
+            assert call.active_parameter == 1
+            source = assertion(style, "len('😀') > 3 and t in output") + CURSOR
+            document, _, text = await opened_at(editor, tmp_path, source)
+            assert await tokens_in(editor, document.uri, text) == [
+                ("s", "namespace", ""),
+                ("code", "type", ""),
+                ("g", "method", "declaration"),
+                ("len", "function", "defaultLibrary"),
+                ("''😀''" if style == "single" else "'😀'", "string", ""),
+                (">", "operator", ""),
+                ("3", "number", ""),
+                ("and", "keyword", ""),
+                ("t", "variable", ""),
+                ("in", "keyword", ""),
+                ("output", "variable", "defaultLibrary"),
+            ]
+
+
+async def test_a_pattern_is_explained_in_every_style(tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        for style in STYLES.values():
+            found = await explained(editor, tmp_path, PATTERN + style.format("it is 😀(a¦|b)+"))
+            assert found[0].strip() == "it is 😀(a|b)+"
+            assert "- the text `it is 😀`\n- once or more: group 1:" in found[1]
+
+
+async def completed(editor: Editor, folder: Path, source: str) -> list[str]:
+    """Return the labels of what can be written at the cursor."""
+    document, position, _ = await opened_at(editor, folder, source)
+    return [item.label for item in await editor.complete(document.uri, position.line, position.character)]
+
+
+async def explained(editor: Editor, folder: Path, source: str) -> tuple[str, str]:
+    """Return what is explained at the cursor, and the explanation."""
+    document, position, text = await opened_at(editor, folder, source)
+    found = await editor.hover(document.uri, position.line, position.character)
     assert found is not None
-    assert found[0] == "tool_calls"
-    assert "`tool_calls: list[tool call]`" in found[1]
-
-
-@pytest.mark.parametrize("style", STYLES)
-async def test_keys_and_attributes_of_python_are_completed_in_every_style(style: str, tmp_path: Path) -> None:
-    keys = await completed(tmp_path, assertion(style, "len('😀') and [t for t in tool_calls if t['¦']]"))
-    assert keys == ["name", "arguments", "success", "id", "result"]
-    attributes = await completed(tmp_path, assertion(style, "len('😀') and [output.lower().start¦]"))
-    assert "startswith('')" in attributes
-    assert not {"__class__", "mro", "append"} & set(attributes)
-
-
-@pytest.mark.parametrize("style", STYLES)
-async def test_a_call_of_python_tells_its_parameters_in_every_style(style: str, tmp_path: Path) -> None:
-    source = assertion(style, "len('😀') and re.findall('a, b', ¦output)")
-    async with at_cursor(tmp_path, source) as (editor, uri, position, _):
-        params = types.SignatureHelpParams(types.TextDocumentIdentifier(uri), position)
-        found = await editor.text_document_signature_help_async(params)
-        assert found is not None
-        assert found.signatures[0].label == "findall(pattern, string, flags=0) → list"
-        assert found.active_parameter == 1
+    assert found.range is not None
+    assert isinstance(found.contents, types.MarkupContent)
+    lines = LineIndex(text)
+    start, end = (
+        lines.offset(at.line, at.character, "utf-16") for at in (found.range.start, found.range.end)
+    )
+    return text[start:end], found.contents.value
 
 
 async def tokens_in(editor: Editor, uri: str, text: str) -> list[tuple[str, str, str]]:
@@ -128,27 +138,6 @@ def decoded(data: list[int], text: str) -> list[tuple[str, str, str]]:
     return found
 
 
-@pytest.mark.parametrize("style", STYLES)
-async def test_words_of_python_are_coloured_in_every_style(style: str, tmp_path: Path) -> None:
-    source = assertion(style, "len('😀') > 3 and t in output") + CURSOR
-    async with at_cursor(tmp_path, source) as (editor, uri, _, text):
-        found = await tokens_in(editor, uri, text)
-        quoted = "''😀''" if style == "single" else "'😀'"
-        assert found == [
-            ("s", "namespace", ""),
-            ("code", "type", ""),
-            ("g", "method", "declaration"),
-            ("len", "function", "defaultLibrary"),
-            (quoted, "string", ""),
-            (">", "operator", ""),
-            ("3", "number", ""),
-            ("and", "keyword", ""),
-            ("t", "variable", ""),
-            ("in", "keyword", ""),
-            ("output", "variable", "defaultLibrary"),
-        ]
-
-
 SUITE = """\
 name: s
 skill: explainer
@@ -166,12 +155,12 @@ tasks:
   - id: one
     inputs: {prompt: hi}
     expected: {graders: [greets]}
-¦"""
+"""
 
 
 async def test_words_of_a_suite_and_parts_of_patterns_are_coloured(tmp_path: Path) -> None:
-    async with at_cursor(tmp_path, SUITE) as (editor, uri, _, text):
-        found = await tokens_in(editor, uri, text)
+    async with opened(write_suite(tmp_path, SUITE)) as (editor, uri):
+        found = await tokens_in(editor, uri, SUITE)
         assert ("explainer", "namespace", "") in found
         assert ("mock", "enumMember", "") in found
         assert ("gpt-5", "enumMember", "") in found
@@ -194,7 +183,7 @@ async def test_words_of_a_suite_and_parts_of_patterns_are_coloured(tmp_path: Pat
 
 
 async def test_a_part_and_what_differs_say_the_same_as_the_whole(tmp_path: Path) -> None:
-    async with at_cursor(tmp_path, SUITE) as (editor, uri, _, text):
+    async with opened(write_suite(tmp_path, SUITE)) as (editor, uri):
         document = types.TextDocumentIdentifier(uri)
         whole = await editor.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
         assert whole is not None
@@ -203,8 +192,8 @@ async def test_a_part_and_what_differs_say_the_same_as_the_whole(tmp_path: Path)
         params = types.SemanticTokensRangeParams(document, part)
         visible = await editor.text_document_semantic_tokens_range_async(params)
         assert visible is not None
-        assert [each[0] for each in decoded(list(visible.data), text)][:2] == ["text", "greets"]
-        editor.replace(uri, 2, text.replace("name: asks", "name: asks_twice"))
+        assert [each[0] for each in decoded(list(visible.data), SUITE)][:2] == ["text", "greets"]
+        editor.replace(uri, 2, SUITE.replace("name: asks", "name: asks_twice"))
         delta = types.SemanticTokensDeltaParams(document, whole.result_id)
         changed = await editor.text_document_semantic_tokens_full_delta_async(delta)
         fresh = await editor.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
@@ -218,7 +207,7 @@ async def test_a_part_and_what_differs_say_the_same_as_the_whole(tmp_path: Path)
 
 
 async def test_what_differs_from_nobody_knows_what_is_everything(tmp_path: Path) -> None:
-    async with at_cursor(tmp_path, SUITE) as (editor, uri, _, _text):
+    async with opened(write_suite(tmp_path, SUITE)) as (editor, uri):
         delta = types.SemanticTokensDeltaParams(types.TextDocumentIdentifier(uri), "long ago")
         found = await editor.text_document_semantic_tokens_full_delta_async(delta)
         assert isinstance(found, types.SemanticTokens)
@@ -228,11 +217,3 @@ async def test_what_differs_from_nobody_knows_what_is_everything(tmp_path: Path)
 PATTERN = (
     "name: s\nskill: s\ngraders:\n  - type: text\n    name: g\n    config:\n      regex_match:\n        "
 )
-
-
-@pytest.mark.parametrize("style", STYLES)
-async def test_a_pattern_is_explained_in_every_style(style: str, tmp_path: Path) -> None:
-    found = await explained(tmp_path, PATTERN + STYLES[style].format("it is 😀(a¦|b)+"))
-    assert found is not None
-    assert found[0].strip() == "it is 😀(a|b)+"
-    assert "- the text `it is 😀`\n- once or more: group 1:" in found[1]

@@ -1,4 +1,4 @@
-"""What a run will cost and take, on its lens and before it passes a limit; a scripted model answers."""
+"""What a run will cost and take, and what the user is asked before it; a scripted model answers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from lsprotocol import types
 
 from tests.conftest import StartModel
+from tests.engine import suites
 from tests.engine.suites import run
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
@@ -43,7 +44,7 @@ def suite(model: ScriptedModel, tmp_path: Path) -> Path:
 
 async def title(editor: Editor, uri: str, start: str) -> str:
     """Return what the lens says that begins like this; without the time, which depends on the machine."""
-    titles = [found.command.title for found in await editor.lenses(uri) if found.command is not None]
+    titles = await editor.titles(uri)
     return re.sub(r" · \d+ (?:s|min)\b", "", next(found for found in titles if found.startswith(start)))
 
 
@@ -64,8 +65,7 @@ async def test_settings_of_the_client_and_what_is_saved_count(suite: Path) -> No
         await editor.until(lambda: editor.refreshed["code lenses"])
         assert "≈ $14.10 · 6 trials" in await title(editor, uri, "▶ Run suite")
         seen = editor.refreshed["code lenses"]
-        settings = {"waza": {"run": {"executor": "mock"}}}
-        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        editor.configure(run={"executor": "mock"})
         await editor.until(lambda: editor.refreshed["code lenses"] > seen)
         await editor.lenses(uri)
         await editor.until(lambda: editor.refreshed["code lenses"] > seen + 1)
@@ -81,8 +81,7 @@ async def test_the_settings_of_the_folder_of_a_suite_count_before_those_of_the_w
         await editor.until(lambda: editor.refreshed["code lenses"])
         assert "≈ $9.40 · 4 trials" in await title(editor, uri, "▶ Run suite")
         seen = editor.refreshed["code lenses"]
-        settings = {"waza": {"runByFolder": {others: {"trials": 5}}}}
-        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        editor.configure(runByFolder={others: {"trials": 5}})
         await editor.until(lambda: editor.refreshed["code lenses"] > seen)
         await editor.lenses(uri)
         await editor.until(lambda: editor.refreshed["code lenses"] > seen + 1)
@@ -117,3 +116,25 @@ async def test_nobody_is_asked_before_a_run_that_is_free_or_within_its_limit(sui
             found = await editor.command("waza.run", {"id": str(suite), "options": options})
             assert found["status"] in ("completed", "failed")
         assert not any("cost" in told.message for told in editor.messages)
+
+
+@pytest.mark.parametrize(("answer", "status"), [("Cancel", "canceled"), ("Run Anyway", "completed")])
+async def test_a_run_with_a_grader_that_cannot_grade_is_asked_about(
+    answer: str, status: str, tmp_path: Path
+) -> None:
+    suite = suites.write_suite(
+        tmp_path, {"a": suites.task("a")}, graders="- {name: greets, config: {contains: [hello]}}\n"
+    )
+    async with editing(suite.parent) as editor:
+        questions: list[str] = []
+
+        def answered(question: types.ShowMessageRequestParams) -> types.MessageActionItem:
+            questions.append(question.message)
+            return types.MessageActionItem(answer)
+
+        editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)(answered)
+        found: Any = await editor.command("waza.run", {"id": str(suite)})
+        assert (found["status"] == "canceled") == (status == "canceled")
+        (question,) = questions
+        assert question.startswith("The verdict of this run would mean nothing. eval.yaml, line ")
+        assert ": missing-grader-type: " in question

@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 
 from tests.engine.suites import run
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import editing, is_told_to_ask_again, label_of, write_suite
 from tests.protocol.workspace import opened
 
 pytestmark = pytest.mark.check
@@ -39,42 +39,33 @@ def suite(tmp_path: Path) -> Path:
     return path
 
 
-def label(hint: types.InlayHint) -> str:
-    return hint.label if isinstance(hint.label, str) else "".join(part.value for part in hint.label)
-
-
-async def labels(editor: Editor, uri: str) -> list[str]:
-    return [label(hint) for hint in await editor.hints(uri)]
-
-
 async def test_a_stale_mark_opens_the_text_of_then_beside_that_of_now(suite: Path) -> None:
     skill = suite.parents[1] / "SKILL.md"
     skill.write_text(SKILL + "Well.\n", "utf-8")
     async with editing(suite.parents[1], options={"showsChanges": True}) as editor:
         mark = (await editor.hints(editor.open(suite)))[0]
-        assert label(mark) == "✓ 1/1 task · stale: SKILL.md +1 −0"
+        assert label_of(mark) == "✓ 1/1 task · stale: SKILL.md +1 −0"
         assert isinstance(mark.label, list)
         command = mark.label[0].command
         assert command is not None
         assert command.command == "waza.showChange"
         change: Any = (command.arguments or [None])[0]
         assert change["uri"] == skill.as_uri()
-        asked: Any = {"results": change["results"], "path": change["path"]}
-        assert await editor.protocol.send_request_async("waza/recordedText", asked) == SKILL
+        assert await editor.ask("waza/recordedText", results=change["results"], path=change["path"]) == SKILL
 
 
 async def test_a_changed_grader_grades_the_recorded_answer_again_for_nothing(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
-        lenses = [lens.command.title for lens in await editor.lenses(uri) if lens.command]
+        lenses = await editor.titles(uri)
         assert lenses == ["▶ Run suite", "↻ Re-grade", "↻ Re-grade", "▶ Run grader"]
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
-        assert (await labels(editor, uri))[-1] == "✓ 1.00 · stale"
+        assert (await editor.labels(uri))[-1] == "✓ 1.00 · stale"
         results = sorted((suite.parent / ".waza/results").iterdir())
         await editor.command("waza.regrade", {"id": f"{suite}::::says"})
-        assert (await labels(editor, uri))[1:] == ["↻ ✗ 0.00", "✗"]
+        assert (await editor.labels(uri))[1:] == ["↻ ✗ 0.00", "✗"]
         assert sorted((suite.parent / ".waza/results").iterdir()) == results
         editor.replace(uri, 3, SUITE)
-        assert (await labels(editor, uri))[-1] == "↻ ✗ 0.00 · stale"
+        assert (await editor.labels(uri))[-1] == "↻ ✗ 0.00 · stale"
 
 
 async def test_a_new_grader_grades_the_recorded_answer(suite: Path) -> None:
@@ -83,17 +74,7 @@ async def test_a_new_grader_grades_the_recorded_answer(suite: Path) -> None:
         uri = editor.open(suite, SUITE + added)
         await editor.command("waza.regrade", {"id": f"{suite}::::more"})
         hint = (await editor.hints(uri))[-1]
-        assert label(hint) == "↻ ✗ 0.50 1 of 2", hint.tooltip
-
-
-async def test_marks_go_with_their_results(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        assert len(await labels(editor, uri)) == 3
-        for file in (suite.parent / ".waza/results").glob("*.json"):
-            file.unlink()
-            change = types.FileEvent(file.as_uri(), types.FileChangeType.Deleted)
-            editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        assert await labels(editor, uri) == []
+        assert label_of(hint) == "↻ ✗ 0.50 1 of 2", hint.tooltip
 
 
 async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_draw(tmp_path: Path) -> None:
@@ -102,15 +83,13 @@ async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_
     run(path)
     async with editing(tmp_path, options={"drawsMarks": True}) as editor:
         uri = editor.open(path)
-        nothing: Any = {}
-        found = await editor.protocol.send_request_async("waza/fileMarks", nothing)
+        found = await editor.ask("waza/fileMarks")
         states = {Path(mark["uri"]).name: (mark["state"], mark["reason"]) for mark in found}
         assert states == {
             "eval.yaml": ("failed", "1 task failed"),
             "two.yaml": ("failed", "two failed: the answer does not contain `never said`"),
         }
-        asked: Any = {"textDocument": {"uri": uri}}
-        marks = await editor.protocol.send_request_async("waza/marks", asked)
+        marks = await editor.ask("waza/marks", textDocument={"uri": uri})
         lines = {mark["line"]: (mark["state"], mark["stale"]) for mark in marks}
         entry_of_tasks = {3: ("failed", False)}
         assert lines == {0: ("failed", False), **entry_of_tasks, 6: ("passed", False), 9: ("passed", False)}
@@ -134,9 +113,8 @@ async def test_trigger_prompts_mark_their_file_and_what_could_not_be_tried_is_no
             "reasons": ["1 of 2 trigger prompts could not be tried"] if second else [],
         }
         record.write_text(json.dumps(document), "utf-8")
-        nothing: Any = {}
         async with editing(tmp_path) as editor:
-            found = await editor.protocol.send_request_async("waza/fileMarks", nothing)
+            found = await editor.ask("waza/fileMarks")
             return {Path(mark["uri"]).name: (mark["state"], mark["reason"]) for mark in found}
 
     assert await states() == {}
@@ -149,25 +127,6 @@ async def test_trigger_prompts_mark_their_file_and_what_could_not_be_tried_is_no
     assert wrong["trigger_tests.yaml"] == ("failed", "1 of 2 trigger prompts answered wrongly")
 
 
-async def test_the_suite_has_its_verdict_when_it_was_run_in_the_editor(tmp_path: Path) -> None:
-    path = write_suite(tmp_path, SUITE, one=TASK)
-    async with editing(tmp_path) as editor:
-        uri = editor.open(path)
-        await editor.command("waza.run", {"id": str(path)})
-        assert await labels(editor, uri) == ["✓ 1/1 task", "✓ 1.00", "✓"]
-
-
-async def test_a_task_file_shows_the_suites_graders_and_its_checkpoints(suite: Path) -> None:
-    talk = TASK + "  follow_up_prompts: [Say hello again]\ncheckpoints:\n  - after_turn: 1\n    graders:\n"
-    talk += "      - {type: text, name: asks, config: {contains: [never said]}}\n"
-    task = suite.parent / "tasks/one.yaml"
-    task.write_text(talk, "utf-8")
-    run(suite)
-    async with editing(suite.parent) as editor:
-        uri = editor.open(task)
-        assert await labels(editor, uri) == ["✗ asks after turn 1", "✓ 1 of the suite", "✗", "✗ 0.00"]
-
-
 async def test_the_mark_of_a_file_has_the_end_of_a_long_reason(tmp_path: Path) -> None:
     path = write_suite(tmp_path, SUITE, one=TASK)
     run(path)
@@ -177,8 +136,43 @@ async def test_the_mark_of_a_file_has_the_end_of_a_long_reason(tmp_path: Path) -
     document["tasks"][0] |= {"status": "error", "error_msg": reason}
     document["metadata"]["engine"]["conclusion"] = {"verdict": "errored", "reasons": ["1 task in error"]}
     record.write_text(json.dumps(document), "utf-8")
-    nothing: Any = {}
     async with editing(tmp_path) as editor:
-        found = await editor.protocol.send_request_async("waza/fileMarks", nothing)
+        found = await editor.ask("waza/fileMarks")
     told = {(Path(mark["uri"]).name, mark["state"], mark["reason"]) for mark in found}
     assert told == {("eval.yaml", "error", f"! {reason}"), ("one.yaml", "error", f"! {reason}")}
+
+
+OVER_TIME = """\
+name: over time
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - {type: text, name: says, config: {contains: [hello]}}
+"""
+SAME = "1.00 → 1.00 → 1.00"
+
+
+async def test_runs_over_time_stand_behind_the_name_and_follow_the_results(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, OVER_TIME, one=TASK)
+    for _ in range(3):
+        run(path)
+    async with editing(tmp_path, limit=is_told_to_ask_again, options={"live": "on"}) as editor:
+        uri = editor.open(path)
+        assert SAME in await editor.labels_until(uri, lambda found: SAME in found)
+        record = run(path)[0].results_file
+        assert record is not None
+        editor.changed(record, kind=types.FileChangeType.Created)
+        assert f"… {SAME}" in await editor.labels_until(uri, lambda found: f"… {SAME}" in found)
+
+
+async def test_a_client_that_wants_no_history_gets_none(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, OVER_TIME, one=TASK)
+    for _ in range(3):
+        run(path)
+    options = {"live": "on", "hints": {"history": False}}
+    async with editing(tmp_path, limit=is_told_to_ask_again, options=options) as editor:
+        uri = editor.open(path)
+        found = await editor.labels_until(uri, lambda found: any(each.startswith("⚡") for each in found))
+        assert SAME not in found
+        assert not (path.parent / ".waza" / "results" / "history.sqlite").exists()

@@ -37,8 +37,7 @@ def codes(editor: Editor, uri: str) -> list[str]:
 
 
 def told(editor: Editor, path: Path) -> None:
-    changes = [types.FileEvent(uri_of(path), types.FileChangeType.Created)]
-    editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+    editor.changed(path, kind=types.FileChangeType.Created)
 
 
 async def test_what_is_shown_of_an_open_task_is_made_good(task: Path, tmp_path: Path) -> None:
@@ -57,15 +56,6 @@ async def test_a_client_that_asks_is_told_to_ask_again(task: Path, tmp_path: Pat
         await editor.pull(uri)
         await editor.until(lambda: editor.diagnostic_refresh_count)
         assert "duplicate-task-id" in [each.code for each in await editor.problems(uri)]
-
-
-async def test_a_file_that_only_such_a_suite_makes_a_task_becomes_one(task: Path, tmp_path: Path) -> None:
-    text = "id: odd\nnmae: Odd\n"
-    (odd := tmp_path / "tasks" / "odd.yaml").write_text(text)
-    far_suite(tmp_path / "one")
-    async with editing(tmp_path) as editor:
-        uri = editor.open(odd, text)
-        await editor.until(lambda: "unknown-key" in codes(editor, uri))
 
 
 async def test_a_suite_that_is_made_while_the_task_is_open_is_known(task: Path, tmp_path: Path) -> None:

@@ -10,24 +10,19 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.protocol.editor import applied, editing, edits_of, write_suite
+from tests.protocol.editor import TASK, applied, editing, edits_of, suite_with, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import path_of
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: greets
     config:
       containz: ["😀", hello]
-"""
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
+""")
 
 
 @pytest.fixture
@@ -83,12 +78,15 @@ def _runnable(found: dict[str, Any]) -> tuple[object, ...]:
     return *(found[key] for key in ("id", "kind", "label")), found["range"]["start"]["line"], found["parent"]
 
 
-@pytest.mark.parametrize("params", [None, {}, [], {"textDocument": None}])
-async def test_odd_questions_for_what_can_be_run_are_refused(suite: Path, params: object) -> None:
+ODD_QUESTIONS: list[Any] = [None, {}, [], {"textDocument": None}]
+
+
+async def test_odd_questions_for_what_can_be_run_are_refused(suite: Path) -> None:
     async with editing(suite.parent) as editor:
-        with pytest.raises(JsonRpcException) as refusal:
-            await editor.protocol.send_request_async("waza/runnables", params)
-        assert refusal.value.code == -32602
+        for params in ODD_QUESTIONS:
+            with pytest.raises(JsonRpcException) as refusal:
+                await editor.protocol.send_request_async("waza/runnables", params)
+            assert refusal.value.code == -32602
 
 
 async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Path) -> None:
@@ -107,23 +105,13 @@ async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Pa
         }
 
 
-@pytest.mark.parametrize("only", [["refactor"], ["source.organizeImports"], []])
-async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path, only: list[str]) -> None:
+async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
         place = types.Range(types.Position(8, 8), types.Position(8, 8))
-        context = types.CodeActionContext([], only=[types.CodeActionKind(kind) for kind in only])
-        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
-        assert not await editor.text_document_code_action_async(params)
-
-
-async def test_completion_replaces_what_was_typed(suite: Path) -> None:
-    text = SUITE.replace("    name: greets\n", "    name: greets\n    wei\n")
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite, text)
-        (item,) = [item for item in await editor.complete(uri, 7, 7) if item.label == "weight"]
-        assert isinstance(item.text_edit, types.TextEdit)
-        assert item.text_edit.range == types.Range(types.Position(7, 4), types.Position(7, 7))
-        assert item.documentation is not None
+        for only in (("refactor",), ("source.organizeImports",), ()):
+            context = types.CodeActionContext([], only=[types.CodeActionKind(kind) for kind in only])
+            params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
+            assert not await editor.text_document_code_action_async(params)
 
 
 async def test_a_key_that_is_taken_opens_the_next_list_where_the_client_has_a_command_for_it(
@@ -155,7 +143,7 @@ async def test_what_is_being_written_is_red_when_it_is_saved_or_left(suite: Path
         assert [each.code for each in await editor.pushed(uri, 3)] == ["wrong-type"]
         editor.insert(uri, 4, 9, 6, "p")
         assert await editor.pushed(uri, 4) == []
-        editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        editor.saved(uri)
         await editor.until(lambda: editor.diagnostics[uri])
         assert [each.code for each in editor.diagnostics[uri]] == ["wrong-type"]
 
@@ -195,16 +183,6 @@ async def test_enter_behind_the_first_key_of_an_item_begins_below_the_key(suite:
         assert written == "skill: 😀\ngraders:\n  - type: code\n    "
 
 
-async def test_hover_explains_and_says_what_it_explains(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        hover = await editor.hover(editor.open(suite), 7, 6)
-        assert hover is not None
-        assert isinstance(hover.contents, types.MarkupContent)
-        assert hover.contents.kind == types.MarkupKind.Markdown
-        assert hover.range is not None
-        assert hover.range.start.line == 7
-
-
 async def test_a_grader_type_links_to_its_page(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         hover = await editor.hover(editor.open(suite), 5, 10)
@@ -215,15 +193,6 @@ async def test_a_grader_type_links_to_its_page(suite: Path) -> None:
         page = path_of(link[1])
         assert page is not None
         assert f"## {link[2]}\n" in page.read_text("utf-8")
-
-
-async def test_lenses_stand_above_what_they_run(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        lenses = await editor.lenses(editor.open(suite))
-        assert [(lens.range.start.line, lens.command and lens.command.title) for lens in lenses] == [
-            (0, "▶ Run suite"),
-            (5, "▶ Run grader"),
-        ]
 
 
 async def test_the_lenses_of_a_range_are_those_that_begin_there(suite: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 
 from tests.protocol.editor import Editor, applied, editing, write_suite
-from tests.protocol.workspace import Workspace, opened
+from tests.protocol.workspace import Workspace
 from waza_language_server.project.uris import uri_of
 
 pytestmark = pytest.mark.check
@@ -72,19 +72,6 @@ async def test_what_names_a_deleted_file_is_marked_at_once_and_until_it_is_there
         fixture.write_text("", "utf-8")
         editor.workspace_did_create_files(types.CreateFilesParams([types.FileCreate(uri_of(fixture))]))
         await editor.until(lambda: "missing-file" not in codes(editor, uri))
-
-
-async def test_a_task_that_is_renamed_is_known_by_its_new_path(suite: Path) -> None:
-    old, new = suite.parent / "tasks" / "two.yaml", suite.parent / "tasks" / "other.yaml"
-    async with opened(suite, limit=watches_nothing) as (editor, uri):
-        await editor.until(lambda: uri in editor.diagnostics)
-        assert "no-matching-tasks" not in codes(editor, uri)
-        old.rename(new)
-        rename = types.FileRename(uri_of(old), uri_of(new))
-        editor.workspace_did_rename_files(types.RenameFilesParams([rename]))
-        await editor.until(lambda: "no-matching-tasks" in codes(editor, uri))
-        editor.replace(uri, 2, SUITE.replace("two", "other"))
-        await editor.until(lambda: "no-matching-tasks" not in codes(editor, uri))
 
 
 @pytest.mark.parametrize("pulls", [True, False])

@@ -117,22 +117,6 @@ async def test_an_unknown_type_asks_once(suite: Path) -> None:
         assert engines(editor) == [engine]
 
 
-async def test_known_types_start_no_engine(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite, SUITE.replace("reading_level", "behavior"))
-        await editor.pushed(uri, 1)
-        assert engines(editor) == []
-
-
-@pytest.mark.usefixtures("installed")
-async def test_nothing_is_asked_in_an_untrusted_workspace(suite: Path) -> None:
-    async with opened(suite, options={"trusted": False}) as (editor, uri):
-        assert [problem.code for problem in await editor.pushed(uri, 1)] == ["unknown-grader-type"]
-        editor.replace(uri, 2, SUITE + "\n")
-        await editor.pushed(uri, 2)
-        assert engines(editor) == []
-
-
 async def test_an_engine_that_cannot_start_leaves_the_type_unknown(suite: Path) -> None:
     async with opened(suite, options={"interpreter": "no-such-python"}) as (editor, uri):
         assert [problem.code for problem in await editor.pushed(uri, 1)] == ["unknown-grader-type"]

@@ -1,4 +1,4 @@
-"""A killed engine or a killed server leaves nothing of a run, however its programs cut themselves off."""
+"""Whatever ends an engine or a server, nothing is left of a run, however its programs cut themselves off."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import random
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -39,8 +40,13 @@ def kill_server(editor: Editor) -> None:
     editor.capabilities = None
 
 
-@pytest.mark.parametrize("kill", [kill_engine, kill_server])
-async def test_nothing_outlives_it(tmp_path: Path, kill: object) -> None:
+def terminate_server(editor: Editor) -> None:
+    psutil.Process(editor.process_id).terminate()
+    editor.capabilities = None
+
+
+@pytest.mark.parametrize("end", [kill_engine, kill_server, terminate_server])
+async def test_nothing_outlives_it(tmp_path: Path, end: Callable[[Editor], None]) -> None:
     mark, began = f"independent-{os.getpid()}-{time.time_ns()}", tmp_path / "began"
     program, *arguments = command(write_independent(tmp_path), mark, began)
     grader = {"type": "program", "name": "g", "config": {"command": program, "args": arguments}}
@@ -49,10 +55,9 @@ async def test_nothing_outlives_it(tmp_path: Path, kill: object) -> None:
         running = asyncio.ensure_future(editor.command("waza.run", {"suite": str(suite)}))
         await editor.until(began.exists)
         await asyncio.sleep(random.Random(12).uniform(0, 0.3))
-        assert callable(kill)
-        kill(editor)
+        end(editor)
         assert await asyncio.to_thread(left_after, mark) == []
-        if kill is kill_engine:
+        if end is kill_engine:
             assert (await running)["status"] == "error"
         else:
             running.cancel()

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.protocol.started_server import CAN_START
+
 pytestmark = pytest.mark.check
 
 LATER = """
@@ -101,16 +103,6 @@ print(json.dumps(converter.unstructure(params)))
     assert said(LATER + convert) == said(convert)
 
 
-def test_where_the_classes_are_made_already_they_stay() -> None:
-    program = f"""from lsprotocol import types
-{MADE}
-count = len(made())
-{LATER}
-assert len(made()) == count > 500
-"""
-    assert said(program) == ""
-
-
 def test_a_server_makes_few_of_them() -> None:
     program = f"""
 from waza_language_server.protocol.later_classes import classes_made_later
@@ -122,3 +114,27 @@ from lsprotocol import types
 assert 10 < len(made()) < 60, made()
 """
     assert said(program) == ""
+
+
+# Those that tests talk to have loaded all of them (``loaded_server.py``).
+LOADS_EACH_FIRST = """
+import os
+from importlib import import_module
+from pkgutil import iter_modules
+from waza_language_server.cli import load_server
+
+load_server()
+from waza_language_server.protocol import handlers
+
+for module in iter_modules(handlers.__path__, f"{handlers.__name__}."):
+    process = os.fork()
+    if process == 0:
+        import_module(module.name)
+        os._exit(0)
+    assert os.waitpid(process, 0)[1] == 0, module.name
+"""
+
+
+@pytest.mark.skipif(not CAN_START, reason="a process that has loaded libraries may not fork")
+def test_whichever_handler_is_wanted_first_can_be_loaded() -> None:
+    subprocess.run([sys.executable, "-c", LOADS_EACH_FIRST], check=True)

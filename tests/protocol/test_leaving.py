@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from tests.patience import ON_A_BUSY_MACHINE
-from tests.protocol.editor import write_suite
+from tests.protocol.editor import TASK, write_suite
 from tests.protocol.raw_client import (
     PATIENCE_SECONDS,
     RawClient,
@@ -27,7 +27,6 @@ pytestmark = pytest.mark.check
 
 SUITE = "name: explains\nskill: explainer\nconfig: {executor: mock}\ntasks: []\ngraders:\n"
 PLUG_IN = SUITE + "  - type: of_a_plug_in\n    name: asks\n"
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 HANGS = "  - type: program\n    name: hangs\n    config: {command: sleep, args: ['600'], timeout: 600}\n"
 RUNS = SUITE.replace("[]", '["tasks/*.yaml"]') + HANGS
 

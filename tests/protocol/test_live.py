@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from lsprotocol import types
 
 from tests.engine.suites import run
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol import late_answers
-from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
+from tests.protocol.editor import editing, is_told_to_ask_again, write_suite
 from tests.protocol.workspace import opened
 
 pytestmark = pytest.mark.check
@@ -59,23 +56,6 @@ def suite(tmp_path: Path) -> Path:
     return path
 
 
-def label(hint: types.InlayHint) -> str:
-    return hint.label if isinstance(hint.label, str) else "".join(part.value for part in hint.label)
-
-
-async def until(
-    editor: Editor, uri: str, shown: Callable[[list[str]], bool], seconds: float = ON_A_BUSY_MACHINE
-) -> list[str]:
-    """Ask for the hints until they are as they should be; return them as they were last."""
-    found: list[str] = []
-    for _ in range(int(seconds * 20)):
-        found = [label(hint) for hint in await editor.hints(uri)]
-        if shown(found):
-            break
-        await asyncio.sleep(0.05)
-    return found
-
-
 def _are_checked(marks: list[str], labels: list[str]) -> bool:
     """Tell whether the rules of the graders have these marks."""
     return labels[2::2] == marks
@@ -87,14 +67,20 @@ def is_live(labels: list[str]) -> bool:
 
 async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
     async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        assert await until(editor, uri, is_live) == ["✓ 1/1 task", "⚡ ✓ 2/2", "⚡ ✓", "⚡ ✓ 2/2", "⚡ ✓"]
+        assert await editor.labels_until(uri, is_live) == [
+            "✓ 1/1 task",
+            "⚡ ✓ 2/2",
+            "⚡ ✓",
+            "⚡ ✓ 2/2",
+            "⚡ ✓",
+        ]
         results = sorted((suite.parent / ".waza/results").iterdir())
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
-        flipped = await until(editor, uri, lambda found: "⚡ ✗" in found)
+        flipped = await editor.labels_until(uri, lambda found: "⚡ ✗" in found)
         assert flipped[1:] == ["⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗", "⚡ ✓ 2/2", "⚡ ✓"]
         assert editor.refreshed["inlay hints"] > 0
         editor.replace(uri, 3, SUITE.replace("> 3", "> 3000"))
-        flipped = await until(editor, uri, lambda found: found[-1] == "⚡ ✗")
+        flipped = await editor.labels_until(uri, lambda found: found[-1] == "⚡ ✗")
         assert flipped[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗"]
         assert sorted((suite.parent / ".waza/results").iterdir()) == results
         tooltip = (await editor.hints(uri))[-2].tooltip
@@ -115,24 +101,22 @@ async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_fo
 
         editor.feature("waza/marksChanged")(take)
         uri = editor.open(suite)
-        await until(editor, uri, is_live)
+        await editor.labels_until(uri, is_live)
         await editor.until(lambda: told, ON_A_BUSY_MACHINE)
         assert not any(told)
         # What is judged anew is marked anew.
         for version, (said, glyph) in enumerate((("never said", "✗"), ("hello", "✓")), 2):
             editor.replace(uri, version, SUITE.replace("- hello", f"- {said}"))
             expected = [f"⚡ {glyph}", "⚡ ✓"]
-            shown = await until(editor, uri, partial(_are_checked, expected))
-            asked: Any = {"textDocument": {"uri": uri}}
-            marks = await editor.protocol.send_request_async("waza/marks", asked)
+            shown = await editor.labels_until(uri, partial(_are_checked, expected))
+            marks = await editor.ask("waza/marks", textDocument={"uri": uri})
             lines = SUITE.splitlines()
             # An entry of `tasks:` has a mark and no hint.
             with_hint = [mark for mark in marks if "tasks" not in lines[mark["line"]]]
             states = [mark["state"] for mark in sorted(with_hint, key=lambda mark: mark["line"])]
             assert states == ["failed" if "✗" in each else "passed" for each in shown], shown
         (results,) = (suite.parent / ".waza/results").glob("*.json")
-        change = types.FileEvent(results.as_uri(), types.FileChangeType.Changed)
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        editor.changed(results)
         await editor.until(lambda: any(told), ON_A_BUSY_MACHINE)
 
 
@@ -141,38 +125,18 @@ async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Pat
     """It says which text the verdicts hold for; taken late, it would make those of a newer text old."""
     options = {**LIVE, "interpreter": str(late_answers.interpreter(tmp_path))}
     async with opened(suite, limit=is_told_to_ask_again, options=options) as (editor, uri):
-        assert is_live(await until(editor, uri, is_live))
+        assert is_live(await editor.labels_until(uri, is_live))
         editor.replace(uri, 2, SUITE.replace("- hello", f"- {late_answers.HELD}"))
         await editor.until((tmp_path / late_answers.NOTE).exists, ON_A_BUSY_MACHINE)
         newer = SUITE.replace("- hello", "- adieu").replace("> 3", "> 3000")
         editor.replace(uri, 3, newer)
         shown = ["⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗"] * 2
-        assert (await until(editor, uri, lambda found: found[1:] == shown))[1:] == shown
+        assert (await editor.labels_until(uri, lambda found: found[1:] == shown))[1:] == shown
         # Before this is answered the engine answers about the older text.
         line = next(number for number, each in enumerate(newer.splitlines()) if "adieu" in each)
         while "what it met" not in str(await editor.hover(uri, line, 11)):
             pass
-        assert [label(hint) for hint in await editor.hints(uri)][1:] == shown
-
-
-async def test_text_that_is_no_suite_shows_nothing_new_and_nothing_old_as_new(suite: Path) -> None:
-    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        await until(editor, uri, is_live)
-        editor.replace(uri, 2, SUITE.replace("- hello", "- [never").replace("name: reads", "name: [reads"))
-        await asyncio.sleep(0.5)
-        found = [label(hint) for hint in await editor.hints(uri)]
-        assert not any(each.startswith("⚡ ✗") for each in found)
-        editor.replace(uri, 3, SUITE)
-        assert is_live(await until(editor, uri, is_live))
-
-
-async def test_what_a_task_expects_is_judged_live(suite: Path) -> None:
-    task = suite.parent / "tasks" / "one.yaml"
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(task)
-        assert "⚡ ✓" in await until(editor, uri, lambda found: "⚡ ✓" in found)
-        editor.replace(uri, 2, TASK.replace("- hello", "- adieu"))
-        assert "⚡ ✗" in await until(editor, uri, lambda found: "⚡ ✗" in found)
+        assert (await editor.labels(uri))[1:] == shown
 
 
 async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Path) -> None:
@@ -188,15 +152,16 @@ async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Pat
     record.write_text(json.dumps(document), "utf-8")
     async with editing(tmp_path, limit=is_told_to_ask_again, options=LIVE) as editor:
         uri = editor.open(path)
-        passing = await until(editor, uri, lambda found: any(each.startswith("⚡ ✓ 2/2") for each in found))
+        passing = await editor.labels_until(
+            uri, lambda found: any(each.startswith("⚡ ✓ 2/2") for each in found)
+        )
         assert any(each.startswith("⚡ ✓ 2/2") for each in passing)
         await editor.until(
             lambda: any("schema.json" in str(each.register_options) for each in editor.registrations)
         )
         schema.write_text('{"type": "array"}', "utf-8")
-        change = types.FileEvent(schema.as_uri(), types.FileChangeType.Changed)
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        failing = await until(editor, uri, lambda found: "⚡ ✗ 2 of 2" in "".join(found))
+        editor.changed(schema)
+        failing = await editor.labels_until(uri, lambda found: "⚡ ✗ 2 of 2" in "".join(found))
         # The run is of the schema of then, the verdict of that of now.
         assert "stale: schema.json" in failing[0]
         assert not any("stale" in each for each in failing[1:])
@@ -204,37 +169,17 @@ async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Pat
 
 async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:
     async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        await until(editor, uri, is_live)
+        await editor.labels_until(uri, is_live)
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
-        flipped = await until(editor, uri, lambda found: "⚡ ✗" in found)
+        flipped = await editor.labels_until(uri, lambda found: "⚡ ✗" in found)
         await editor.command("waza.regrade", {"id": f"{suite}::::says"})
-        of_suite, *others = [label(hint) for hint in await editor.hints(uri)]
+        of_suite, *others = await editor.labels(uri)
         assert (of_suite, others) == ("↻ ✗ 1 of 1 task", flipped[1:])
-
-
-async def test_without_assertions_only_these_keep_what_was_recorded(suite: Path) -> None:
-    async with opened(suite, limit=is_told_to_ask_again, options={"live": "no assertions"}) as (editor, uri):
-        found = await until(editor, uri, lambda found: "⚡ ✓" in found)
-        assert found[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "✓ 1.00", "✓"]
-
-
-@pytest.mark.parametrize("options", [{"live": "on", "trusted": False}, {"live": "off"}, {}])
-async def test_where_nothing_may_run_or_nobody_wants_it_no_process_is_started(
-    suite: Path, options: dict[str, object]
-) -> None:
-    async with opened(suite, limit=is_told_to_ask_again, options=options) as (editor, uri):
-        for version in range(2, 12):
-            editor.replace(uri, version, SUITE.replace("- hello", f"- hello {version}"))
-            found = [label(hint) for hint in await editor.hints(uri)]
-            assert not any("⚡" in each for each in found)
-        await asyncio.sleep(0.3)
-        assert psutil.Process(editor.process_id).children(recursive=True) == []
 
 
 async def test_it_can_begin_when_the_engine_was_started_for_something_else(suite: Path) -> None:
     async with opened(suite, limit=is_told_to_ask_again, options={"live": "off"}) as (editor, uri):
         await editor.command("waza.regrade", {"id": f"{suite}::::says"})
-        settings = {"waza": {"live": {"enable": "on"}}}
-        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        editor.configure(live={"enable": "on"})
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
-        assert "⚡ ✗" in await until(editor, uri, lambda found: "⚡ ✗" in found)
+        assert "⚡ ✗" in await editor.labels_until(uri, lambda found: "⚡ ✗" in found)

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.editor import write_suite
+from tests.protocol.editor import TASK, write_suite
 from tests.protocol.raw_client import RawClient, framed, message, opened, replaced
 from waza_language_server.project.uris import uri_of
 
 pytestmark = pytest.mark.check
 
 SUITE = "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders:\n  - type: text\n    name: a\n"
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 # Each of these lines has a problem, so where they are waited for there are fewer.
 LONG = SUITE + "tags: a\n" * 20_000
 LONG_ENOUGH = SUITE + "tags: a\n" * 4_000

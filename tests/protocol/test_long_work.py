@@ -35,7 +35,7 @@ def client(tmp_path: Path) -> Iterator[RawClient]:
     for folder, text in ((short, HEAD), (long, LONG)):
         folder.mkdir()
         write_suite(folder, text)
-    with RawClient(loaded=True) as client:
+    with RawClient() as client:
         client.initialize(tmp_path, capabilities=CAPABILITIES)
         client.open(short / "eval.yaml")
         client.open(long / "eval.yaml")

@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.protocol.editor import applied, editing, write_suite
+from tests.protocol.editor import Editor, applied, editing, write_suite
 from waza_language_server.project.uris import uri_of
 
 pytestmark = pytest.mark.check
@@ -36,16 +36,22 @@ def empty(tmp_path: Path, skill: Path) -> Path:
     return path
 
 
+def edits_applied(editor: Editor) -> list[types.ApplyWorkspaceEditParams]:
+    """Let the editor apply what it is asked to; return what that will be."""
+    received: list[types.ApplyWorkspaceEditParams] = []
+
+    def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        received.append(params)
+        return types.ApplyWorkspaceEditResult(applied=True)
+
+    editor.feature(types.WORKSPACE_APPLY_EDIT)(apply)
+    return received
+
+
 @pytest.mark.parametrize("way", ["completion", "lens"])
 async def test_an_empty_eval_file_becomes_a_suite_for_a_skill(empty: Path, tmp_path: Path, way: str) -> None:
     async with editing(tmp_path) as editor:
-        received: list[types.ApplyWorkspaceEditParams] = []
-
-        def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
-            received.append(params)
-            return types.ApplyWorkspaceEditResult(applied=True)
-
-        editor.feature(types.WORKSPACE_APPLY_EDIT)(apply)
+        received = edits_applied(editor)
         uri = editor.open(empty)
         if way == "completion":
             first = (await editor.complete(uri, 0, 0))[0]
@@ -113,13 +119,7 @@ async def test_a_file_of_comments_is_as_good_as_empty_and_keeps_them(
     empty: Path, tmp_path: Path, text: str
 ) -> None:
     async with editing(tmp_path) as editor:
-        received: list[types.ApplyWorkspaceEditParams] = []
-
-        def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
-            received.append(params)
-            return types.ApplyWorkspaceEditResult(applied=True)
-
-        editor.feature(types.WORKSPACE_APPLY_EDIT)(apply)
+        received = edits_applied(editor)
         uri = editor.open(empty, text)
         (lens,) = await editor.lenses(uri)
         assert lens.command is not None
@@ -142,7 +142,7 @@ async def test_what_was_begun_in_an_empty_file_stays_a_suite_when_it_is_saved(
         uri = editor.open(empty)
         editor.insert(uri, 2, 0, 0, "name: pdf\n")
         assert await editor.problems(uri) == []
-        editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        editor.saved(uri)
         assert "skill" in [item.label for item in await editor.complete(uri, 1, 0)]
         assert "missing-key" in {problem.code for problem in await editor.problems(uri)}
 
@@ -151,35 +151,8 @@ async def test_what_another_tool_reads_is_let_go_when_it_is_saved(empty: Path, t
     async with editing(tmp_path, pulls=True) as editor:
         uri = editor.open(empty)
         editor.insert(uri, 2, 0, 0, "description: mine\nproviders:\n  - openai\n")
-        editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        editor.saved(uri)
         assert await editor.problems(uri) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "ours"),
-    [
-        ("skill: pdf-filler\n", True),
-        ("name: a\nskill: pdf-filler\ndes", True),
-        ("name: a\n", False),
-        ("skill: pdf-filler\nlevel: 3\n", False),
-        ("- skill: pdf-filler\n", False),
-        ("skill: x\ntests: []\n", False),
-    ],
-)
-async def test_a_begun_suite_is_known_by_its_skill(
-    empty: Path, tmp_path: Path, text: str, *, ours: bool
-) -> None:
-    async with editing(tmp_path, pulls=True) as editor:
-        uri = editor.open(empty, text)
-        assert bool(await editor.problems(uri)) == ours
-
-
-async def test_an_empty_eval_file_without_a_skill_is_nobodys(tmp_path: Path) -> None:
-    (tmp_path / "eval.yaml").touch()
-    async with editing(tmp_path) as editor:
-        uri = editor.open(tmp_path / "eval.yaml")
-        assert await editor.complete(uri, 0, 0) == []
-        assert await editor.lenses(uri) == []
 
 
 async def test_a_skill_file_makes_its_suite_and_then_runs_it(skill: Path, tmp_path: Path) -> None:
@@ -214,14 +187,18 @@ async def test_a_suite_a_task_and_a_grader_are_made_by_name(skill: Path, tmp_pat
         assert f"name: {added['name']}" in _read(suite)
 
 
-@pytest.mark.parametrize(
-    ("command", "argument"),
-    [("waza.newSuite", {}), ("waza.newSuite", {"skill": 1}), ("waza.newTask", {"suite": "a", "id": "b"})],
-)
-async def test_odd_arguments_are_refused(tmp_path: Path, command: str, argument: object) -> None:
+ODD_ARGUMENTS: list[tuple[str, Any]] = [
+    ("waza.newSuite", {}),
+    ("waza.newSuite", {"skill": 1}),
+    ("waza.newTask", {"suite": "a", "id": "b"}),
+]
+
+
+async def test_odd_arguments_are_refused(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
-        with pytest.raises(JsonRpcException):
-            await editor.command(command, argument)
+        for command, argument in ODD_ARGUMENTS:
+            with pytest.raises(JsonRpcException):
+                await editor.command(command, argument)
 
 
 async def test_what_is_there_is_told_without_words_of_the_command_line(skill: Path, tmp_path: Path) -> None:
@@ -242,16 +219,6 @@ async def test_what_is_there_is_told_without_words_of_the_command_line(skill: Pa
         with pytest.raises(JsonRpcException) as taken:
             await editor.command("waza.newTask", {"suite": suite, "id": "one"})
         assert taken.value.message.endswith("one.yaml is already there.")
-
-
-async def test_trigger_tests_get_no_grader(skill: Path, tmp_path: Path) -> None:
-    async with editing(tmp_path) as editor:
-        made = await editor.command("waza.newSuite", {"skill": str(skill)})
-        triggers = Path(made["eval"]).with_name("trigger_tests.yaml")
-        before = triggers.read_bytes()
-        with pytest.raises(JsonRpcException, match="have no graders"):
-            await editor.command("waza.newGrader", {"file": str(triggers), "type": "text"})
-        assert triggers.read_bytes() == before
 
 
 async def test_nothing_is_made_in_an_untrusted_workspace(skill: Path, tmp_path: Path) -> None:

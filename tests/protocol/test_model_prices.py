@@ -46,12 +46,6 @@ async def test_models_are_offered_with_their_prices(tmp_path: Path) -> None:
         assert found["gpt-4o"] == "$2.5 in · $10 out a million tokens"
 
 
-async def test_an_untrusted_workspace_asks_no_engine(tmp_path: Path) -> None:
-    async with editing(tmp_path, options={"trusted": False}) as editor:
-        uri = editor.open(write_suite(tmp_path, SUITE))
-        assert [await hovered(editor, uri) for _ in range(3)] == [""] * 3
-
-
 async def test_a_client_that_lets_a_model_be_chosen_is_told_those_of_the_suite_first(tmp_path: Path) -> None:
     suite = tmp_path / "evals" / "a" / "eval.yaml"
     suite.parent.mkdir(parents=True)
@@ -60,14 +54,7 @@ async def test_a_client_that_lets_a_model_be_chosen_is_told_those_of_the_suite_f
         asked = {"id": f"{suite.as_posix()}::::some grader"}
         told = await editor.protocol.send_request_async("waza/models", asked)
         with pytest.raises(JsonRpcException, match="must be that of a suite"):
-            await editor.protocol.send_request_async("waza/models", {"id": ""})
+            await editor.ask("waza/models", id="")
     assert told[0] == {"name": "our-own-model", "words": "used in this project"}
     assert {"name": "gpt-4o", "words": "$2.5 in · $10 out a million tokens"} in told
     assert len({each["name"] for each in told}) == len(told)
-
-
-async def test_an_untrusted_workspace_tells_the_models_of_its_files_alone(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, SUITE)
-    async with editing(tmp_path, options={"trusted": False}) as editor:
-        told = await editor.protocol.send_request_async("waza/models", {"id": suite.as_posix()})
-    assert [each["name"] for each in told] == ["gpt-4o"]

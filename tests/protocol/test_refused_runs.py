@@ -31,38 +31,33 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_suite(tmp_path, SUITE, **tasks)
 
 
-async def asked(editor: Editor, command: str, target: str, **arguments: Any) -> dict[str, Any]:
-    request = types.ExecuteCommandParams(command, [{"id": target, **arguments}])
-    answer: Any = await editor.workspace_execute_command_async(request)
-    return {"status": answer["status"] if isinstance(answer, dict) else answer.status}
+async def ended(editor: Editor, command: str, **argument: Any) -> str:
+    """Execute a command of a run and return how it ended."""
+    answer = await editor.command(command, argument)
+    return answer["status"] if isinstance(answer, dict) else answer.status
 
 
 async def labels(editor: Editor, file: Path) -> list[str]:
     return [str(hint.label) for hint in await editor.hints(editor.open(file))]
 
 
-async def file_marks(editor: Editor) -> list[dict[str, Any]]:
-    nothing: Any = {}
-    return await editor.protocol.send_request_async("waza/fileMarks", nothing)
-
-
 async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     async with editing(suite.parent) as editor:
-        await asked(editor, "waza.run", str(suite))
+        await ended(editor, "waza.run", id=str(suite))
         passed = ["✓ 2/2 tasks", "✓", "✓ 1.00"]
         assert await labels(editor, suite) == passed
-        assert await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY) == {"status": "error"}
+        assert await ended(editor, "waza.run", id=str(suite), options=WITHOUT_KEY) == "error"
         assert await labels(editor, suite) == [NO_KEY]
         assert await labels(editor, task) == [NO_KEY]
         (hint,) = await editor.hints(editor.open(task))
         assert "Asked for just now, and nothing ran." in str(hint.tooltip)
-        assert {(Path(mark["uri"]).name, mark["state"]) for mark in await file_marks(editor)} == {
+        assert {(Path(mark["uri"]).name, mark["state"]) for mark in await editor.ask("waza/fileMarks")} == {
             ("eval.yaml", "error"),
             ("one.yaml", "error"),
             ("two.yaml", "error"),
         }
-        await asked(editor, "waza.run", str(suite))
+        await ended(editor, "waza.run", id=str(suite))
         assert await labels(editor, suite) == passed
 
 
@@ -70,24 +65,23 @@ async def test_a_refusal_from_before_a_run_does_not_come_back_when_its_results_a
     suite: Path,
 ) -> None:
     async with editing(suite.parent) as editor:
-        assert await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY) == {"status": "error"}
-        assert await asked(editor, "waza.run", str(suite)) == {"status": "completed"}
+        assert await ended(editor, "waza.run", id=str(suite), options=WITHOUT_KEY) == "error"
+        assert await ended(editor, "waza.run", id=str(suite)) == "completed"
         assert await labels(editor, suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
-        changes: list[types.FileEvent] = []
-        for file in (suite.parent / ".waza" / "results").glob("*.json"):
+        files = list((suite.parent / ".waza" / "results").glob("*.json"))
+        for file in files:
             file.unlink()
-            changes.append(types.FileEvent(file.as_uri(), types.FileChangeType.Deleted))
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        editor.changed(*files, kind=types.FileChangeType.Deleted)
         assert await labels(editor, suite) == []
 
 
 async def test_a_task_that_is_gone_is_refused_no_longer_once_the_whole_suite_has_run(suite: Path) -> None:
     async with editing(suite.parent) as editor:
-        assert await asked(editor, "waza.run", f"{suite}::renamed") == {"status": "error"}
-        assert [mark["state"] for mark in await file_marks(editor)] == ["error"]
-        await asked(editor, "waza.run", str(suite))
-        await asked(editor, "waza.run", f"{suite}::one")  # the suite is judged by its parts since
-        assert await file_marks(editor) == []
+        assert await ended(editor, "waza.run", id=f"{suite}::renamed") == "error"
+        assert [mark["state"] for mark in await editor.ask("waza/fileMarks")] == ["error"]
+        await ended(editor, "waza.run", id=str(suite))
+        await ended(editor, "waza.run", id=f"{suite}::one")  # the suite is judged by its parts since
+        assert await editor.ask("waza/fileMarks") == []
 
 
 @pytest.mark.parametrize(("below", "limits"), [("::one", {}), ("", {"tasks": ["one"]})])
@@ -96,32 +90,26 @@ async def test_a_refused_run_of_a_task_says_nothing_of_others(
 ) -> None:
     tasks = suite.parent / "tasks"
     async with editing(suite.parent) as editor:
-        await asked(editor, "waza.run", str(suite))
-        await asked(editor, "waza.run", f"{suite}{below}", **limits, options=WITHOUT_KEY)
+        await ended(editor, "waza.run", id=str(suite))
+        await ended(editor, "waza.run", id=f"{suite}{below}", **limits, options=WITHOUT_KEY)
         assert await labels(editor, tasks / "one.yaml") == [NO_KEY]
         assert await labels(editor, tasks / "two.yaml") == ["✓ 1.00", "✓ 1 of the suite"]
 
 
-async def test_a_suite_that_never_ran_says_why_it_did_not(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY)
-        assert await labels(editor, suite) == [NO_KEY]
-
-
 async def test_answers_that_are_graded_again_behind_a_refused_run_are_shown(suite: Path) -> None:
     async with editing(suite.parent) as editor:
-        await asked(editor, "waza.run", str(suite))
-        await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY)
-        assert await asked(editor, "waza.regrade", str(suite)) == {"status": "completed"}
+        await ended(editor, "waza.run", id=str(suite))
+        await ended(editor, "waza.run", id=str(suite), options=WITHOUT_KEY)
+        assert await ended(editor, "waza.regrade", id=str(suite)) == "completed"
         assert (await labels(editor, suite))[0].startswith("↻ ✓ 2/2 tasks")
 
 
 async def test_that_a_part_was_refused_is_no_run_of_it(suite: Path) -> None:
     async with editing(suite.parent) as editor:
-        await asked(editor, "waza.run", str(suite))
-        await asked(editor, "waza.run", f"{suite}::one", options=WITHOUT_KEY)
+        await ended(editor, "waza.run", id=str(suite))
+        await ended(editor, "waza.run", id=f"{suite}::one", options=WITHOUT_KEY)
         (whole, *_) = await editor.hints(editor.open(suite))
         assert "stale: a part of it was asked for since, and nothing ran." in str(whole.tooltip)
-        await asked(editor, "waza.run", f"{suite}::two")
+        await ended(editor, "waza.run", id=f"{suite}::two")
         (whole, *_) = await editor.hints(editor.open(suite))
         assert str(whole.label).startswith("! 1/2 tasks: there is no key")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +39,15 @@ async def ask(editor: Editor, name: str, target: str) -> None:
     assert answer["message"] is None
 
 
-async def labels(editor: Editor, uri: str) -> list[str]:
-    return [str(hint.label) for hint in await editor.hints(uri)]
+@asynccontextmanager
+async def recorded(suite: Path, *tasks: str) -> AsyncGenerator[tuple[Editor, list[str]]]:
+    """Open a suite and tasks of it in an editor, and run it there; yield the editor and the URIs."""
+    async with editing(suite.parent) as editor:
+        uris = [
+            editor.open(path) for path in (suite, *(suite.parent / f"tasks/{task}.yaml" for task in tasks))
+        ]
+        await ask(editor, "waza.run", str(suite))
+        yield editor, uris
 
 
 def corrected(text: str) -> str:
@@ -46,78 +55,64 @@ def corrected(text: str) -> str:
 
 
 async def test_a_task_is_as_stale_as_the_graders_of_its_suite(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        eval_file = editor.open(suite)
-        task = editor.open(suite.parent / "tasks" / "one.yaml")
-        await ask(editor, "waza.run", str(suite))
-        assert await labels(editor, task) == ["✗ 0.00", "✗ polite (suite)"]
+    async with recorded(suite, "one") as (editor, (eval_file, task)):
+        assert await editor.labels(task) == ["✗ 0.00", "✗ polite (suite)"]
         editor.replace(eval_file, 2, corrected(EVAL))
-        assert await labels(editor, task) == ["✗ 0.00 · stale", "✗ polite (suite) · stale"]
+        assert await editor.labels(task) == ["✗ 0.00 · stale", "✗ polite (suite) · stale"]
         editor.replace(eval_file, 3, EVAL.replace("graders:\n", "graders:\n  - {type: diff, name: new}\n"))
-        assert (await labels(editor, task))[0] == "✗ 0.00 · stale"
+        assert (await editor.labels(task))[0] == "✗ 0.00 · stale"
         editor.replace(eval_file, 4, EVAL)
-        assert await labels(editor, task) == ["✗ 0.00", "✗ polite (suite)"]
+        assert await editor.labels(task) == ["✗ 0.00", "✗ polite (suite)"]
 
 
 async def test_so_is_one_that_stands_in_the_eval_file(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, INLINE)
-    async with editing(tmp_path) as editor:
-        uri = editor.open(suite)
-        await ask(editor, "waza.run", str(suite))
-        assert (await labels(editor, uri))[-1] == "✗ 0.00"
+    async with recorded(suite) as (editor, (uri,)):
+        assert (await editor.labels(uri))[-1] == "✗ 0.00"
         editor.replace(uri, 2, corrected(INLINE))
-        assert (await labels(editor, uri))[-1] == "✗ 0.00 · stale"
+        assert (await editor.labels(uri))[-1] == "✗ 0.00 · stale"
         await ask(editor, "waza.regrade", str(suite))
-        assert (await labels(editor, uri))[-1] == "↻ ✓ 1.00"
+        assert (await editor.labels(uri))[-1] == "↻ ✓ 1.00"
 
 
 async def test_a_suite_that_was_graded_again_comes_to_what_its_graders_say_now(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        eval_file = editor.open(suite)
-        task = editor.open(suite.parent / "tasks" / "two.yaml")
-        await ask(editor, "waza.run", str(suite))
+    async with recorded(suite, "two") as (editor, (eval_file, task)):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", str(suite))
-        assert await labels(editor, eval_file) == ["↻ ✓ 2/2 tasks", "✓", "↻ ✓ 1.00", "↻ ✓ 1.00"]
-        assert await labels(editor, task) == ["↻ ✓ 1.00", "↻ ✓ 1 of the suite", "✓"]
+        assert await editor.labels(eval_file) == ["↻ ✓ 2/2 tasks", "✓", "↻ ✓ 1.00", "↻ ✓ 1.00"]
+        assert await editor.labels(task) == ["↻ ✓ 1.00", "↻ ✓ 1 of the suite", "✓"]
 
 
 async def test_what_was_graded_again_is_stale_with_the_next_edit_until_that_is_taken_back(
     suite: Path,
 ) -> None:
-    async with editing(suite.parent) as editor:
-        eval_file = editor.open(suite)
-        task = editor.open(suite.parent / "tasks" / "two.yaml")
-        await ask(editor, "waza.run", str(suite))
+    async with recorded(suite, "two") as (editor, (eval_file, task)):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", str(suite))
         editor.replace(eval_file, 3, EVAL)
-        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks · stale"
-        assert (await labels(editor, task))[0] == "↻ ✓ 1.00 · stale"
+        assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks · stale"
+        assert (await editor.labels(task))[0] == "↻ ✓ 1.00 · stale"
         editor.replace(eval_file, 4, corrected(EVAL))
         editor.replace(task, 2, TWO.replace("[Mock]", "[Real]"))
-        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks · stale"
-        assert (await labels(editor, task))[0] == "↻ ✓ 1.00 · stale"
+        assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks · stale"
+        assert (await editor.labels(task))[0] == "↻ ✓ 1.00 · stale"
         editor.replace(task, 3, TWO.replace("Hello", "Goodbye"))
-        assert (await labels(editor, task))[0] == "↻ ✓ 1.00 · stale"
+        assert (await editor.labels(task))[0] == "↻ ✓ 1.00 · stale"
         editor.replace(task, 4, TWO)
-        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
+        assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks"
 
 
 async def test_of_a_suite_of_which_one_task_was_graded_again_each_task_is_told_as_it_was_last(
     suite: Path,
 ) -> None:
-    async with editing(suite.parent) as editor:
-        eval_file = editor.open(suite)
-        one, two = (editor.open(suite.parent / "tasks" / f"{name}.yaml") for name in ("one", "two"))
-        await ask(editor, "waza.run", str(suite))
+    async with recorded(suite, "one", "two") as (editor, (eval_file, one, two)):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", f"{suite}::one")
-        assert (await labels(editor, eval_file))[0] == "↻ ✗ 1 of 2 tasks · stale"
-        assert (await labels(editor, one))[0] == "↻ ✓ 1.00"
-        assert (await labels(editor, two))[0] == "✗ 0.50 · stale"
+        assert (await editor.labels(eval_file))[0] == "↻ ✗ 1 of 2 tasks · stale"
+        assert (await editor.labels(one))[0] == "↻ ✓ 1.00"
+        assert (await editor.labels(two))[0] == "✗ 0.50 · stale"
         await ask(editor, "waza.regrade", f"{suite}::two")
-        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
+        assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks"
 
 
 TWO_GRADERS = EVAL.replace(
@@ -129,52 +124,43 @@ async def test_one_grader_that_judges_again_counts_with_what_the_others_said_in_
     tmp_path: Path,
 ) -> None:
     suite = write_suite(tmp_path, TWO_GRADERS, one=ONE, two=TWO)
-    async with editing(suite.parent) as editor:
-        eval_file = editor.open(suite)
-        two = editor.open(suite.parent / "tasks" / "two.yaml")
-        await ask(editor, "waza.run", str(suite))
-        assert (await labels(editor, two))[0] == "✗ 0.33"
+    async with recorded(suite, "two") as (editor, (eval_file, two)):
+        assert (await editor.labels(two))[0] == "✗ 0.33"
         editor.replace(eval_file, 2, corrected(TWO_GRADERS))
         await ask(editor, "waza.regrade", f"{suite}::::polite")
-        assert (await labels(editor, two))[0] == "↻ ✗ 0.67"
-        assert (await labels(editor, eval_file))[0] == "↻ ✗ 2 of 2 tasks"
+        assert (await editor.labels(two))[0] == "↻ ✗ 0.67"
+        assert (await editor.labels(eval_file))[0] == "↻ ✗ 2 of 2 tasks"
         both = corrected(TWO_GRADERS).replace("not_contains: [Mock]", "not_contains: [rude]")
         editor.replace(eval_file, 3, both)
-        assert (await labels(editor, two))[0] == "↻ ✗ 0.67 · stale"
+        assert (await editor.labels(two))[0] == "↻ ✗ 0.67 · stale"
         await ask(editor, "waza.regrade", f"{suite}::::short")
-        assert (await labels(editor, two))[0] == "↻ ✓ 1.00"
-        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
+        assert (await editor.labels(two))[0] == "↻ ✓ 1.00"
+        assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks"
         editor.replace(eval_file, 4, TWO_GRADERS.replace("not_contains: [Mock]", "not_contains: [rude]"))
-        assert (await labels(editor, two))[0] == "↻ ✓ 1.00 · stale"
+        assert (await editor.labels(two))[0] == "↻ ✓ 1.00 · stale"
         editor.replace(eval_file, 5, both)
-        assert (await labels(editor, two))[0] == "↻ ✓ 1.00"
+        assert (await editor.labels(two))[0] == "↻ ✓ 1.00"
 
 
 async def test_a_grader_of_the_task_that_judges_again_turns_its_task_and_the_suite(tmp_path: Path) -> None:
     own = "graders:\n  - {type: text, name: own, config: {contains: [please]}}\n"
     suite = write_suite(tmp_path, corrected(EVAL), one=ONE + own, two=TWO)
-    task = suite.parent / "tasks" / "one.yaml"
-    async with editing(suite.parent) as editor:
-        eval_file, one = editor.open(suite), editor.open(task)
-        await ask(editor, "waza.run", str(suite))
-        assert (await labels(editor, one))[0] == "✗ 0.50"
+    async with recorded(suite, "one") as (editor, (eval_file, one)):
+        assert (await editor.labels(one))[0] == "✗ 0.50"
         editor.replace(one, 2, ONE + corrected(own))
         await ask(editor, "waza.regrade", f"{suite}::one::own")
-        assert (await labels(editor, one))[0] == "↻ ✓ 1.00"
-        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
+        assert (await editor.labels(one))[0] == "↻ ✓ 1.00"
+        assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks"
 
 
 async def test_after_all_have_judged_again_one_alone_leaves_the_verdict_stale(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        eval_file = editor.open(suite)
-        two = editor.open(suite.parent / "tasks" / "two.yaml")
-        await ask(editor, "waza.run", str(suite))
+    async with recorded(suite, "two") as (editor, (eval_file, two)):
         await ask(editor, "waza.regrade", str(suite))
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", f"{suite}::::polite")
-        assert (await labels(editor, two))[0] == "↻ ✗ 0.50 · stale"
+        assert (await editor.labels(two))[0] == "↻ ✗ 0.50 · stale"
         await ask(editor, "waza.regrade", str(suite))
-        assert (await labels(editor, two))[0] == "↻ ✓ 1.00"
+        assert (await editor.labels(two))[0] == "↻ ✓ 1.00"
 
 
 JUDGE = "  - {type: prompt, name: kind, config: {prompt: Was it kind?}}\n"
@@ -185,25 +171,19 @@ async def test_a_judge_whose_verdict_is_kept_makes_its_task_stale_when_it_is_rew
 ) -> None:
     text = corrected(EVAL).replace("metrics:", f"{JUDGE}metrics:")
     suite = write_suite(tmp_path, text, two=TWO)
-    async with editing(suite.parent) as editor:
-        eval_file = editor.open(suite)
-        two = editor.open(suite.parent / "tasks" / "two.yaml")
-        await ask(editor, "waza.run", str(suite))
+    async with recorded(suite, "two") as (editor, (eval_file, two)):
         editor.replace(eval_file, 2, text.replace("kind?", "rude?"))
         await ask(editor, "waza.regrade", str(suite))
         for uri in (two, eval_file):
-            (label, *_) = await labels(editor, uri)
+            (label, *_) = await editor.labels(uri)
             assert label.startswith("↻ !")
             assert label.endswith("· stale")
 
 
 async def test_the_next_run_replaces_what_was_graded_again(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        eval_file = editor.open(suite)
-        two = editor.open(suite.parent / "tasks" / "two.yaml")
-        await ask(editor, "waza.run", str(suite))
+    async with recorded(suite, "two") as (editor, (eval_file, two)):
         await ask(editor, "waza.regrade", str(suite))
-        assert (await labels(editor, eval_file))[0] == "↻ ✗ 2 of 2 tasks"
+        assert (await editor.labels(eval_file))[0] == "↻ ✗ 2 of 2 tasks"
         await ask(editor, "waza.run", str(suite))
-        assert (await labels(editor, eval_file))[0] == "✗ 2 of 2 tasks"
-        assert (await labels(editor, two))[0] == "✗ 0.50"
+        assert (await editor.labels(eval_file))[0] == "✗ 2 of 2 tasks"
+        assert (await editor.labels(two))[0] == "✗ 0.50"

@@ -82,25 +82,6 @@ async def test_a_task_is_renamed_with_its_file_and_the_path_to_it(suite: Path) -
         assert workspace.contents() == before
 
 
-async def test_a_skill_is_renamed_with_its_folder_and_back_to_the_byte(tmp_path: Path) -> None:
-    skill = tmp_path / "skills" / "explainer" / "SKILL.md"
-    suite = write_suite(skill.parent / "evals", SUITE, one=TASK.replace("\r\n", "\n"))
-    skill.write_text("---\nname: explainer\ndescription: Explains.\n---\nBody\n", "utf-8", newline="\r\n")
-    async with editing(tmp_path) as editor:
-        workspace = Workspace(tmp_path)
-        before = workspace.contents()
-        change = await renamed(editor, editor.open(suite), 1, 8, "teller")
-        undo = workspace.carry_out(change)
-        after = workspace.contents()
-        assert set(after) == {
-            f"skills/teller/{name}" for name in ("SKILL.md", "evals/eval.yaml", "evals/tasks/one.yaml")
-        }
-        for name, text in after.items():
-            assert text == before[name.replace("teller", "explainer")].replace(b"explainer", b"teller")
-        workspace.carry_out(undo)
-        assert workspace.contents() == before
-
-
 async def test_a_client_that_renames_no_files_gets_the_text_and_is_told(suite: Path) -> None:
     def limit(capabilities: types.ClientCapabilities) -> None:
         assert capabilities.workspace is not None
@@ -178,22 +159,6 @@ async def test_definition_references_and_symbols_are_places_in_their_own_files(s
         assert [each.name for each in symbols or ()] == ["😀 greets"]
 
 
-async def test_an_inline_task_moves_to_a_new_file_and_back_to_the_byte(suite: Path) -> None:
-    tasks = "\n  - tasks/one.yaml\n  - id: two # 😀\n    inputs: {prompt: Go}"
-    write_suite(suite.parent, SUITE.replace("[tasks/one.yaml]", tasks))
-    async with editing(suite.parent) as editor:
-        workspace = Workspace(suite.parent)
-        (action,) = await editor.actions(editor.open(suite), 5)
-        assert (action.title, action.kind) == ("Move the task to tasks/two.yaml", "refactor.extract")
-        assert action.edit is not None
-        before = workspace.contents()
-        undo = workspace.carry_out(action.edit)
-        after = workspace.contents()
-        assert after["tasks/two.yaml"].decode() == "id: two # 😀\ninputs: {prompt: Go}\n"
-        workspace.carry_out(undo)
-        assert workspace.contents() == before
-
-
 async def refactorings(editor: Editor, uri: str, line: int, kind: str) -> list[types.CodeAction]:
     """Return the changes of a kind that are offered for the item of a list on a line."""
     cursor = types.Position(line, 6)
@@ -222,33 +187,6 @@ async def test_a_task_file_moves_into_its_suite_and_back_to_the_byte(suite: Path
         extract = await refactorings(editor, uri, 5, "refactor.extract")
         assert extract[0].edit is not None
         workspace.carry_out(extract[0].edit)
-        assert workspace.contents() == before
-
-
-async def test_a_grader_moves_into_its_task_and_back_to_the_byte(suite: Path) -> None:
-    task = "id: one\nname: One\ninputs: {prompt: Say hello}\n"
-    own = "  - {type: text, name: polite, config: {contains: [please]}} # 😀\n"
-    write_suite(suite.parent, SUITE + own, one=task)
-    async with editing(suite.parent) as editor:
-        workspace = Workspace(suite.parent)
-        before = workspace.contents()
-        uri = editor.open(suite)
-        (into,) = await refactorings(editor, uri, 8, "refactor.move")
-        assert into.title == "Move `polite` into the task `one`"
-        assert into.edit is not None
-        workspace.carry_out(into.edit)
-        after = workspace.contents()
-        assert after == {
-            "eval.yaml": SUITE.encode(),
-            "tasks/one.yaml": f"{task}graders:\n{own}".encode(),
-        }
-        editor.replace(uri, 2, SUITE)
-        (back,) = await refactorings(
-            editor, editor.open(suite.parent / "tasks" / "one.yaml"), 4, "refactor.move"
-        )
-        assert back.title == "Move `polite` into the suite"
-        assert back.edit is not None
-        workspace.carry_out(back.edit)
         assert workspace.contents() == before
 
 

@@ -58,7 +58,7 @@ async def reviewed(editor: Editor, **argument: Any) -> Any:
 async def test_what_waits_has_a_lens_until_it_is_reviewed(suite: Path) -> None:
     async with opened(suite, limit=is_told_to_ask_again) as (editor, uri):
         assert await reviewable(editor, uri) == ["", "::::expert"]
-        waits = await editor.protocol.send_request_async("waza/reviews", {"id": str(suite)})
+        waits = await editor.ask("waza/reviews", id=str(suite))
         assert [(item["task"], item["trial"], item["instructions"]) for item in waits] == [
             ("a", 1, "Look twice"),
             ("b", 1, "Look twice"),

@@ -46,7 +46,7 @@ def suite(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(suite: Path) -> Iterator[RawClient]:
     """An editor without lenses that has the suite open."""
-    with RawClient(loaded=True) as client:
+    with RawClient() as client:
         client.initialize(suite.parent, capabilities={"textDocument": {"codeAction": LITERALS}})
         client.open(suite)
         yield client
@@ -78,7 +78,7 @@ def test_what_the_cursor_stands_in_can_be_run_the_innermost_first(client: RawCli
 
 
 def test_an_editor_with_lenses_is_offered_none(suite: Path) -> None:
-    with RawClient(loaded=True) as client:
+    with RawClient() as client:
         able = {"textDocument": {"codeAction": LITERALS, "codeLens": {}}}
         client.initialize(suite.parent, capabilities=able)
         client.open(suite)
@@ -119,7 +119,7 @@ def test_what_goes_on_is_cancelled_by_the_same_action(client: RawClient, suite: 
 
 
 def test_a_run_that_cannot_begin_is_refused_at_once(suite: Path) -> None:
-    with RawClient(loaded=True) as client:
+    with RawClient() as client:
         client.initialize(suite.parent, initializationOptions={"trusted": False})
         answer = execute(client, "waza.run", id=str(suite), wait=False)
         assert "untrusted" in answer["error"]["message"]

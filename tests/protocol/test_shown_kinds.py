@@ -1,9 +1,8 @@
-"""A client says which kinds of lenses and hints it shows, at first and later."""
+"""A client says which kinds of lenses and hints it shows and how severe problems are, at first and later."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lsprotocol import types
@@ -34,10 +33,6 @@ def suite(tmp_path: Path) -> Path:
     return path
 
 
-async def titles(editor: Editor, uri: str) -> list[str]:
-    return [lens.command.title if lens.command else "" for lens in await editor.lenses(uri)]
-
-
 async def labels(editor: Editor, uri: str) -> list[tuple[int, str]]:
     hints = await editor.hints(uri)
     while not hints:  # The results are still being read; the editor is told when to ask again.
@@ -48,22 +43,18 @@ async def labels(editor: Editor, uri: str) -> list[tuple[int, str]]:
     return [(hint.position.line, str(hint.label)) for hint in hints]
 
 
-def settings(**waza: Any) -> types.DidChangeConfigurationParams:
-    return types.DidChangeConfigurationParams({"waza": waza})
-
-
 async def test_kinds_of_lenses_are_left_out_at_first_and_later(suite: Path, tmp_path: Path) -> None:
     given = {"lens": {"regrade": False}, "runWithCommand": "ask"}
     async with editing(tmp_path, options=given) as editor:
         uri = editor.open(suite)
-        assert await titles(editor, uri) == ["▶ Run suite", "…", "▶ Run grader", "…"]
-        editor.workspace_did_change_configuration(settings(lens={"run": False, "more": False}))
+        assert await editor.titles(uri) == ["▶ Run suite", "…", "▶ Run grader", "…"]
+        editor.configure(lens={"run": False, "more": False})
         await editor.until(lambda: editor.refreshed["code lenses"])
-        assert await titles(editor, uri) == ["↻ Re-grade", "↻ Re-grade"]
-        editor.workspace_did_change_configuration(settings(lens={"enable": False}))
-        assert await titles(editor, uri) == []
-        editor.workspace_did_change_configuration(settings(lens={}))
-        assert len(await titles(editor, uri)) == 6
+        assert await editor.titles(uri) == ["↻ Re-grade", "↻ Re-grade"]
+        editor.configure(lens={"enable": False})
+        assert await editor.titles(uri) == []
+        editor.configure(lens={})
+        assert len(await editor.titles(uri)) == 6
 
 
 async def test_kinds_of_hints_are_left_out_at_first_and_later(suite: Path, tmp_path: Path) -> None:
@@ -72,12 +63,12 @@ async def test_kinds_of_hints_are_left_out_at_first_and_later(suite: Path, tmp_p
         uri = editor.open(suite)
         assert await labels(editor, uri) == [(0, "✓ 1/1 task"), (5, "✓ 1.00")]
         before = editor.refreshed["inlay hints"]
-        editor.workspace_did_change_configuration(settings(hints={"score": False, "verdict": False}))
+        editor.configure(hints={"score": False, "verdict": False})
         await editor.until(lambda: editor.refreshed["inlay hints"] > before)
         assert await labels(editor, uri) == [(6, "✓")]
         task = editor.open(suite.parent / "tasks" / "one.yaml")
         assert await labels(editor, task) == [(0, "✓ 1 of the suite")]
-        editor.workspace_did_change_configuration(settings(hints={"inherited": False}))
+        editor.configure(hints={"inherited": False})
         assert await labels(editor, task) == [(0, "✓ 1.00")]
 
 
@@ -94,7 +85,7 @@ async def test_hints_at_one_place_have_room_between_them(suite: Path, tmp_path: 
 async def test_a_setting_that_is_none_of_these_changes_nothing(suite: Path, tmp_path: Path) -> None:
     async with editing(tmp_path, options={"lens": "off", "hints": {"score": "no"}}) as editor:
         uri = editor.open(suite)
-        assert "▶ Run suite" in await titles(editor, uri)
+        assert "▶ Run suite" in await editor.titles(uri)
         assert (5, "✓ 1.00") in await labels(editor, uri)
 
 
@@ -104,3 +95,19 @@ async def test_an_empty_file_offers_no_suite_when_that_is_switched_off(tmp_path:
     async with editing(tmp_path, options={"lens": {"newSuite": False}}) as editor:
         for name in ("eval.yaml", "SKILL.md"):
             assert await editor.lenses(editor.open(tmp_path / name)) == []
+
+
+TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\ntagz: [a]\n"
+
+
+async def test_severities_of_the_client_are_taken_and_changed(tmp_path: Path) -> None:
+    path = tmp_path / "tasks" / "one.yaml"
+    path.parent.mkdir()
+    path.write_text(TASK, encoding="utf-8")
+    async with editing(tmp_path, options={"severity": {"unknown-key": "hint"}}) as editor:
+        uri = editor.open(path)
+        (problem,) = await editor.problems(uri)
+        assert problem.severity is types.DiagnosticSeverity.Hint
+        editor.configure(diagnostics={"severity": {"unknown-key": "off"}})
+        await editor.until(lambda: not editor.diagnostics.get(uri))
+        assert await editor.problems(uri) == []

@@ -11,19 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import language_server
-from tests.protocol.editor import editing, write_suite
+from tests.protocol.editor import editing, suite_with, write_suite
 from waza_language_server.project.uris import uri_of
 
 pytestmark = [pytest.mark.check, pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")]
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - {type: text, name: greets, config: {contains: [hello]}}
-"""
+""")
 TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n  files:\n    - path: \n"
 PLACES = (
     ".waza.yaml",
@@ -75,13 +71,6 @@ async def test_the_server_answers_whatever_lies_around_a_suite(tmp_path: Path, w
             await editor.hover(uri, 0, 1)
             assert await editor.lenses(uri)
             await editor.hints(uri)
-
-
-@pytest.mark.parametrize("what", ["pipes", "descriptors"])
-def test_check_and_show_end_whatever_lies_around_a_suite(tmp_path: Path, what: str) -> None:
-    suite = surrounded(tmp_path, THINGS[what])
-    assert "Traceback" not in language_server("check", tmp_path).stderr
-    assert "Run suite" in language_server("show", suite).stdout
 
 
 @pytest.mark.parametrize("what", THINGS)
@@ -170,15 +159,3 @@ async def test_names_that_are_no_utf_8_are_neither_offered_nor_a_hurdle(tmp_path
         assert "duplicate-task-id" in {problem.code for problem in await editor.problems(odd)}
         assert await editor.problems(editor.open(suite)) == []
     assert "Traceback" not in language_server("check", tmp_path).stderr
-
-
-async def test_old_line_ends_are_line_ends(tmp_path: Path) -> None:
-    text = SUITE.replace("contains", "containz").replace("\n", "\r")
-    path = tmp_path / "eval.yaml"
-    path.write_bytes(text.encode())
-    async with editing(tmp_path, pulls=True) as editor:
-        problems = await editor.problems(editor.open(path, text))
-        (found,) = [problem.range.start for problem in problems if problem.code == "unknown-key"]
-        assert (found.line, found.character) == (5, 40)
-        assert await editor.lenses(uri_of(path))
-    assert "eval.yaml:6:41: error[unknown-key]" in language_server("check", path).stdout

@@ -49,8 +49,7 @@ def suite(tmp_path: Path) -> Path:
 
 async def stale(editor: Editor, suite: Path) -> list[tuple[str, str, bool]]:
     """Return what is stale: the id behind that of the suite, the words, whether that is all below it."""
-    found: Any = await editor.protocol.send_request_async("waza/staleResults", {"id": suite.as_posix()})
-    return [(each["id"].removeprefix(suite.as_posix()), each["words"], each["whole"]) for each in found]
+    return await shown(editor, suite)
 
 
 def edit(editor: Editor, path: Path, before: str, after: str) -> str:
@@ -62,28 +61,50 @@ def edit(editor: Editor, path: Path, before: str, after: str) -> str:
     return uri
 
 
-async def test_what_was_run_as_it_is_written_holds(suite: Path) -> None:
+POLITE = "  - {type: text, name: polite, config: {contains: [Say]}}\n"
+MORE = "  - {type: text, name: more, config: {contains: [x]}}\n"
+OF_SUITE, OF_ONE = ("", "stale", False), ("::one", "stale", False)
+EDITS = {
+    "a grader of the suite": (
+        ("eval.yaml", "contains: [hello]", "contains: [hullo]"),
+        [OF_SUITE, OF_ONE, ("::one::speaks", "stale", True), ("::two", "stale", True)],
+    ),
+    "a grader of a task": (
+        ("tasks/one.yaml", "contains: [Say]", "contains: [say]"),
+        [OF_SUITE, OF_ONE, ("::one::polite", "stale", True)],
+    ),
+    "an expectation": (
+        ("tasks/one.yaml", "output_contains: [hello]", "output_contains: [hullo]"),
+        [OF_SUITE, OF_ONE, ("::one::_output_contains", "stale", True)],
+    ),
+    "another prompt": (
+        ("tasks/one.yaml", "Say hello", "Say hullo"),
+        [OF_SUITE, ("::one", "stale", True)],
+    ),
+    "another grader": (("tasks/one.yaml", POLITE, POLITE + MORE), [OF_SUITE, OF_ONE]),
+    "a grader less": (("tasks/one.yaml", POLITE, ""), [OF_SUITE, OF_ONE]),
+}
+
+
+async def test_an_edit_makes_stale_what_it_concerns_until_it_is_taken_back(suite: Path) -> None:
     async with editing(suite.parents[1]) as editor:
         assert await stale(editor, suite) == []
+        for what, ((name, before, after), expected) in EDITS.items():
+            uri = edit(editor, suite.parent / name, before, after)
+            assert await stale(editor, suite) == expected, what
+            editor.replace(uri, 3, (suite.parent / name).read_text("utf-8"))
+            assert await stale(editor, suite) == [], what
+            editor.close(uri)
 
 
-async def test_a_suite_that_was_never_run_has_nothing_stale(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, SUITE, one=ONE)
+async def test_a_task_file_with_another_name_keeps_its_results_and_what_never_ran_has_none(
+    suite: Path, tmp_path: Path
+) -> None:
+    (suite.parent / "tasks/two.yaml").rename(suite.parent / "tasks/second.yaml")
+    never_run = write_suite(tmp_path / "more", SUITE, one=ONE)
     async with editing(tmp_path) as editor:
         assert await stale(editor, suite) == []
-
-
-async def test_a_grader_of_the_suite_is_stale_in_every_task_and_the_rest_is_not(suite: Path) -> None:
-    async with editing(suite.parents[1]) as editor:
-        uri = edit(editor, suite, "contains: [hello]", "contains: [hullo]")
-        assert await stale(editor, suite) == [
-            ("", "stale", False),
-            ("::one", "stale", False),
-            ("::one::speaks", "stale", True),
-            ("::two", "stale", True),
-        ]
-        editor.replace(uri, 3, SUITE)
-        assert await stale(editor, suite) == []
+        assert await stale(editor, never_run) == []
 
 
 async def test_a_new_task_leaves_the_suite_stale_until_it_has_run(suite: Path) -> None:
@@ -95,48 +116,11 @@ async def test_a_new_task_leaves_the_suite_stale_until_it_has_run(suite: Path) -
         assert await stale(editor, suite) == []
 
 
-async def test_a_grader_of_a_task_is_stale_there(suite: Path) -> None:
-    async with editing(suite.parents[1]) as editor:
-        edit(editor, suite.parent / "tasks/one.yaml", "contains: [Say]", "contains: [say]")
-        assert await stale(editor, suite) == [
-            ("", "stale", False),
-            ("::one", "stale", False),
-            ("::one::polite", "stale", True),
-        ]
-
-
-async def test_an_expectation_is_stale_by_itself(suite: Path) -> None:
-    async with editing(suite.parents[1]) as editor:
-        edit(editor, suite.parent / "tasks/one.yaml", "output_contains: [hello]", "output_contains: [hullo]")
-        assert [name for name, _, _ in await stale(editor, suite)] == ["", "::one", "::one::_output_contains"]
-
-
-async def test_another_prompt_makes_a_task_stale_with_all_of_it(suite: Path) -> None:
-    async with editing(suite.parents[1]) as editor:
-        edit(editor, suite.parent / "tasks/one.yaml", "Say hello", "Say hullo")
-        assert await stale(editor, suite) == [("", "stale", False), ("::one", "stale", True)]
-
-
-@pytest.mark.parametrize("added", [True, False], ids=["added", "taken away"])
-async def test_a_task_with_other_graders_is_stale_and_their_results_hold(suite: Path, added: bool) -> None:
-    more = "  - {type: text, name: more, config: {contains: [x]}}\n"
-    polite = "  - {type: text, name: polite, config: {contains: [Say]}}\n"
-    async with editing(suite.parents[1]) as editor:
-        edit(editor, suite.parent / "tasks/one.yaml", polite, polite + more if added else "")
-        assert await stale(editor, suite) == [("", "stale", False), ("::one", "stale", False)]
-
-
 async def test_a_suite_with_fewer_tasks_than_its_run_is_stale_until_it_runs_again(suite: Path) -> None:
     (suite.parent / "tasks/two.yaml").unlink()
     async with editing(suite.parents[1]) as editor:
         assert await stale(editor, suite) == [("", "stale: two.yaml gone", False)]
     run(suite)
-    async with editing(suite.parents[1]) as editor:
-        assert await stale(editor, suite) == []
-
-
-async def test_a_task_file_with_another_name_keeps_its_results(suite: Path) -> None:
-    (suite.parent / "tasks/two.yaml").rename(suite.parent / "tasks/second.yaml")
     async with editing(suite.parents[1]) as editor:
         assert await stale(editor, suite) == []
 
@@ -172,10 +156,10 @@ async def test_a_run_makes_it_fresh(suite: Path) -> None:
         assert await stale(editor, suite) == []
 
 
-async def shown(editor: Editor, suite: Path, since: str, *results: str) -> list[tuple[str, str, bool]]:
+async def shown(editor: Editor, suite: Path, since: str = "", *results: str) -> list[tuple[str, str, bool]]:
     """Return the same, of a client that shows what was recorded in some files."""
-    params = {"id": suite.as_posix(), "since": since, "results": list(results)}
-    found: Any = await editor.protocol.send_request_async("waza/staleResults", params)
+    of_client = {"since": since, "results": list(results)} if since else {}
+    found: Any = await editor.ask("waza/staleResults", id=suite.as_posix(), **of_client)
     return [(each["id"].removeprefix(suite.as_posix()), each["words"], each["whole"]) for each in found]
 
 
@@ -188,22 +172,20 @@ async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: 
         assert await shown(editor, suite, since, done["resultsFile"]) == []
         report, _ = run(suite, tasks=("one",))
         assert report.results_file is not None
-        change = types.FileEvent(report.results_file.as_uri(), types.FileChangeType.Created)
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        editor.changed(report.results_file, kind=types.FileChangeType.Created)
         found = await shown(editor, suite, since, done["resultsFile"])
         assert found == [("", newer, False), ("::one", f"{newer}, it passed", True)]
         await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
         assert await shown(editor, suite, since, done["resultsFile"]) == []
         report, _ = run(suite)
         assert report.results_file is not None
-        change = types.FileEvent(report.results_file.as_uri(), types.FileChangeType.Created)
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        editor.changed(report.results_file, kind=types.FileChangeType.Created)
         assert await shown(editor, suite, since, done["resultsFile"]) == [("", f"{newer}, it passed", True)]
 
 
 @pytest.mark.parametrize(
     ("trials", "passed", "came_to"),
-    [(1, False, "failed"), (1, True, "passed"), (2, True, "waits for a review"), (2, False, "failed")],
+    [(1, True, "passed"), (2, True, "waits for a review"), (2, False, "failed")],
 )
 async def test_what_is_shown_as_waiting_is_stale_when_a_person_has_reviewed_it(
     tmp_path: Path, trials: int, passed: bool, came_to: str
@@ -259,4 +241,4 @@ async def test_the_id_must_be_that_of_a_suite(suite: Path) -> None:
     async with editing(suite.parents[1]) as editor:
         for wrong in ("nonsense", f"{suite.as_posix()}::one"):
             with pytest.raises(JsonRpcException, match="must be that of a suite"):
-                await editor.protocol.send_request_async("waza/staleResults", {"id": wrong})
+                await editor.ask("waza/staleResults", id=wrong)

@@ -72,16 +72,6 @@ async def test_a_weak_grader_is_marked_once_it_is_measured(suite: Path) -> None:
         assert any("nothing at all" in each.message for each in mark.related_information or ())
 
 
-async def test_a_hover_on_a_measured_grader_tells_its_strength(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        await editor.command("waza.strength", {"id": str(suite)})
-        found = await editor.hover(uri, 11, 12)
-        assert found is not None
-        assert isinstance(found.contents, types.MarkupContent)
-        assert "**Strength:**" in found.contents.value
-        assert "changes noticed" in found.contents.value
-
-
 async def test_a_grader_that_was_edited_since_is_not_marked(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
         await editor.command("waza.strength", {"id": str(suite)})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.editor import write_suite
+from tests.protocol.editor import TASK, write_suite
 from tests.protocol.raw_client import RawClient
 from waza_language_server.project.uris import uri_of
 
@@ -24,7 +24,6 @@ graders:
     config:
       contains: [hello]
 """
-TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def suite(tmp_path: Path) -> Path:
 
 def asked(suite: Path, method: str, capabilities: Mapping[str, Any], **params: Any) -> Any:
     """Return what the server answers about the suite."""
-    with RawClient(loaded=True) as client:
+    with RawClient() as client:
         client.initialize(suite.parent, capabilities={"textDocument": capabilities})
         client.open(suite)
         answer = client.ask(f"textDocument/{method}", {"textDocument": {"uri": uri_of(suite)}, **params})
@@ -65,24 +64,3 @@ def test_as_much_folds_as_the_client_takes(suite: Path) -> None:
     assert asked(suite, "foldingRange", {"foldingRange": {"rangeLimit": 1}}) == [
         {"startLine": 3, "endLine": 7}
     ]
-
-
-def test_a_selection_grows(suite: Path) -> None:
-    (found,) = asked(suite, "selectionRange", {}, positions=[{"line": 5, "character": 14}])
-    columns = (found["range"]["start"]["character"], found["range"]["end"]["character"])
-    quoted = found["parent"]["range"]
-    assert columns == (11, 20)
-    assert (quoted["start"]["character"], quoted["end"]["character"]) == (10, 21)
-
-
-def test_a_link_leads_to_a_file(suite: Path) -> None:
-    (link,) = asked(suite, "documentLink", {})
-    assert link["target"] == uri_of(suite.parent / "tasks" / "one.yaml")
-    assert link["range"]["start"] == {"line": 2, "character": 9}
-
-
-def test_nothing_is_said_of_what_is_no_suite_file(tmp_path: Path) -> None:
-    other = tmp_path / "compose.yaml"
-    other.write_text("services: {}\n", "utf-8")
-    for method in ("documentSymbol", "foldingRange", "documentLink"):
-        assert asked(other, method, {}) is None

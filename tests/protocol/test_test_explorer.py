@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shutil
@@ -14,15 +13,11 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import Editor, editing, suite_with, write_suite
 
 pytestmark = pytest.mark.check
 
-SUITE = """\
-name: explains
-skill: explainer
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
+SUITE = suite_with("""\
 graders:
   - type: text
     name: speaks
@@ -30,7 +25,7 @@ graders:
       contains:
         - Say hello
         - a phrase that no answer has
-"""
+""")
 ONE = "id: one\nname: Task one\ninputs: {prompt: Say hello}\ngraders:\n  - {type: human, name: looks}\n"
 TWO = "id: two\nname: Task two\ninputs: {prompt: Say hello}\nexpected: {output_contains: [goodbye]}\n"
 TRIGGERS = "skill: explainer\nshould_trigger_prompts:\n  - prompt: Explain it\n"
@@ -45,7 +40,7 @@ def suite(tmp_path: Path) -> Path:
 
 async def items_below(editor: Editor, parent: str | None = None) -> list[tuple[str, str, str, str, int]]:
     """Return the id, kind, label, file and line of each item."""
-    found: list[dict[str, Any]] = await editor.protocol.send_request_async("waza/tests", {"parent": parent})
+    found: list[dict[str, Any]] = await editor.ask("waza/tests", parent=parent)
     return [
         (
             item["id"],
@@ -113,7 +108,7 @@ async def test_each_item_says_what_runs_with_it(suite: Path) -> None:
     (tasks / "off.yaml").write_text("id: off\nname: Off\nenabled: false\ninputs: {prompt: Hi}\n", "utf-8")
 
     async def runs(editor: Editor, parent: str | None) -> dict[str, str | None]:
-        found = await editor.protocol.send_request_async("waza/tests", {"parent": parent})
+        found = await editor.ask("waza/tests", parent=parent)
         return {item["id"].removeprefix(f"{place}::"): item["runs"] for item in found}
 
     async with editing(suite.parent) as editor:
@@ -136,21 +131,8 @@ async def test_a_suite_whose_tasks_are_all_switched_off_runs_with_nothing(
     text = SUITE.replace('["tasks', f'[{inline}"tasks')
     path = write_suite(tmp_path, text, one=f"enabled: false\n{ONE}", two=f"enabled: false\n{TWO}")
     async with editing(tmp_path) as editor:
-        (found,) = await editor.protocol.send_request_async("waza/tests", {"parent": None})
+        (found,) = await editor.ask("waza/tests", parent=None)
     assert found["runs"] == (None if is_off else path.as_posix())
-
-
-async def test_who_types_while_the_suites_are_read_gets_the_tree(tmp_path: Path) -> None:
-    suites = [write_suite(tmp_path / f"suite{number}", SUITE, one=ONE) for number in range(100)]
-    async with editing(tmp_path) as editor:
-        uri = editor.open(suites[0])
-        asked = asyncio.ensure_future(items_below(editor))
-        for version in range(2, 30):
-            await asyncio.sleep(0.01)
-            editor.insert(uri, version, 0, 0, "# more\n")
-        found = await asked
-        assert len(found) == len(suites)
-        assert 0 <= next(line for _, _, _, _, line in found) < 30
 
 
 async def test_a_suite_that_is_gone_leaves_the_tree_though_its_editor_is_open(suite: Path) -> None:
@@ -158,8 +140,7 @@ async def test_a_suite_that_is_gone_leaves_the_tree_though_its_editor_is_open(su
         editor.open(suite)
         assert len(await items_below(editor)) == 1
         shutil.rmtree(suite.parent)
-        change = types.FileEvent(suite.as_uri(), types.FileChangeType.Deleted)
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        editor.changed(suite, kind=types.FileChangeType.Deleted)
         assert await items_below(editor) == []
 
 
@@ -253,24 +234,22 @@ async def test_chosen_tasks_run_with_the_options_that_are_given(suite: Path) -> 
     assert sorted(started) == [("two", 1), ("two", 2)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        ({"tasks": []}, "ids of tasks"),
-        ({"tasks": [1]}, "ids of tasks"),
-        ({"options": {"speed": 1}}, "no option `speed`"),
-        ({"options": {"trials": 2.5}}, "must be a whole number, not 2.5."),
-        ({"options": {"cache": "no"}}, 'must be true or false, not "no".'),
-    ],
-)
-async def test_what_would_run_something_else_is_refused(
-    suite: Path, arguments: dict[str, Any], why: str
-) -> None:
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"tasks": []}, "ids of tasks"),
+    ({"tasks": [1]}, "ids of tasks"),
+    ({"options": {"speed": 1}}, "no option `speed`"),
+    ({"options": {"trials": 2.5}}, "must be a whole number, not 2.5."),
+    ({"options": {"cache": "no"}}, 'must be true or false, not "no".'),
+]
+
+
+async def test_what_would_run_something_else_is_refused(suite: Path) -> None:
     async with editing(suite.parent) as editor:
-        with pytest.raises(JsonRpcException) as refusal:
-            await events_of(editor, suite, **arguments)
-        assert refusal.value.code == -32602
-        assert why in refusal.value.message
+        for arguments, why in REFUSED:
+            with pytest.raises(JsonRpcException) as refusal:
+                await events_of(editor, suite, **arguments)
+            assert refusal.value.code == -32602
+            assert why in refusal.value.message
 
 
 async def test_the_last_run_of_a_task_is_a_page_to_read(suite: Path) -> None:
@@ -278,12 +257,12 @@ async def test_the_last_run_of_a_task_is_a_page_to_read(suite: Path) -> None:
         question = {"id": f"{suite.as_posix()}::two"}
         for asked in (question, {"id": suite.as_posix()}):
             with pytest.raises(JsonRpcException, match=r"no results yet; run it first\."):
-                await editor.protocol.send_request_async("waza/resultDocument", asked)
+                await editor.ask("waza/resultDocument", **asked)
         gone = suite.with_name("gone.yaml").as_posix()
         with pytest.raises(JsonRpcException, match=re.escape(f"There is no eval file {gone}.")):
-            await editor.protocol.send_request_async("waza/resultDocument", {"id": gone})
+            await editor.ask("waza/resultDocument", id=gone)
         await events_of(editor, suite)
-        page = _plain(await editor.protocol.send_request_async("waza/resultDocument", question))
+        page = _plain(await editor.ask("waza/resultDocument", **question))
     assert "Task two" in page["markdown"]
     assert "the answer does not contain `goodbye`" in page["markdown"]
     assert "Task one" not in page["markdown"]
@@ -344,7 +323,7 @@ async def test_an_earlier_run_can_be_read_beside_the_newest_one(suite: Path) -> 
     async with editing(suite.parent) as editor:
 
         async def ask(method: str, **more: str) -> Any:
-            return _plain(await editor.protocol.send_request_async(method, question | more))
+            return _plain(await editor.ask(method, **question, **more))
 
         await editor.command("waza.run", question)
         (suite.parent / "tasks/two.yaml").write_text(TWO.replace("goodbye", "hello"), "utf-8")
@@ -413,7 +392,7 @@ async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(suite: Pa
     prompt = f"{suite.as_posix()}#triggers:Say more"
     async with editing(suite.parent, options={"runEvents": True}) as editor:
         uri = editor.open(file)
-        titles = [lens.command.title for lens in await editor.lenses(uri) if lens.command is not None]
+        titles = await editor.titles(uri)
         assert titles == ["▶ Run prompt", "▶ Run prompt"]
         await editor.command("waza.run", {"id": suite.as_posix()})
         await marked(editor, uri, 2)
@@ -443,7 +422,7 @@ async def test_a_page_says_that_its_answers_were_graded_again(suite: Path) -> No
     async with editing(suite.parent) as editor:
 
         async def page() -> Any:
-            return _plain(await editor.protocol.send_request_async("waza/resultDocument", question))
+            return _plain(await editor.ask("waza/resultDocument", **question))
 
         await editor.command("waza.run", question)
         assert (await page())["regraded"] is False

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -65,8 +64,7 @@ def tell(editor: Editor, file: Path, kind: types.FileChangeType = types.FileChan
 
 
 async def title_of_page(editor: Editor, suite: Path) -> str:
-    asked: Any = {"id": str(suite)}
-    page = await editor.protocol.send_request_async("waza/resultDocument", asked)
+    page = await editor.ask("waza/resultDocument", id=str(suite))
     return str(page.markdown).splitlines()[0]
 
 

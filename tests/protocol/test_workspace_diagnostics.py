@@ -62,8 +62,7 @@ async def test_what_was_repaired_on_the_disk_is_told(suite: Path, tmp_path: Path
     async with editing(tmp_path, pulls=True) as editor:
         told = await asked(editor)
         rewrite(suite)
-        changes = [types.FileEvent(uri_of(suite), types.FileChangeType.Changed)]
-        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        editor.changed(suite)
         previous = {uri: result for uri, (result, _) in told.items()}
         assert await asked(editor, previous) == {uri_of(suite): ("clean", [])}
         delete(suite.parent / "tasks" / "one.yaml")

@@ -4,7 +4,6 @@ What a step may ``do``:
 
 * ``disk``: change a file, see ``disk.apply``.
 * ``message``: send ``message``, see ``Session.send`` for what else may stand in the step.
-* ``frame``: send ``body`` (Latin-1) that is no message.
 * ``wait``: wait for the answers to all that was sent.
 * ``compare``, ``fresh``, ``fix``, ``accept``, ``settle``: functions below, which depend on answers.
 * ``leave``: ``shutdown`` and ``exit``, the second without waiting when ``hasty``.
@@ -49,7 +48,7 @@ def compare(session: Session, step: Step) -> None:
     if _was_begun(session, uri, before):
         return
     _same(f"{uri} opened again", before, _view(session, uri, step))
-    session.measurements.checks["opened again"] += 1
+    session.checks["opened again"] += 1
 
 
 def fresh(session: Session, step: Step) -> None:
@@ -69,7 +68,7 @@ def fresh(session: Session, step: Step) -> None:
             if _was_begun(twin, uri, view):
                 continue
             _same(f"{uri} in a new server", view, _view(twin, uri, step))
-            session.measurements.checks["new server"] += 1
+            session.checks["new server"] += 1
     finally:
         twin.close()
 
@@ -103,7 +102,7 @@ def fix(session: Session, step: Step) -> None:
         # What is held back while somebody types was not told before.
         if left[words] >= max(1, before[words]):
             raise FoundError("fix", f"{action['title']!r} leaves {words}")
-    session.measurements.checks["fixes"] += 1
+    session.checks["fixes"] += 1
 
 
 def accept(session: Session, step: Step) -> None:
@@ -117,7 +116,7 @@ def accept(session: Session, step: Step) -> None:
     if items:
         edit = items[step["pick"] % len(items)]["textEdit"]
         _change(session, uri, step["version"], {"range": edit["range"], "text": edit["newText"]})
-        session.measurements.checks["suggestions"] += 1
+        session.checks["suggestions"] += 1
 
 
 def settle(session: Session, step: Step) -> None:
@@ -133,22 +132,17 @@ def settle(session: Session, step: Step) -> None:
     for uri, (_, diagnostics) in session.published.items():
         if uri not in session.documents and diagnostics:
             raise FoundError("problems of a closed document", f"{uri}: {diagnostics!r:.300}")
-    session.measurements.checks["settled"] += 1
+    session.checks["settled"] += 1
 
 
 def _message(session: Session, step: Step) -> None:
-    more = {name: step[name] for name in ("expect", "ignored", "patient") if name in step}
+    more = {name: step[name] for name in ("expect", "patient") if name in step}
     session.send(step["message"], **more)
-
-
-def _frame(session: Session, step: Step) -> None:
-    session.send_frame(step["body"].encode("latin-1"), step.get("header", "Content-Length: {length}"))
 
 
 _PLAY: dict[str, Callable[[Session, Step], None]] = {
     "disk": lambda session, step: disk.apply(session.root, step),
     "message": _message,
-    "frame": _frame,
     "wait": lambda session, _: session.wait(),
     "leave": lambda session, step: session.leave(hasty=bool(step.get("hasty"))),
     "compare": compare,

@@ -1,4 +1,4 @@
-"""The server as a process: messages go in as fast as it takes them, answers come out with their time."""
+"""The server as a process: messages go in as fast as it takes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import select
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -51,25 +50,18 @@ class Connection:
         self._log_read = 0
         self.ended = False
 
-    def send(self, body: bytes, header: str = "Content-Length: {length}") -> None:
+    def send(self, body: bytes) -> None:
         """Send one message; it is on its way when ``receive`` is called."""
         body = body.replace(b"$ROOT", self._root)
-        self._waiting += header.format(length=len(body)).encode() + b"\r\n\r\n" + body
-
-    def end_input(self) -> None:
-        """Close the server's input."""
-        assert self._server.stdin is not None
-        with contextlib.suppress(OSError):
-            self._server.stdin.close()
-        self._waiting.clear()
+        self._waiting += b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
     @property
     def is_sending(self) -> bool:
         """Whether something waits until the server reads on."""
         return bool(self._waiting)
 
-    def receive(self, seconds: float) -> list[tuple[float, Message]]:
-        """Return what has come, with the time when it did; waits at most so long for the first."""
+    def receive(self, seconds: float) -> list[Message]:
+        """Return what has come; waits at most so long for the first."""
         outgoing = [self._input] if self._waiting else []
         readable, writable, _ = select.select([self._output], outgoing, [], seconds)
         if writable:
@@ -84,8 +76,7 @@ class Connection:
         data = os.read(self._output, _CHUNK_BYTES)
         self.ended = self.ended or not data
         self._received += data
-        now = time.monotonic()
-        return [(now, message) for message in self._messages()]
+        return self._messages()
 
     def _messages(self) -> list[Message]:
         found: list[Message] = []
@@ -100,14 +91,6 @@ class Connection:
             found.append(json.loads(body.replace(self._root, b"$ROOT")))
             del self._received[: end + 4 + length]
         return found
-
-    def cpu_seconds(self) -> float:
-        """Return how long the server has computed; a busy machine does not count."""
-        try:
-            times = self._process.cpu_times()
-        except psutil.Error:
-            return 0.0
-        return times.user + times.system
 
     def resident_bytes(self) -> int:
         """Return the memory of the server."""

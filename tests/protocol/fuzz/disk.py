@@ -107,27 +107,17 @@ def _delete(path: Path) -> None:
         path.unlink()
 
 
-def random_operation(
-    chance: random.Random, suites: Sequence[str], texts: Sequence[str], features: frozenset[str]
-) -> Step:
+def random_operation(chance: random.Random, suites: Sequence[str], texts: Sequence[str]) -> Step:
     """Return one change of the disk in one of the ``suites``, folders below the root."""
-    path = random_path(chance, suites, features)
+    path = random_path(chance, suites)
     kinds = ["write"] * 6 + ["delete"] * 2 + ["rename", "truncate", "mode", "bytes", "directory", "project"]
-    kinds += ["result", "huge"]
-    if "links" in features:
-        kinds += ["link", "loop", "dangling", "self"]
-    if "outside-links" in features:
-        kinds += ["outside"]
-    if "special-files" in features:
-        kinds += ["fifo", "special"]
-    return _operation(chance, chance.choice(kinds), path, suites, texts, features)
+    kinds += ["result", "huge", "link", "loop", "dangling", "self", "outside", "fifo", "special"]
+    return _operation(chance, chance.choice(kinds), path, suites, texts)
 
 
-def random_path(chance: random.Random, suites: Sequence[str], features: frozenset[str]) -> str:
+def random_path(chance: random.Random, suites: Sequence[str]) -> str:
     """Return a path below the root that may or may not exist."""
     names = NAMES if chance.random() < 0.5 else OTHER_NAMES
-    if "odd-names" not in features:
-        names = tuple(name for name in names if "\udce9" not in name)
     return f"{chance.choice(suites)}/{chance.choice(FOLDERS)}{chance.choice(names)}"
 
 
@@ -137,14 +127,13 @@ def _operation(
     path: str,
     suites: Sequence[str],
     texts: Sequence[str],
-    features: frozenset[str],
 ) -> Step:
     suite = chance.choice(suites)
     step: Step = {"do": "disk", "operation": kind, "path": path}
     if kind == "write":
         step["text"] = chance.choice(texts)
     elif kind == "rename":
-        step["to"] = random_path(chance, suites, features)
+        step["to"] = random_path(chance, suites)
     elif kind == "mode":
         step["mode"] = chance.choice([0o000, 0o200, 0o444, 0o644])
     elif kind == "bytes":
@@ -163,7 +152,7 @@ def _operation(
         step |= {"text": "# nothing here\n", "size": chance.choice([100_000, LARGEST_BYTES])}
     else:
         targets = {
-            "link": f"$ROOT/{random_path(chance, suites, features)}",
+            "link": f"$ROOT/{random_path(chance, suites)}",
             "loop": ".",
             "dangling": "nowhere/at/all",
             "self": path.rpartition("/")[2],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from tests.protocol.fuzz.checks import ON_ONE_TEXT
 from tests.protocol.fuzz.findings import Settings, Step
 from tests.protocol.fuzz.model_text import Text
 
@@ -35,6 +35,12 @@ ODD_VALUES: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", [], {}, [[]]
 
 
 NAMES = ("renamed", "Other name", "", "a: b", "# x", "*", "ü\U0001f600", "../up", "null", "1", "a\nb")
+_REQUESTS = (
+    *(method.removeprefix("textDocument/") for method in sorted(ON_ONE_TEXT)),
+    "completion",
+    "completion",
+    "hover",
+)
 _AT_A_POSITION = (
     "completion",
     "onTypeFormatting",
@@ -128,40 +134,12 @@ def random_range(chance: random.Random, text: Text) -> dict[str, Any]:
     return {"start": start, "end": end}
 
 
-def feature_request(
-    chance: random.Random, identifier: Any, uri: str, text: Text | None, features: frozenset[str]
-) -> Step:
+def feature_request(chance: random.Random, identifier: Any, uri: str, text: Text | None) -> Step:
     """Return one request of an editor about a document, which need not be open."""
     document: dict[str, Any] = {"textDocument": {"uri": uri}}
     text = text or Text("", "utf-16")
     everything = {"start": {"line": 0, "character": 0}, "end": {"line": len(text.lines), "character": 0}}
-    name = chance.choice(
-        (
-            "completion",
-            "completion",
-            "completion",
-            "onTypeFormatting",
-            "hover",
-            "hover",
-            "codeAction",
-            "codeLens",
-            "inlayHint",
-            "diagnostic",
-            "definition",
-            "references",
-            "documentHighlight",
-            "prepareRename",
-            "rename",
-            "signatureHelp",
-            "semanticTokens/full",
-            "semanticTokens/full/delta",
-            "semanticTokens/range",
-            "documentSymbol",
-            "foldingRange",
-            "selectionRange",
-            "documentLink",
-        )
-    )
+    name = chance.choice(_REQUESTS)
     if name in _AT_A_POSITION:
         document["position"] = random_position(chance, text)
         if name == "references":
@@ -177,8 +155,7 @@ def feature_request(
     elif name in {"inlayHint", "semanticTokens/range"}:
         document["range"] = everything if chance.random() < 0.5 else random_range(chance, text)
     elif name == "codeAction":
-        whole = "whole-documents" in features and chance.random() < 0.2
-        document["range"] = everything if whole else random_range(chance, text)
+        document["range"] = everything if chance.random() < 0.2 else random_range(chance, text)
         context: dict[str, Any] = {"diagnostics": []}
         if chance.random() < 0.4:
             context["only"] = chance.sample(KINDS, chance.randint(0, 2))
@@ -224,127 +201,3 @@ def command(chance: random.Random, identifier: Any) -> Step:
     )
     name = chance.choice(["waza.run", "waza.run", "waza.cancel", "waza.unknown", ""])
     return request(identifier, "workspace/executeCommand", {"command": name, "arguments": arguments}, "any")
-
-
-def odd_message(
-    chance: random.Random, identifier: Any, uris: Sequence[str], features: frozenset[str]
-) -> Step:
-    """Return a message that no editor should send; the server has to go on after it."""
-    kinds = ["unknown request", "unknown notification", "params", "params", "dollar", "answer", "cancel"]
-    if "wire" in features:
-        kinds += ["id", "frame", "frame", "form"]
-    kind = chance.choice(kinds)
-    method = chance.choice(_METHODS)
-    if kind == "unknown request":
-        return request(identifier, chance.choice(["textDocument/moniker", "x", "waza/secret"]), {}, "error")
-    if kind == "unknown notification":
-        return notification(chance.choice(["x", "waza/secret", "textDocument/unknown"]), {})
-    if kind == "dollar":
-        return notification(
-            chance.choice(["$/setTrace", "$/x", "$/progress"]), chance.choice([{}, {"value": "off"}])
-        )
-    if kind == "answer":
-        message = {"jsonrpc": "2.0", "id": chance.choice(["zzz", -5]), "result": chance.choice(ODD_VALUES)}
-        return {"do": "message", "message": message, "ignored": True}
-    if kind == "cancel":
-        return notification("$/cancelRequest", {"id": chance.choice(["nobody", 10**9])})
-    if kind == "id":
-        odd = chance.choice(([], {}, [1], {"a": []}, 1.5, None, True))
-        return {**request(odd, method, _odd_params(chance, uris), "none"), "ignored": True}
-    if kind == "frame":
-        return _frame(chance)
-    if kind == "form":
-        return _form(chance, identifier)
-    if method.startswith(("textDocument/did", "workspace/did")):
-        # What is wrong for one of these may be right for another: nothing that is open must be named.
-        return notification(method, _odd_params(chance, ["file://$ROOT/never.yaml"]), ignored=True)
-    return request(identifier, method, _odd_params(chance, uris), "any", ignored=True)
-
-
-_METHODS = (
-    "textDocument/completion",
-    "textDocument/onTypeFormatting",
-    "textDocument/hover",
-    "textDocument/codeAction",
-    "textDocument/codeLens",
-    "textDocument/inlayHint",
-    "textDocument/diagnostic",
-    "textDocument/definition",
-    "textDocument/references",
-    "textDocument/rename",
-    "textDocument/signatureHelp",
-    "textDocument/semanticTokens/full",
-    "textDocument/semanticTokens/full/delta",
-    "textDocument/semanticTokens/range",
-    "workspace/diagnostic",
-    "workspace/symbol",
-    "workspace/willRenameFiles",
-    "workspace/willDeleteFiles",
-    "workspace/didCreateFiles",
-    "workspace/didRenameFiles",
-    "workspace/didDeleteFiles",
-    "textDocument/didOpen",
-    "textDocument/didChange",
-    "textDocument/didClose",
-    "workspace/didChangeWatchedFiles",
-    "workspace/executeCommand",
-    "workspace/didChangeWorkspaceFolders",
-)
-
-
-def _odd_params(chance: random.Random, uris: Sequence[str]) -> Any:
-    """Return parameters that are wrong in one place at least."""
-    wrong = chance.choice(ODD_VALUES)
-    return chance.choice(
-        (
-            wrong,
-            {"textDocument": wrong},
-            {"textDocument": {"uri": wrong}, "position": wrong},
-            {"textDocument": {"uri": chance.choice(uris)}, "position": wrong, "range": wrong},
-            {"textDocument": {"uri": chance.choice(uris), "version": wrong}, "contentChanges": wrong},
-            {"textDocument": {"uri": chance.choice(uris)}, "position": {"line": -1, "character": wrong}},
-            {"command": wrong, "arguments": wrong},
-            {"changes": wrong, "event": wrong},
-        )
-    )
-
-
-def _frame(chance: random.Random) -> Step:
-    bodies = (
-        "",
-        "{",
-        "[]",
-        "[1, 2]",
-        "null",
-        "7",
-        '"text"',
-        "\xff\xfe",
-        '{"jsonrpc": "2.0", "id": 1',
-        "[" * 20_000,
-    )
-    batch = json.dumps([{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}])
-    body = chance.choice((*bodies, batch))
-    headers = (
-        "Content-Length: {length}",
-        "content-length:{length}",
-        "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: {length}",
-    )
-    return {"do": "frame", "body": body, "header": chance.choice(headers)}
-
-
-def _form(chance: random.Random, identifier: Any) -> Step:
-    """Return an object that is no JSON-RPC message."""
-    message: Mapping[str, Any] = chance.choice(
-        (
-            {},
-            {"jsonrpc": "2.0"},
-            {"jsonrpc": "2.0", "method": 5},
-            {"jsonrpc": "2.0", "method": ["textDocument/hover"], "id": identifier},
-            {"jsonrpc": "1.0", "method": "textDocument/hover", "id": identifier, "params": {}},
-            {"method": "textDocument/hover", "id": identifier, "params": {}},
-            {"jsonrpc": "2.0", "id": identifier},
-            {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
-            {"jsonrpc": "2.0", "id": "x", "result": 1, "error": 5},
-        )
-    )
-    return {"do": "frame", "body": json.dumps(message)}

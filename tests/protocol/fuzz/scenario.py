@@ -18,19 +18,6 @@ from tests.shared_corpus import suite_files
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 LONGEST_SEED_CHARACTERS = 8_000
 MOST_DOCUMENTS = 6
-FEATURES: dict[str, str] = {
-    "links": "links inside the workspace, dangling ones and loops",
-    "outside-links": "links that lead out of the workspace",
-    "special-files": "FIFOs, and links to devices and descriptors, by the names of suite files",
-    "odd-names": "file names that are not UTF-8",
-    "wire": "ids that are lists or objects, messages that are not JSON, batches",
-    "whole-documents": "code actions for a whole document",
-    "aliases": "one file opened under two URIs",
-    "runs": "a run of a suite of its own, in sessions that are trusted",
-    "refusals": "clients that refuse what the server asks of them",
-    "haste": "exit sent right behind shutdown",
-    "early": "messages before initialize, and an initialize that is refused",
-}
 RUNNABLE = "runnable/eval.yaml"
 _RUNNABLE = {
     RUNNABLE: "name: r\nskill: r\nconfig: {executor: mock, model: m}\ntasks: [tasks/*.yaml]\n"
@@ -74,23 +61,19 @@ def seed_texts() -> tuple[str, ...]:
     return (*SMALL, *(text for text in texts if len(text) <= LONGEST_SEED_CHARACTERS))
 
 
-def settings_of(seed: int, features: frozenset[str]) -> Settings:
+def settings_of(seed: int) -> Settings:
     """Return the client of a seed."""
-    settings = replace(messages.capabilities(random.Random(f"client {seed}")), seed=seed)
-    if settings.replies == "error" and "refusals" not in features:
-        return replace(settings, replies="null")
-    return settings
+    return replace(messages.capabilities(random.Random(f"client {seed}")), seed=seed)
 
 
-def scenario(session: Session, count: int, features: frozenset[str]) -> Generator[Step]:
+def scenario(session: Session, count: int) -> Generator[Step]:
     """Yield steps with about ``count`` messages. They depend on the seed and on what the server answers."""
-    return _Scenario(session, features).steps(count)
+    return _Scenario(session).steps(count)
 
 
 class _Scenario:
-    def __init__(self, session: Session, features: frozenset[str]) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._features = features
         self._chance = random.Random(f"steps {session.settings.seed}")
         # A few texts a session: what is pasted and opened again resembles what was there.
         self._texts = self._chance.sample(seed_texts(), 6) + list(SMALL)
@@ -103,7 +86,7 @@ class _Scenario:
             *(self._open_or_close,) * 3,
             *(self._type,) * 2,
             *(self._disk,) * 3,
-            *(self._odd,) * 3,
+            *(self._command,) * 3,
             *(self._environment,) * 2,
             self._accept,
             self._fix,
@@ -113,7 +96,7 @@ class _Scenario:
     def steps(self, count: int) -> Generator[Step]:
         yield from self._files()
         yield from self._introduction()
-        while self._session.measurements.messages < count:
+        while self._session.messages < count:
             yield from self._chance.choice(self._activities)()
             if self._chance.random() < 0.5:
                 yield {"do": "wait"}
@@ -122,7 +105,7 @@ class _Scenario:
         yield {"do": "wait"}
         yield {"do": "settle"}
         yield {"do": "fresh", "positions": self._positions()}
-        yield {"do": "leave", "hasty": "haste" in self._features and self._chance.random() < 0.5}
+        yield {"do": "leave", "hasty": self._chance.random() < 0.5}
 
     # The start.
 
@@ -144,10 +127,6 @@ class _Scenario:
 
     def _introduction(self) -> Generator[Step]:
         settings = self._session.settings
-        if "early" in self._features and self._chance.random() < 0.2:
-            yield messages.request("early", "textDocument/hover", {}, "error", ignored=True)
-            yield messages.notification("textDocument/didOpen", {}, ignored=True)
-            yield messages.request("wrong", "initialize", [], "error", ignored=True)
         folders = self._suites[: self._chance.randint(0, len(self._suites))]
         params: dict[str, Any] = {
             "processId": None,
@@ -177,7 +156,7 @@ class _Scenario:
             uri = self._chance.choice(self._uris())
             opened = self._session.documents.get(uri)
             text = opened.text if opened else None
-            step = messages.feature_request(self._chance, self._next_id(), uri, text, self._features)
+            step = messages.feature_request(self._chance, self._next_id(), uri, text)
             if step["message"]["method"].endswith("diagnostic") and not self._session.settings.pulls:
                 continue
             yield step
@@ -208,7 +187,7 @@ class _Scenario:
                     yield messages.request(self._next_id(), "textDocument/completion", at)
 
     def _disk(self) -> Generator[Step]:
-        operation = disk.random_operation(self._chance, self._suites, self._texts, self._features)
+        operation = disk.random_operation(self._chance, self._suites, self._texts)
         yield operation
         uri = _uri(operation["path"])
         if self._chance.random() < 0.3:
@@ -217,12 +196,8 @@ class _Scenario:
             change = {"uri": uri, "type": self._chance.choice([1, 2, 3])}
             yield messages.notification("workspace/didChangeWatchedFiles", {"changes": [change]})
 
-    def _odd(self) -> Generator[Step]:
-        chosen = self._chance.random()
-        if chosen < 0.3:
-            yield messages.command(self._chance, self._next_id())
-        else:
-            yield messages.odd_message(self._chance, self._next_id(), self._uris(), self._features)
+    def _command(self) -> Generator[Step]:
+        yield messages.command(self._chance, self._next_id())
 
     def _environment(self) -> Generator[Step]:
         kind = self._chance.randrange(4)
@@ -283,7 +258,7 @@ class _Scenario:
                 }
 
     def _run(self) -> Generator[Step]:
-        if "runs" not in self._features or not self._session.settings.trusted:
+        if not self._session.settings.trusted:
             return
         target = {"suite": f"$ROOT/{RUNNABLE}", "task": self._chance.choice([None, "one", "two"])}
         identifier = self._next_id()
@@ -317,8 +292,8 @@ class _Scenario:
         )
 
     def _file_uri(self) -> str:
-        uri = _uri(disk.random_path(self._chance, self._suites, self._features))
-        if "aliases" in self._features and self._chance.random() < 0.05:
+        uri = _uri(disk.random_path(self._chance, self._suites))
+        if self._chance.random() < 0.05:
             uri = uri.replace("eval.yaml", "%65val.yaml")
         return uri
 

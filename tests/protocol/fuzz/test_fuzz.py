@@ -7,37 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.protocol.fuzz.findings import Settings, read_replay, write_replay
 from tests.protocol.fuzz.fuzzing import Outcome, keep, run_session
-from tests.protocol.fuzz.scenario import FEATURES
 from tests.protocol.fuzz.session import Limits
 
 pytestmark = pytest.mark.check
 
 MESSAGES = 5_000
 SEEDS = (1, 2, 3, 4)
-USED = frozenset(FEATURES)
-PATIENT = Limits(slow_seconds=5, hang_seconds=60, leave_seconds=30)
+PATIENT = Limits(hang_seconds=60, leave_seconds=30)
 
 
 def test_five_thousand_messages_find_nothing(tmp_path: Path) -> None:
     def run(seed: int) -> Outcome:
-        return run_session(seed, MESSAGES // len(SEEDS), USED, PATIENT)
+        return run_session(seed, MESSAGES // len(SEEDS), PATIENT)
 
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(run, SEEDS))
     found = [f"{keep(each, tmp_path)}: {each.finding}" for each in outcomes if each.finding is not None]
     assert not found, "\n".join(found)
-    assert sum(outcome.measurements.messages for outcome in outcomes) >= MESSAGES
+    assert sum(outcome.messages for outcome in outcomes) >= MESSAGES
 
 
 def test_a_seed_makes_the_same_session_again() -> None:
-    first, second = (run_session(7, 150, USED, PATIENT) for _ in range(2))
+    first, second = (run_session(7, 150, PATIENT) for _ in range(2))
     assert first.steps == second.steps
-
-
-def test_a_replay_file_keeps_every_step(tmp_path: Path) -> None:
-    settings = Settings(seed=1, encoding="utf-8", capabilities={"general": {}})
-    steps = [{"do": "disk", "operation": "write", "path": "caf\udce9.yaml", "text": "\ud83d"}, {"do": "wait"}]
-    write_replay(tmp_path / "found" / "session.jsonl", settings, steps)
-    assert read_replay(tmp_path / "found" / "session.jsonl") == (settings, steps)

@@ -107,19 +107,11 @@ config: config: ¦
   executor: mock ¦
 """
 _GRADERS = """\
-- type: text ¦
-  name: polite ¦
-  config: ¦
-    contains: ¦
-      - please 😀 ¦
-=
 - type: txt ¦
   name: polite2 ¦
   config: {contains: [please, "😀"]} ¦
 =
 - {type: text, name: flow, config: {containz: [a]}} ¦
-=
-- {typ: text, name: flow2, config: {contains: a}} ¦
 =
 - type: text ¦
   name: block ¦
@@ -155,25 +147,12 @@ _GRADERS = """\
     must_match: ['a+'] ¦
     must_not_match: ['b'] ¦
 =
-- type: regex ¦
-  name: old2 ¦
-  must_match: ¦
-    - 'a+' ¦
-=
-- type: keyword ¦
-  name: old3 ¦
-  config: {must_include_all: [a, b]} ¦
-=
 - type: llm ¦
   name: old4 ¦
   config: ¦
     prompt: |
       Is it good?
       →Really?
-=
-- type: tool ¦
-  name: old5 ¦
-  config: {tool_name: bash} ¦
 =
 - type: behavior ¦
   name: b ¦
@@ -183,11 +162,6 @@ _GRADERS = """\
 =
 - name: nameless ¦
   config: {contains: [a]} ¦
-=
-- type: text ¦
-  name: same ¦
-  weigth: 2 ¦
-  config: {contains: [a], not_contains: [b]} ¦
 =
 -   type: text ¦
     name: wide ¦
@@ -205,17 +179,6 @@ _GRADERS = """\
   config: ¦
     contains: &words [a, b] ¦
     not_contain: *words ¦
-=
-- type: tool_calls ¦
-  name: t ¦
-  config: ¦
-    required_tools: ¦
-    - bash ¦
-    - "edit" ¦
-=
-- type: file ¦
-  name: f ¦
-  config: {must_exists: ['a.txt']} ¦
 =
 - config: ¦
     contains: ¦

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import time
 from dataclasses import replace
 from itertools import count
-from pathlib import Path
 
 import pytest
 
 from tests.server.project.files import workspace_with
-from waza_engine.runs.live import repairing
 from waza_engine.steps import finished
-from waza_language_server import analysis, features
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.actions import code_actions
@@ -81,19 +77,3 @@ def test_a_menu_has_the_first_fixes_of_a_selection() -> None:
     problems = [Problem("code", Span(at, at + 1), "", fixes=(Fix("Fix", ()),) * 2) for at in range(30)]
     assert len(fixes_at(Span(0, 100), problems)) == 60
     assert len(fixes_at(Span(9, 9), problems)) == 4
-
-
-def test_no_clock_decides_about_fixes() -> None:
-    folders = [Path(module.__file__ or "").parent for module in (analysis, features)]
-    files = [file for folder in folders for file in folder.rglob("*.py")] + [Path(repairing.__file__)]
-    clocks = {
-        file.name
-        for file in files
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.Import | ast.ImportFrom) and "time" in _modules(node)
-    }
-    assert clocks == set()
-
-
-def _modules(node: ast.Import | ast.ImportFrom) -> set[str | None]:
-    return {node.module} if isinstance(node, ast.ImportFrom) else {name.name for name in node.names}

@@ -12,7 +12,7 @@ from tests.server.features.results import grade, write_results
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
-from waza_language_server.project.histories import Histories, history_of
+from waza_language_server.project.histories import history_of
 
 NOW = datetime(2026, 11, 9, 12, tzinfo=UTC)
 EVAL = "name: forms\nskill: pdf-filler\nconfig: {executor: mock, model: some-model}\ntasks: [tasks/*.yaml]\n"
@@ -131,13 +131,3 @@ def test_what_was_judged_once_has_no_history(suite: Path) -> None:
 @pytest.mark.parametrize("answer", [None, [], {"runs": 1}, {"runs": []}, {"runs": [{"started": "soon"}]}])
 def test_what_is_no_answer_is_no_history(answer: object) -> None:
     assert history_of(answer) is None
-
-
-def test_only_the_newest_suites_are_remembered(tmp_path: Path) -> None:
-    histories, known = Histories(), history_of({"runs": [run(1, 1.0)], "tasks": []})
-    assert histories.take(tmp_path, known)
-    assert not histories.take(tmp_path, known)
-    for number in range(200):
-        histories.take(tmp_path / f"{number}", known)
-    assert histories.of(tmp_path) is None
-    assert histories.of(tmp_path / "199") == known

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
+from tests.server.features.hinting import Editor
+from tests.server.features.results import RUN_AT, date, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_language_server.features.annotated_source import Hint, annotate_source
-from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
-from waza_language_server.project.document import DocumentKind
+from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.text.span import Span
 
 EVAL = """\
@@ -48,29 +47,6 @@ def suite(tmp_path: Path) -> Path:
     put(tmp_path, "tasks/first.yaml", TASK)
     put(tmp_path, "tasks/second.yaml", "id: second\nname: Second\ninputs: {prompt: Do it}\n")
     return put(tmp_path, "eval.yaml", EVAL)
-
-
-class Editor:
-    """One editor on one project: results are remembered from one look to the next."""
-
-    def __init__(self) -> None:
-        self.workspace = workspace_with()
-
-    def hints(self, path: Path, kind: DocumentKind, text: str | None = None) -> tuple[InlayHint, ...]:
-        document = opened(path, kind, text)
-        self.workspace = self.workspace.with_document(document)
-        return inlay_hints(document, self.workspace, now=NOW)
-
-    def drawn(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
-        text = text or path.read_text()
-        hints = self.hints(path, kind, text)
-        return annotate_source(text, [Hint(hint.offset, hint.label) for hint in hints], context=0)
-
-    def label(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
-        hints = self.hints(path, kind, text)
-        # The first line of a task has its verdict, and that of the suite's graders.
-        own = [hint for hint in hints if "suite" not in hint.label]
-        return own[kind == "task"].label
 
 
 def passing(name: str = "mentions") -> dict[str, Any]:
@@ -168,11 +144,6 @@ def test_labels(suite: Path, trials: list[list[dict[str, Any]]], label: str) -> 
     assert Editor().label(suite, "eval") == label
 
 
-def test_trials_are_told_one_by_one(suite: Path) -> None:
-    write_results(suite, {"first": [[passing()], [failing()]]})
-    assert "Trials: ✓ 1.00, ✗ 0.50" in Editor().hints(suite, "eval")[0].tooltip
-
-
 def test_a_trial_in_which_a_grader_broke_was_found_neither_right_nor_wrong(suite: Path) -> None:
     broke = grade("mentions", 0.0, "no such file", status="error")
     write_results(suite, {"first": [[passing()], [broke]]})
@@ -238,12 +209,6 @@ def test_a_file_changed_after_the_run_is_stale_when_nobody_knows_what_it_was(sui
     assert "the file was changed after the run" in hint.tooltip
 
 
-def test_a_changed_prompt_makes_the_scores_of_the_task_stale(suite: Path) -> None:
-    write_results(suite, {"first": [[grade("own", 1.0)]]})
-    hints = Editor().hints(suite.parent / "tasks/first.yaml", "task", TASK.replace("Do it", "Do more"))
-    assert "stale: the task was changed after the run" in hints[0].tooltip
-
-
 def test_another_model_makes_scores_stale(suite: Path) -> None:
     write_results(suite, {"first": [[passing()]]}, model="other-model")
     assert "stale: it was recorded with the model `other-model`" in Editor().hints(suite, "eval")[0].tooltip
@@ -263,15 +228,6 @@ def test_a_new_result_file_is_read_when_told(suite: Path) -> None:
     assert editor.label(suite, "eval") == "✗ 0.50 1 of 2"
     write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1))
     assert editor.label(suite, "eval") == "✗ 0.50 1 of 2"
-    editor.workspace.project.scores.forget()
-    assert editor.label(suite, "eval") == "✓ 1.00"
-
-
-def test_what_is_recorded_after_a_run_is_newer_than_its_results(suite: Path) -> None:
-    write_results(suite, {"first": [[failing()]]})
-    editor = Editor()
-    assert editor.label(suite, "eval") == "✗ 0.50 1 of 2"
-    write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1))
     editor.workspace.project.scores.forget()
     assert editor.label(suite, "eval") == "✓ 1.00"
 

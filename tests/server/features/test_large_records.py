@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from tests.server.features.results import grade, write_results
-from tests.server.project.files import opened, put, small_suite, workspace_with
+from tests.server.project.files import opened, small_suite, workspace_with
 from waza_engine.results.reading import missing, newest_scores
-from waza_engine.results.reading.file_scores import scores_in_file
-from waza_engine.steps import finished
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 
 LONG = "word " * 200_000
@@ -44,17 +41,3 @@ def test_a_record_beyond_the_limit_is_told_with_both_sizes(
         f"its results cannot be read: {started.name} has 3 MB; results of up to 2 MB are read.",
     )
     assert started.name in label
-
-
-def test_long_texts_of_a_record_are_decoded_for_no_score(tmp_path: Path) -> None:
-    tasks = {f"t{number}": [[grade("long", 1.0, details={"output": LONG})]] for number in range(8)}
-    record = write_results(put(tmp_path, "eval.yaml", "name: a\n"), tasks)
-    size = record.stat().st_size
-    finished(scores_in_file(record))  # what is imported with the first file
-    tracemalloc.start()
-    try:
-        assert finished(scores_in_file(record)) is not None
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert most < size * 1.2

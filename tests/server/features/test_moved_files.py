@@ -307,10 +307,6 @@ def test_fixtures_that_leave_the_suite_or_stay_are_told_by_no_task(suite: Path, 
     assert after(suite, evals__fixtures=new) == {}
 
 
-def test_fixtures_that_move_with_their_suite_need_no_word(suite: Path) -> None:
-    assert after(suite, evals="suites") == {}
-
-
 def test_a_task_of_two_suites_with_files_of_their_own_is_left_alone(suite: Path) -> None:
     put(suite, "eval.yaml", "skill: deployer\ntasks: [evals/tasks/first.yaml]\n")
     put(suite, "fixtures/data.csv", "")

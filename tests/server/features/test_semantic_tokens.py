@@ -12,7 +12,7 @@ from tests.patience import ON_A_BUSY_MACHINE
 from tests.server.project.files import workspace_with
 from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
-from waza_language_server.features.semantic_tokens import semantic_tokens, semantic_tokens_in_steps
+from waza_language_server.features.semantic_tokens import semantic_tokens
 from waza_language_server.project.document import Document
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.token_legend import KINDS, PARTS
@@ -36,23 +36,6 @@ def test_the_client_is_told_every_kind_and_part_once() -> None:
     assert {"", *PARTS} == set(get_args(TokenPart))
     assert len(set(KINDS)) == len(KINDS)
     assert len(set(PARTS)) == len(PARTS)
-
-
-def test_an_edit_shifts_what_is_known_of_the_other_graders() -> None:
-    text, workspace = suite(6), workspace_with()
-    first = document(text)
-    semantic_tokens(first, workspace)
-    edited = text.replace("name: g0", "name: longer_than_before")
-    again = first.replaced(edited, 2)
-    assert semantic_tokens(again, workspace) == semantic_tokens(document(edited), workspace)
-
-
-def test_an_edit_of_one_grader_reads_one_grader() -> None:
-    workspace = workspace_with()
-    first = document(suite(400))
-    whole = sum(1 for _ in semantic_tokens_in_steps(first, workspace))
-    again = first.replaced(first.text.replace("name: g7\n", "name: g_7\n"), 2)
-    assert sum(1 for _ in semantic_tokens_in_steps(again, workspace)) < whole / 3
 
 
 def test_a_part_is_what_the_whole_says_of_it() -> None:

@@ -202,23 +202,6 @@ def test_paths_and_the_skill_are_links(opened: Opened) -> None:
     ]
 
 
-def test_of_thousands_of_paths_the_first_are_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waza_language_server.features.document_links.MOST_LOOKED_UP", 3)
-    inputs = "".join(f"    - path: f{number}.txt\n" for number in range(5))
-    files = {f"fixtures/f{number}.txt": "" for number in range(5)}
-    found = open_at_cursor(
-        tmp_path,
-        {
-            "eval.yaml": "name: a\nskill: a\ntasks: [tasks/*.yaml]\n",
-            "tasks/a.yaml": f"id: a\ninputs:\n  prompt: hi\n  files:\n{inputs}<CURSOR>",
-            **files,
-        },
-        "task",
-    )
-    links = finished(document_links(found.document, found.workspace))
-    assert [link.target.name for link in links] == ["f0.txt", "f1.txt", "f2.txt"]
-
-
 def test_what_leads_nowhere_is_no_link(tmp_path: Path) -> None:
     lost = {"eval.yaml": EVAL}
     found = open_at_cursor(tmp_path, lost, "eval")

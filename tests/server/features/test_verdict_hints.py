@@ -10,15 +10,13 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.server.features.hinting import Editor
 from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
-from tests.server.project.files import opened, put, workspace_with
+from tests.server.project.files import put
 from waza_engine.results.places import JOURNAL_SUFFIX
-from waza_language_server.features.annotated_source import Hint, annotate_source
-from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.going_runs import GoingRun
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.workspace import Workspace
 
 EVAL = """\
 name: my-eval
@@ -65,23 +63,6 @@ def suite(tmp_path: Path) -> Path:
     put(tmp_path, "tasks/second.yaml", "id: second\ninputs: {prompt: Do it}\n")
     put(tmp_path, "trigger_tests.yaml", TRIGGERS)
     return put(tmp_path, "eval.yaml", EVAL)
-
-
-class Editor:
-    """One editor: what a file said at the time of a run is remembered from the first look."""
-
-    def __init__(self) -> None:
-        self.workspace: Workspace = workspace_with()
-
-    def hints(self, path: Path, kind: DocumentKind, text: str | None = None) -> tuple[InlayHint, ...]:
-        document = opened(path, kind, text)
-        self.workspace = self.workspace.with_document(document)
-        return inlay_hints(document, self.workspace, now=NOW)
-
-    def drawn(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
-        hints = self.hints(path, kind, text)
-        marks = [Hint(hint.offset, hint.label) for hint in hints]
-        return annotate_source(text or path.read_text(), marks, context=0)
 
 
 def test_a_suite_tells_its_tasks_and_metrics(suite: Path) -> None:

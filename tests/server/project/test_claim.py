@@ -287,10 +287,3 @@ def test_the_project_config_is_claimed_by_its_name_alone() -> None:
 def test_files_that_are_no_yaml_are_left_alone() -> None:
     assert kind("eval.json", SUITE) is None
     assert kind("README.md", SUITE) is None
-
-
-def test_comments_with_windows_line_ends_are_read_once() -> None:
-    """Thirty of them took minutes: a line end could be read in two ways."""
-    comments = "# a comment\r\n" * 5_000
-    assert kind("eval.yaml", f"{comments}- a\r\n") is None
-    assert kind("eval.yaml", comments + SUITE) == "eval"

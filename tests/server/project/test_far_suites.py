@@ -100,16 +100,6 @@ def test_what_changed_on_the_disk_is_noted_when_the_workspace_is_read_again(tmp_
     assert project.far.take_news().concern(other)
 
 
-def test_what_changes_while_the_workspace_is_read_is_not_taken_for_known(tmp_path: Path) -> None:
-    suite_with(tmp_path / "one", "../tasks/*.yaml")
-    project = Project([tmp_path])
-    reading = read_suites(project)
-    next(reading)
-    project.far.doubt()
-    finished(reading)
-    assert not project.far.is_known
-
-
 def test_of_many_suites_that_share_a_folder_each_name_is_found_and_some_of_the_others(tmp_path: Path) -> None:
     for number in range(MOST_OF_FILE + 5):
         suite_with(tmp_path / f"s{number}", f"../tasks/t{number}.yaml", "../all/*.yaml")

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import weakref
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.server.project.files import EVAL, opened, project_with, put, small_suite
-from waza_engine.steps import Steps, finished
-from waza_language_server.project import disk
-from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.index import Project
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.syntax.tree import Tree, parse_in_steps
 
 
 def test_a_file_is_claimed_by_the_globs_of_the_suite_above_it(tmp_path: Path) -> None:
@@ -69,17 +62,6 @@ def test_what_an_open_document_says_wins_over_the_disk(tmp_path: Path) -> None:
     assert closed.task_ids(closed.suite(eval_path)).value == ("first",)
 
 
-def test_a_closed_file_is_parsed_once_for_each_version_of_it(tmp_path: Path) -> None:
-    path = small_suite(tmp_path)
-    project = Project()
-    tree = project.tree(path)
-    assert tree.root is not None
-    assert tree.root.get("name") is not None
-    assert project.with_document(opened(tmp_path / "tasks" / "first.yaml", "task")).tree(path) is tree
-    put(tmp_path, "eval.yaml", EVAL.replace("my-eval", "renamed"))
-    assert "renamed" in project.tree(path).text
-
-
 def test_the_tree_of_an_open_document_is_its_own(tmp_path: Path) -> None:
     document = opened(small_suite(tmp_path), "eval", "name: typed\n")
     assert project_with(document).tree(tmp_path / "eval.yaml") is document.tree
@@ -88,18 +70,6 @@ def test_the_tree_of_an_open_document_is_its_own(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_has_an_empty_tree(tmp_path: Path) -> None:
     assert Project().tree(tmp_path / "missing.yaml").root is None
     assert Project().tree(tmp_path).root is None
-
-
-def test_of_many_closed_files_only_some_trees_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(disk, "MAX_TREES", 3)
-    project = Project()
-    paths = [put(tmp_path, f"{name}.yaml", f"id: {name}\n") for name in "abcdefgh"]
-    roots = [weakref.ref(root.green) for path in paths if (root := project.tree(path).root) is not None]
-    gc.collect()
-    assert len(roots) == len(paths)
-    assert 1 <= sum(root() is not None for root in roots) <= 3
 
 
 def test_the_suite_of_a_task_is_found_above_it(tmp_path: Path) -> None:
@@ -216,88 +186,3 @@ def test_a_huge_file_is_unknown_not_absent(tmp_path: Path) -> None:
     path.write_text("#" * 5_000_000)
     assert Project().text(path).unknown
     assert Project().claim(path) is None
-
-
-def test_the_id_of_another_task_is_found_without_parsing_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = Project()
-    suite = small_suite(tmp_path)
-    for number in range(5):
-        put(tmp_path, f"tasks/other{number}.yaml", f"id: other{number} # plain\nname: x\n")
-    quoted = put(tmp_path, "tasks/quoted.yaml", 'id: "sa\\x6De"\nname: x\n')
-    parsed: list[str] = []
-
-    def counting_parse(text: str) -> Steps[Tree]:
-        parsed.append(text)
-        return parse_in_steps(text)
-
-    monkeypatch.setattr(disk, "parse_in_steps", counting_parse)
-    named = project.suite(suite)
-    parsed.clear()
-    assert [path for path in project.tasks_with_id(named, "same") if path] == [quoted]
-    assert len(parsed) == 1
-    with project.disk.held_still():
-        assert [path for path in project.tasks_with_id(named, "same") if path] == [quoted]
-        assert [path for path in project.tasks_with_id(named, "other3") if path] == [
-            tmp_path / "tasks" / "other3.yaml"
-        ]
-
-
-def test_the_tasks_of_a_suite_are_looked_at_with_a_pause_after_each(tmp_path: Path) -> None:
-    project = Project()
-    suite = project.suite(small_suite(tmp_path))
-    for number in range(20):
-        put(tmp_path, f"tasks/other{number}.yaml", f"id: other{number}\nname: x\n")
-    with project.disk.held_still():
-        assert len(list(project.tasks_with_id(suite, "none"))) >= 20
-        assert list(project.tasks_with_id(suite, "none")) == []
-
-
-def test_looking_at_many_files_lists_each_folder_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = [put(tmp_path, f"a/b/c/{number}.yaml", "kind: Service\n") for number in range(30)]
-    looked_at: Counter[Path] = Counter()
-
-    def counting_stamp(path: Path) -> object:
-        looked_at[path] += 1
-        return stamp_of(path)
-
-    monkeypatch.setattr(disk, "stamp_of", counting_stamp)
-    project = Project()
-    with project.disk.held_still():
-        assert all(project.claim(file) is None for file in files)
-    assert max(looked_at.values()) == 1
-
-
-def test_work_with_pauses_looks_at_a_folder_once_and_others_see_it_as_it_is(tmp_path: Path) -> None:
-    project = Project()
-
-    def looking() -> Steps[tuple[frozenset[str], frozenset[str]]]:
-        before = project.names(tmp_path)
-        yield
-        return before, project.names(tmp_path)
-
-    work = project.disk.held_still_in_steps(looking())
-    next(work)
-    put(tmp_path, "new.yaml", "")
-    assert project.names(tmp_path) == {"new.yaml"}
-    assert finished(work) == (frozenset(), frozenset())
-    assert not project.disk.is_still
-
-
-def test_a_long_suite_that_is_not_open_is_read_with_pauses_before_it_is_asked_about(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    suite = put(tmp_path, "eval.yaml", "skill: x\ntasks: [tasks/*.yaml]\n" + "tags: a\n" * 5_000)
-    task = put(tmp_path, "tasks/one.yaml", "id: one\nname: One\n")
-    project = Project((tmp_path,))
-    assert sum(1 for _ in project.read_in_steps(task)) > 10
-
-    def reading(_: str) -> Steps[Tree]:
-        raise AssertionError("read again")
-
-    monkeypatch.setattr(disk, "parse_in_steps", reading)
-    assert [found.path for found in project.suites_of(task)] == [suite]
-    assert project.outline(suite).skill == "x"

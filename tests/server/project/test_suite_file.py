@@ -9,14 +9,12 @@ import pytest
 from tests.server.features.results import NOW, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.steps import finished
-from waza_language_server.features.hover.hover import hover
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.runnables.runnables import runnables_in_steps
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document_scores import scores_in_steps
 from waza_language_server.project.outline import outline
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry
-from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.tree import parse
@@ -176,21 +174,3 @@ def test_aliases_that_multiply_themselves_are_not_followed() -> None:
     found = entries(f"x-all: &all [{graders}]\ntasks:\n{tasks}\n")
     assert len(list(found.tasks())) == 5_000
     assert list(found.graders()) == []
-
-
-def test_an_inline_task_with_a_grader_of_the_same_name_keeps_its_score(suite: Path) -> None:
-    write_results(suite, {"first": [[grade("polite", 0.0)]], "third": [[grade("polite", 1.0)]]})
-    document = opened(suite, "eval")
-    labels = {hint.label for hint in inlay_hints(document, workspace_with(document), now=NOW)}
-    assert labels == {"✓ 1.00", "✗ 0.00"}
-
-
-def test_the_name_of_a_grader_of_an_inline_task_tells_its_score(suite: Path) -> None:
-    write_results(suite, {"first": [[grade("own", 0.0)]]})
-    document = opened(suite, "eval")
-    workspace: Workspace = workspace_with(document)
-    told = hover(document, workspace, SUITE.index("name: own") + 7, documentation="docs/", now=NOW)
-    assert told is not None
-    assert "0.00" in told.text
-    told = hover(document, workspace, SUITE.index("name: midway") + 7, documentation="docs/", now=NOW)
-    assert told is None

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.server.project.files import project_with, put
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.project.verdict_places import VerdictPlaces
-from waza_language_server.syntax.tree import Tree
-
-GRADERS = SuiteFile.graders
 
 EVAL = """\
 name: my-eval
@@ -45,22 +40,3 @@ def test_a_message_is_shown_at_the_type_of_a_grader_and_the_inputs_of_a_task(
     place = VerdictPlaces(project_with(), suite).of_message("first", grader)
     shown = place.text[place.span.start : place.span.end]
     assert place.text.splitlines()[place.text.count("\n", 0, place.span.start)].endswith(line), shown
-
-
-def test_a_run_that_tells_of_many_verdicts_has_each_file_walked_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(tmp_path, "tasks/first.yaml", TASK)
-    suite = put(tmp_path, "eval.yaml", EVAL)
-    walked: list[Tree] = []
-
-    def walk(file: SuiteFile) -> Iterator[GraderEntry]:
-        walked.append(file._tree)
-        return GRADERS(file)
-
-    monkeypatch.setattr(SuiteFile, "graders", walk)
-    places = VerdictPlaces(project_with(), suite)
-    for _ in range(3):
-        for name in ("mentions", "untyped", "unknown"):
-            places.of_grader("first", name)
-    assert len(walked) == 2

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from waza_language_server.project.document import Document, DocumentKind
@@ -121,14 +118,3 @@ def test_keys_beside_a_reference_win() -> None:
 def test_a_reference_to_itself_ends() -> None:
     schema = {"$ref": "#/$defs/x", "$defs": {"x": {"$ref": "#/$defs/x", "type": "object"}}}
     assert SchemaRoot(schema).top.types == frozenset({"object"})
-
-
-def test_shapes_need_neither_the_models_nor_the_validator() -> None:
-    program = (
-        "import sys; from waza_language_server.schema.locate import shape_at;"
-        "from waza_language_server.schema.catalog import default_catalog;"
-        "shape_at('task', ('graders', 0), None, default_catalog());"
-        "print([m for m in ('pydantic', 'jsonschema_rs', 'openai') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""What the engine should have offered, and did not in time, does not go missing without a word."""
+"""Answers of an engine that is too slow or older than the server."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 from waza_language_server.engine.process import EngineError
 from waza_language_server.protocol.handlers import live
 from waza_language_server.protocol.handlers.live import LiveSessions
+from waza_language_server.protocol.handlers.result_document import result_document
+from waza_language_server.protocol.own_requests import ResultDocumentParams
 
 SUITE = Path("/suites/eval.yaml")
 
@@ -43,3 +45,28 @@ async def test_a_menu_without_the_fixes_of_the_engine_says_so(
         if is_told
         else []
     )
+
+
+async def test_an_older_engine_of_the_chosen_interpreter_still_has_its_page_shown(tmp_path: Path) -> None:
+    record = str(tmp_path / "run.json")
+
+    async def ask(_method: str, _question: dict[str, str], _seconds: float) -> dict[str, str]:
+        return {"markdown": "# told", "record": record}
+
+    def results(_suite: Path) -> None:
+        return None
+
+    scores = SimpleNamespace(results=results)
+    session = SimpleNamespace(project=SimpleNamespace(scores=scores))
+    server: Any = SimpleNamespace(trusted=True, runs=SimpleNamespace(ask=ask), session=session)
+    page = await result_document(server, ResultDocumentParams(id=str(tmp_path / "eval.yaml")))
+    assert page == {
+        "markdown": "# told",
+        "resultsFile": record,
+        "goesOn": False,
+        "regraded": False,
+        "waits": False,
+        "workspaces": [],
+        "answered": [],
+        "tasks": [],
+    }
