@@ -24,7 +24,7 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
 
-LOST = frozenset({"text for a number", "a variable for a model", "the first line of a grader left out"})
+LOST = frozenset({"text for a number", "a variable for a model"})
 """Kinds after which nobody can tell what stood there."""
 ADDED = frozenset(
     {

@@ -14,6 +14,7 @@ from waza_language_server.analysis.consequences import may_have_consequences, we
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.schema_version import as_newer
+from waza_language_server.analysis.fixes import with_fixes
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import problems_of_all
 from waza_language_server.analysis.outside_graders import problems_outside
@@ -83,6 +84,8 @@ def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) 
 
 def _wanted(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:
     problems = yield from in_order(document.tree, _problems_of(document, workspace))
+    view = FileView(document.tree, document.kind, workspace.catalog)
+    problems = tuple([with_fixes(view, problem) for problem in problems])
     return (yield from as_wanted(problems, document, workspace))
 
 

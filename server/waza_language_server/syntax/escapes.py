@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import escape_at, joined_halves, sentence, wrong_escape
+from waza_language_server.syntax.events import read
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.flow_quotes import reads_with
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -84,7 +84,7 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
         edits = tuple(in_single_quotes(text, Span(each.start, each.closing + 1)) for each in found)
         # A complete code was intended as a character, not as a backslash and letters.
         is_sure = len(shown) == len("\\d")
-        reads = within is None or reads_with(text, within, edits)
+        reads = within is None or _reads_with(text, within, edits)
         title = "Use single quotes, which keep backslashes as they are"
         fixes.append(Fix(title, edits, preferred=is_sure and reads))
     if not any(_has_bare_quote(text, each) for each in found):
@@ -124,6 +124,16 @@ def in_single_quotes(text: str, span: Span) -> Edit:
     """Return the edit that changes double quotes to single ones, leaving backslashes unchanged."""
     inner = _QUOTE_OR_BACKSLASH.sub(r"\1", text[span.start + 1 : span.end - 1])
     return Edit(span, quoted(inner))
+
+
+def _reads_with(text: str, part: Span, edits: Sequence[Edit]) -> bool:
+    """Return whether a part of a text can be parsed after edits in it, which are in order."""
+    parts: list[str] = []
+    at = part.start
+    for edit in edits:
+        parts += text[at : edit.span.start], edit.text
+        at = edit.span.end
+    return read("".join((*parts, text[at : part.end]))).error is None
 
 
 def _has_likely_escape(text: str, each: EscapedText) -> bool:

@@ -1,44 +1,62 @@
 """Syntax errors of a value or a line, in one sentence with the fix, at the characters that cause it.
 
 libyaml names the place where it gave up, often lines below the cause. Here a piece is already known to be one
-value or one line, so the cause is found from its first characters.
+value or one line, so the cause is found from its first characters. Fixes are offered for what authors of
+public suites get wrong: quotes, `: ` in a plain value, escapes, brackets, commas in brackets.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import (
     DOES_NOT_FIT,
     ITEM_NEEDS_LINE,
+    MERGE_MARK,
+    MISSING_DASH,
     RESERVED,
     TOO_DEEP,
+    UNMERGED,
     reserved_start,
     sentence,
+    unclosed_quote,
 )
-from waza_language_server.syntax.block_slips import explain_text_block
-from waza_language_server.syntax.escapes import end_of_line, quoted
+from waza_language_server.syntax.escapes import (
+    DOUBLE_BODY,
+    LOOSE_DOUBLE,
+    SINGLE_BODY,
+    EscapedText,
+    end_of_line,
+    in_lost_quotes,
+    quoted,
+    text_with_escapes,
+    wrong_escapes,
+)
 from waza_language_server.syntax.events import ReadError
-from waza_language_server.syntax.explain_brackets import explain_brackets, odd_bracket
-from waza_language_server.syntax.explain_quotes import explain_double, explain_single, is_unclosed, unclosed
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.value_quotes import quote_fix
-from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, fence, merge_mark
+from waza_language_server.syntax.text_blocks import explain_text_block
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _COLON_IN_PLAIN = compiled_later(r":(?=[ \t]|$)", re.MULTILINE)
-_STAR_LINE = compiled_later(r"[\r\n][ ]*\*(?=[ \t])")
-_BLOCK_SIGN = compiled_later(r"(?P<sign>[|>][-+]?)(?:[ \t]+(?=[^\s#])|(?P<glued>(?=[^\W\d_])))")
-_SIGN_AND_NUMBER = compiled_later(r">=?[ \t]*(?P<number>\d+(?:\.\d+)?)")
 _ANCHOR_BEFORE_QUOTE = compiled_later(r"&[0-9A-Za-z_-]+[ \t]+(?=[\"'])")
-_BLANKS_BELOW = compiled_later(r"\n(?P<blanks>[ ]*)(?=[^\s])")
-_BLANK = compiled_later(r"\s")
-_LEAD = compiled_later(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
-_TEXT_AS_CODE = compiled_later(r"(?P<written>`(?P<inner>[^`\r\n]+)`)[ \t]*(?:[ \t]#.*)?\Z")
-_WORD_AS_CODE = compiled_later(r"`(?P<word>[\w./-]+)`(?=[ \t]*(?:[ \t]#[^\n]*)?\Z)")
+_COMMENT = compiled_later(r"[ \t]+#[ \t]")
+_DASH = compiled_later(r"[ ]*-[ ]+")
+_QUOTE_IN_FLOW = compiled_later(r'(?<=[\s\[{,:])"')
+_CLOSING = {"[": "]", "{": "}"}
+
+_TOKEN = compiled_later(
+    r"""(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?P<comment>(?<=\s)\#[^\r\n]*)|(?P<open>[\[{])|(?P<close>[\]}])"""
+    r"""|(?P<comma>,)|(?P<colon>:(?=[\s,\[\]{}]|\Z))|(?P<word>(?:[^\s,\[\]{}:]|:(?![\s,\[\]{}]|\Z))+)""",
+    re.DOTALL,
+)
+"""The parts of a value in brackets."""
+_KEY_IN_FLOW = compiled_later(r"""(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|[\w.-]+)[ \t]*:(?=\s)""")
+_BREAK = compiled_later(r"[\r\n]")
+_WORDS_IN_FLOW = compiled_later(r"[^,\[\]{}#\r\n]+")
+_ALIAS = compiled_later(r"\*[\w-]+\Z")
 
 
 def explain_value(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
@@ -49,44 +67,37 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
     if error is not None and error.problem == "too deep":
         return too_deep(first_line)
     if head == '"':
-        return explain_double(text, start, end)
+        return _explain_double(text, start, end)
     if head == "'":
-        return explain_single(text, start, end)
-    if head in ("[", "{"):
-        return explain_brackets(text, start, end, error)
+        return _explain_single(text, start, end)
+    if head in _CLOSING:
+        return _explain_brackets(text, start, end, error)
     if text_block := explain_text_block(text, start, end):
         return text_block
-    quote = quote_fix(text, first_line, end)
+    quote = _in_quotes(text, first_line, end)
     if text.startswith("- ", start):
         return SyntaxFault(first_line, sentence(ITEM_NEEDS_LINE), fixes=quote)
-    if text.startswith(("* ", "*\t"), start):
-        return _explain_stars(text, start, end, first_line)
     if (anchor := _ANCHOR_BEFORE_QUOTE.match(text, start, end)) is not None:
         return explain_value(text, anchor.end(), end, error)
     if head in RESERVED:
-        return _explain_reserved(text, start, end, first_line, quote)
+        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=quote)
     colon = _COLON_IN_PLAIN.search(text, start, end)
-    if colon is not None and colon.end() == end and not _BLANK.search(text, start, end):
-        # Several words are a text that may end so.
-        place = Span(colon.start(), end)
-        message = "A value that ends with `:` is read as a key of its own; delete the colon, or use quotes."
-        others = tuple(replace(fix, preferred=False) for fix in quote)
-        return SyntaxFault(place, message, fixes=(Fix("Delete the colon", (Edit(place, ""),)), *others))
-    if colon:
-        return _explain_colon(text, start, end, first_line, Span(colon.start(), colon.end()), quote)
+    if colon is not None:
+        message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
+        place = first_line if colon.start() < first_line.end else Span(colon.start(), colon.end())
+        return SyntaxFault(place, message, fixes=quote)
     return explain_error(text, error, first_line)
 
 
 def explain_line(text: str, line: Span) -> SyntaxFault:
     """Return the fault of a line that should be ``key: value``."""
-    foreign = merge_mark(text, line) or fence(text, line)
-    if foreign is not None:
-        return foreign
+    if is_merge_mark(text, line.start):
+        return SyntaxFault(line, sentence(UNMERGED))
     head = text[line.start]
     if head in "]}":
-        return odd_bracket(text, line.start)
+        return _unopened(text, line.start)
     if head in "\"'" and is_unclosed(text, line.start, line.end):
-        return unclosed(text, line.start, line.end, head)
+        return _unclosed(text, line.start, line.end, head)
     return SyntaxFault(
         line, "A key is expected here; write `key: value`, or quote the text above if this belongs to it."
     )
@@ -111,72 +122,258 @@ def too_deep(span: Span) -> SyntaxFault:
     return SyntaxFault(span, sentence(TOO_DEEP), "too-deep")
 
 
-def _explain_colon(
-    text: str, start: int, end: int, first_line: Span, colon: Span, quote: tuple[Fix, ...]
-) -> SyntaxFault:
-    if colon.start == start:
-        value = colon.end + len(text[colon.end : end]) - len(text[colon.end : end].lstrip(" \t"))
-        fix = Fix("Delete the second colon", (Edit(Span(start, value), ""),))
-        return SyntaxFault(colon, "A colon stands here already; delete the second one.", fixes=(fix,))
-    message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
-    return SyntaxFault(first_line if colon.start < first_line.end else colon, message, fixes=quote)
+def is_merge_mark(text: str, at: int) -> bool:
+    """Return whether one of git's conflict markers begins at an offset."""
+    return MERGE_MARK.match(text, at) is not None
 
 
-def _explain_reserved(
-    text: str, start: int, end: int, first_line: Span, quote: tuple[Fix, ...]
-) -> SyntaxFault:
-    head = text[start]
-    if head == "`" and (of_markdown := fence(text, first_line)) is not None:
-        return of_markdown
-    if (number := _SIGN_AND_NUMBER.fullmatch(text, start, end)) is not None:
-        # A limit in a place where a text is allowed as well.
-        cut = Fix(f"Write `{number['number']}`", (Edit(Span(start, number.start("number")), ""),))
-        others = tuple(replace(fix, preferred=False) for fix in quote)
-        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(cut, *others))
-    if head in "!&" and text.startswith(("[", "{"), start + 1):
-        place = Span(start, start + 1)
-        cut = Fix(f"Delete the `{head}`", (Edit(place, ""),), preferred=True)
-        return SyntaxFault(place, f"No `{head}` stands in front of a bracket; delete it.", fixes=(cut,))
-    if (word := _WORD_AS_CODE.match(text, start, first_line.end)) is not None:
-        # The backquotes may be intended as a part of the text.
-        bare = Fix(f"Write `{word['word']}`", (Edit(Span(start, word.end()), word["word"]),))
-        others = tuple(replace(fix, preferred=False) for fix in quote)
-        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(bare, *others))
-    if (code := _TEXT_AS_CODE.match(text, start, first_line.end)) is not None:
-        # JavaScript quotes this way; in a text the backquotes may be intended.
-        place = Span(start, code.end("written"))
-        other = Fix("Write quotes for the backquotes", (Edit(place, quoted(code["inner"])),))
-        others = tuple(replace(fix, preferred=False) for fix in quote)
-        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(other, *others))
-    below = _text_below(text, start, first_line.end, end)
-    others = tuple(replace(fix, preferred=fix.preferred and not below) for fix in quote)
-    message = sentence(reserved_start(head))
-    if below and first_line.end != end:
-        message = f"The text of a block begins on the line below its `{head}`; move it there."
-    return SyntaxFault(first_line, message, fixes=(*below, *others))
+def is_unclosed(text: str, start: int, end: int) -> bool:
+    """Return whether the quote at ``start`` has no partner before ``end``."""
+    body = (DOUBLE_BODY if text[start] == '"' else SINGLE_BODY).match(text, start, end)
+    return body is None or body.end() >= end
 
 
-def _text_below(text: str, start: int, line_end: int, end: int) -> tuple[Fix, ...]:
-    """Offer to begin a text on the line below its block indicator: `| some words`.
+def end_of_brackets(text: str, start: int, end: int) -> int:
+    """Return where the brackets that open at ``start`` are closed; ``end`` if they are not, or not there."""
+    return _scan_flow(text, start, end)[2] if text[start] in _CLOSING else end
 
-    It begins at the column of the text's lines that follow, up to ``end``. Without a space in between, as in
-    `>all`, there must be such lines.
+
+def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
+    """Return the fault of text after the closing bracket of a value."""
+    behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = end_of_line(text, behind, end)
+    opening, closing = text[start], text[closed - 1]
+    message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
+    # Double braces are a template in many tools, and invalid in YAML.
+    is_template = text.startswith("{{", start)
+    fixes = _in_quotes(text, Span(start, end_of_line(text, start, end)), end, sure=is_template)
+    return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)
+
+
+def _in_quotes(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fix, ...]:
+    """Offer quotes around a value on one line; a comment after it stays outside."""
+    if line.end < end:
+        return ()
+    comment = re.search(r"[ \t]+#", text[line.start : line.end])
+    stop = line.start + comment.start() if comment else line.end
+    written = text[line.start : stop]
+    if not written:
+        return ()
+    edit = Edit(Span(line.start, stop), in_lost_quotes(written) or quoted(written))
+    return (Fix("Put the value in quotes", (edit,), preferred=sure),)
+
+
+# Quotes.
+
+
+def _explain_double(text: str, start: int, end: int) -> SyntaxFault:
+    body = DOUBLE_BODY.match(text, start, end)
+    stop = body.end() if body else start + 1
+    if stop >= end:
+        return _unclosed(text, start, end, '"')
+    if text[stop] == '"':
+        return _text_behind_quote(text, start, stop + 1, end)
+    return wrong_escapes(text, [text_with_escapes(text, start, stop, end)])
+
+
+def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
+    body = SINGLE_BODY.match(text, start, end)
+    stop = body.end() if body else start + 1
+    if stop >= end:
+        return _unclosed(text, start, end, "'")
+    return _text_behind_quote(text, start, stop + 1, end)
+
+
+def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
+    line_end = _before_comment(text, start, end_of_line(text, start, end))
+    close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),))
+    fixes = (close,)
+    if line_end > start + 1 and text[line_end - 1] in "\"'" and text[line_end - 1] != quote:
+        last = Edit(Span(line_end - 1, line_end), quote)
+        fixes = (Fix(f"End with `{quote}`", (last,)), close)
+    return SyntaxFault(Span(start, line_end), sentence(unclosed_quote(quote)), fixes=fixes)
+
+
+def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
+    """Return the fault of text after the closing quote of a value."""
+    behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = end_of_line(text, behind, end)
+    if item := _item_without_dash(text, start, behind, line_end):
+        return item
+    fixes: tuple[Fix, ...] = ()
+    text_end = _before_comment(text, start, line_end)
+    if end_of_line(text, start, end) == line_end and text_end > closed:
+        whole = Edit(Span(start, text_end), quoted(_text_in_quotes(text[start:text_end], closed - start)))
+        fixes = (Fix("Put the whole text in single quotes", (whole,)),)
+    return SyntaxFault(
+        Span(behind, line_end),
+        "The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.",
+        fixes=fixes,
+    )
+
+
+def _item_without_dash(text: str, start: int, behind: int, line_end: int) -> SyntaxFault | None:
+    """Return the fault of an item without its dash: a quoted string below one, at its column."""
+    above, line = (text.rfind("\n", 0, at) + 1 for at in (start, behind))
+    is_item = _DASH.fullmatch(text, above, start) is not None and text[behind] in "\"'"
+    if not is_item or above == line or text[line:behind] != " " * (start - above):
+        return None
+    fix = Fix("Insert the dash", (Edit(Span(line, behind), text[above:start]),))
+    return SyntaxFault(Span(behind, line_end), sentence(MISSING_DASH), fixes=(fix,))
+
+
+def _text_in_quotes(written: str, closed: int) -> str:
+    """Return the intended string of a quoted one that ends, for YAML, in the middle, at ``closed``."""
+    quote = written[0]
+    doubled = written.replace("''", "'") if quote == "'" else written
+    if not written.endswith(quote):
+        return doubled
+    if closed == len(quote * 2):
+        # `""a""` has too many quotes, `''a' in b'` begins with a quoted string.
+        inner = written[2:-2]
+        return inner if written.endswith(quote * 2) and quote not in inner else written[1:-1]
+    # The quote that YAML reads as the closing one is an apostrophe, or begins an inner string:
+    # `'the users' log'`, `"a "b" c"`; in `'a' or 'b'` there are two strings.
+    before, behind = written[closed - 2], written[closed]
+    begins = behind.strip() and (before in ' "([{=' or (before.isalnum() and behind.isalnum()))
+    return doubled[1:-1] if begins or doubled.count(quote) % 2 else doubled
+
+
+def _before_comment(text: str, start: int, end: int) -> int:
+    """Return where a text ends before a comment; ` # ` begins one, ``#10`` does not."""
+    comment = _COMMENT.search(text, start, end)
+    return comment.start() if comment is not None else end
+
+
+# Brackets.
+
+
+def _explain_brackets(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
+    if escaped := list(_wrong_escapes_in_flow(text, start, end)):
+        return wrong_escapes(text, escaped, within=Span(start, end))
+    unclosed, unopened, _ = _scan_flow(text, start, end)
+    if unopened is not None:
+        return _unopened(text, unopened)
+    if unclosed is not None:
+        closing, line_end = _CLOSING[text[unclosed]], end_of_line(text, unclosed, end)
+        close = Fix(f"Add the closing `{closing}`", (Edit(Span(line_end, line_end), closing),))
+        message = f"The `{text[unclosed]}` opened here is never closed; add a `{closing}`."
+        return SyntaxFault(Span(unclosed, line_end), message, fixes=(close,))
+    at = min(max(error.at if error else start, start), max(end - 1, start))
+    if fault := _needs_quotes(text, start, end, at) or _needs_comma(text, start, end, at):
+        return fault
+    message = (
+        "The text in brackets cannot be read from here; put commas between its parts and quotes around text."
+    )
+    return SyntaxFault(Span(at, max(end_of_line(text, at, end), at + 1)), message)
+
+
+def _unopened(text: str, at: int) -> SyntaxFault:
+    message = f"This `{text[at]}` closes nothing; delete it or add the opening bracket."
+    return SyntaxFault(Span(at, at + 1), message)
+
+
+def _wrong_escapes_in_flow(text: str, start: int, end: int) -> Iterator[EscapedText]:
+    behind = start
+    for opening in _QUOTE_IN_FLOW.finditer(text, start, end):
+        body = DOUBLE_BODY.match(text, opening.start(), end)
+        if opening.start() < behind or body is None or LOOSE_DOUBLE.match(text, opening.start(), end) is None:
+            continue
+        behind = body.end() + 1
+        if text[body.end()] == "\\":
+            escaped = text_with_escapes(text, opening.start(), body.end(), end, in_flow=True)
+            behind = max(behind, escaped.closing + 1)
+            yield escaped
+
+
+def _needs_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
+    """Return the fault of values that begin with a reserved character, or with a `*` of no alias."""
+    words = list(_words_to_quote(text, start, end))
+    # If a pattern is read as an alias, parsing stops after its first letters.
+    place = next((each for each in words if each.start <= at <= each.end), None)
+    if place is None:
+        return None
+    places = [each for each in words if each.start >= place.start]
+    # A comma between quotes would be in the middle of the intended text.
+    is_whole = not any({'"', "'"} & set(text[each.start : each.end]) for each in places)
+    edits = tuple(Edit(each, quoted(text[each.start : each.end])) for each in places)
+    fix = Fix("Put it in quotes" if len(edits) == 1 else "Put them in quotes", edits, preferred=is_whole)
+    return SyntaxFault(place, sentence(reserved_start(text[place.start])), fixes=(fix,))
+
+
+def _words_to_quote(text: str, start: int, end: int) -> Iterator[Span]:
+    last = ""
+    for token in _tokens(text, start, end):
+        written = token[0]
+        is_pattern = written[0] == "*" and _ALIAS.match(written) is None
+        if (
+            token.lastgroup == "word"
+            and last in ("open", "comma", "colon")
+            and (written[0] in "@`%|>" or is_pattern)
+            and (words := _WORDS_IN_FLOW.match(text, token.start(), end)) is not None
+        ):
+            yield Span(token.start(), token.start() + len(words[0].rstrip()))
+        last = token.lastgroup or ""
+
+
+def _needs_comma(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
+    commas = list(_missing_commas(text, start, end))
+    # Anything before the first of them is another fault; libyaml may notice it at the colon after a key.
+    if not commas or not commas[0][1] <= at <= end_of_line(text, commas[0][1], end):
+        return None
+    edits = tuple(Edit(Span(place, place), ",") for place, _ in commas)
+    fix = Fix("Add the comma" if len(edits) == 1 else "Add the commas", edits, preferred=True)
+    value = commas[0][1]
+    span = Span(value, max(end_of_line(text, value, end), value + 1))
+    return SyntaxFault(span, "A comma is missing in front of this.", fixes=(fix,))
+
+
+def _missing_commas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of missing commas, and the offsets of the values after them.
+
+    Consecutive words are one string, and quotes before a word on its line may be a part of it.
     """
-    sign = _BLOCK_SIGN.match(text, start, line_end)
-    lead = _LEAD.match(text, text.rfind("\n", 0, start) + 1, start)
-    if sign is None or lead is None:
-        return ()
-    ending = "\r\n" if "\r\n" in text else "\n"
-    below = _BLANKS_BELOW.search(text, line_end, end)
-    if below is None and sign["glued"] is not None:
-        return ()
-    column = len(lead[0]) + 2 if below is None else len(below["blanks"])
-    if column <= len(lead[0]):
-        return ()
-    edit = Edit(Span(sign.end("sign"), sign.end()), f"{ending}{' ' * column}")
-    return (Fix("Begin the text on the next line", (edit,)),)
+    opened: list[str] = []
+    last, last_end = "comma", start
+    for token in _tokens(text, start, end):
+        kind, at = token.lastgroup or "", token.start()
+        is_new_line = _BREAK.search(text, last_end, at) is not None
+        if kind in ("quoted", "open", "word") and at > last_end:
+            divides = last in ("quoted", "close") and (is_new_line or kind != "word")
+            in_braces = is_new_line and opened[-1:] == ["{"]
+            if divides or (last == "word" and in_braces and _KEY_IN_FLOW.match(text, at)):
+                yield last_end, at
+        if kind == "open":
+            opened.append(token[0])
+        elif kind == "close" and opened:
+            opened.pop()
+        last, last_end = kind, token.end()
 
 
-def _explain_stars(text: str, start: int, end: int, first_line: Span) -> SyntaxFault:
-    stars = [start, *(match.end() - 1 for match in _STAR_LINE.finditer(text, start, end))]
-    return SyntaxFault(first_line, dash_message("*"), fixes=(dash_fix(text, tuple(stars)),))
+def _tokens(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    return (match for match in _TOKEN.finditer(text, start, end) if match.lastgroup != "comment")
+
+
+def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None, int]:
+    """Find the partners of brackets.
+
+    Return the offset of the innermost one never closed, that of a closing one without a partner, and where
+    the first one is closed (``end`` when it is not).
+    """
+    stack: list[int] = []
+    at = start
+    while at < end:
+        char = text[at]
+        if char in "\"'" and text[at - 1 : at] in {"", " ", "[", "{", ",", ":", "\n"}:
+            body = (DOUBLE_BODY if char == '"' else SINGLE_BODY).match(text, at, end)
+            at = body.end() if body else at
+        elif char in "[{":
+            stack.append(at)
+        elif char in "]}":
+            if not stack or _CLOSING[text[stack[-1]]] != char:
+                return (stack[-1], None, end) if stack else (None, at, end)
+            stack.pop()
+            if not stack:
+                return None, None, at + 1
+        at += 1
+    return (stack[-1] if stack else None), None, end

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.events import read
-from waza_language_server.syntax.explain_quotes import is_unclosed
+from waza_language_server.syntax.explain import is_unclosed
+from waza_language_server.syntax.line_faults import slashes_at
 from waza_language_server.syntax.lines import Line, item_at, key_at
-from waza_language_server.syntax.wrong_signs import slashes_at
 from waza_language_server.text.span import Span
 
 _MAX_JOINED = 8_000

@@ -23,28 +23,29 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
 from waza_engine.steps import Steps
 from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps
-from waza_language_server.syntax.explain import explain_error, explain_line, explain_value, too_deep
-from waza_language_server.syntax.explain_brackets import end_of_brackets
+from waza_language_server.syntax.explain import (
+    end_of_brackets,
+    explain_error,
+    explain_line,
+    explain_value,
+    text_behind_brackets,
+    too_deep,
+)
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
 from waza_language_server.syntax.line_faults import (
+    KEY_WITH_SIGN,
     behind_value,
     blanks_fault,
-    dashes_of_start,
     missing_dash,
-    start_fault,
-    wrong_start,
-)
-from waza_language_server.syntax.lines import Line, item_at, key_at, split_lines
-from waza_language_server.syntax.trailing_text import text_behind_brackets
-from waza_language_server.syntax.wrong_signs import (
-    KEY_WITH_SIGN,
     slashes_at,
+    start_fault,
     wrong_colon,
     wrong_comment,
     wrong_dash,
 )
+from waza_language_server.syntax.lines import Line, item_at, key_at, split_lines
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -358,8 +359,6 @@ class _Reader:
             key = Placed(Green("scalar", head.content, end, "plain", name))
             child = yield from self.block(below, head.column, depth + 1)
             self.out.children.extend((key, child or Placed(Green("scalar", end, end))))
-        elif dashes_of_start(text, line):
-            self.fault(wrong_start(line))
         elif bare:
             name = text[line.start : line.end] if bare.end() >= line.end else bare[0].strip()
             self.fault(SyntaxFault(line, f"A key is expected here; write `{name}: ` and a value."))

@@ -51,7 +51,7 @@ def test_digits_that_are_what_they_look_like(seconds: str) -> None:
 
 @pytest.mark.parametrize(
     ("written", "code", "meant"),
-    [("20.000", "unlikely-value", ["20000"]), ("1.500", "wrong-type", ["1500", "1"])],
+    [("20.000", "unlikely-value", ["20000"]), ("1.500", "wrong-type", ["1"])],
 )
 def test_a_dot_between_thousands(written: str, code: str, meant: list[str]) -> None:
     text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {written}")

@@ -89,8 +89,6 @@ def test_a_number_with_its_unit() -> None:
         ("max_duration_ms", "30s", "30000"),
         ("max_duration_ms", "240,000", "240000"),
         ("max_tokens", "3_000", "3000"),
-        ("max_tokens", "50k", "50000"),
-        ("max_tokens", "50,", "50"),
     ],
 )
 def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None:
@@ -136,36 +134,7 @@ def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> No
     text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: '{written}'")
     [problem] = problems(text, "eval")
     found = [(fix.title, fix.preferred) for fix in problem.fixes]
-    assert (problem.code, found) == ("wrong-type", [("Change to `60`, for example", False)])
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("<= 5", "5"),
-        ("'~90 or so'", "90"),
-        ("five minutes", "300"),
-        ("1:30:00", "5400"),
-        ("Ten", "10"),
-        ("(7)", "7"),
-        ("{value: 8}", "8"),
-        ("[9]", "9"),
-    ],
-)
-def test_the_only_number_of_a_value_is_meant_and_asked_for(written: str, meant: str) -> None:
-    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {written}")
-    [problem] = problems(text, "eval")
-    assert fixed(text, "wrong-type", "eval") == EVAL.replace(
-        "timeout_seconds: 60", f"timeout_seconds: {meant}"
-    )
-    assert not problem.fixes[0].preferred or written.startswith("[")
-
-
-@pytest.mark.parametrize("written", ["5 to 10", "500 ms now", "a few", "v2", "1.2.3"])
-def test_no_number_is_guessed_of_a_text_that_has_several_or_another_unit(written: str) -> None:
-    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {written}")
-    [problem] = problems(text, "eval")
-    assert [fix.title for fix in problem.fixes] == ["Change to `60`, for example"]
+    assert (problem.code, found) == ("wrong-type", [])
 
 
 def test_a_word_for_a_switch_asks_which_of_the_two() -> None:
@@ -185,19 +154,7 @@ def test_a_number_without_a_value_gets_one_to_start_from() -> None:
     [
         (" a, b c,d", "\n  - a\n  - b c\n  - d"),
         (' \'["a, b", "c"]\'', "\n  - a, b\n  - c"),
-        (" (a, b)", "\n  - a\n  - b"),
-        (" a, b]", "\n  - a\n  - b"),
         ("\n  -'a b'", "\n  - 'a b'"),
-        ("\n  1. a", "\n  - a"),
-        (" |\n  - a\n  - b", "\n  - a\n  - b"),
-        (" |-\n  a: b\n\n  c", "\n  - 'a: b'\n  - c"),
-        (" {a, b: }", " [a, b ]"),
-        ("\n  a:\n  'b': # why", "\n  - a\n  - 'b' # why"),
-        ("\n  0: a\n  1: 'b'", "\n  - a\n  - 'b'"),
-        (" [[a, b]]", " [a, b]"),
-        ("\n  - - a\n  - b", "\n  - a\n  - b"),
-        ("\n  - text: 'a'\n  - b", "\n  - 'a'\n  - b"),
-        ("\n  - {tag: a}", "\n  - a"),
     ],
 )
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -210,24 +167,7 @@ def test_what_was_meant_to_be_a_list_is_asked_for(written: str, meant: str, endi
 
 @pytest.mark.parametrize(
     ("written", "meant"),
-    [
-        ("inputs:\n  prompt |\n    Do this\n    now\n", "inputs:\n  prompt: |\n    Do this\n    now\n"),
-        ("inputs:\n  prompt:>-\n    Do this\n", "inputs:\n  prompt: >-\n    Do this\n"),
-        ("inputs: |\n  prompt: |\n    Do\n", "inputs:\n  prompt: |\n    Do\n"),
-        ("inputs: {prompt: Go}\nexpected: It is done.\n", None),
-    ],
-)
-def test_a_block_that_has_become_text(written: str, meant: str | None) -> None:
-    text = "id: t\nname: T\n" + written
-    if meant is None:
-        meant = written.replace(": It is done.", ":\n  output_contains: [It is done.]")
-    assert fixed(text, "wrong-type") == "id: t\nname: T\n" + meant
-    assert not any(fix.preferred for each in problems(text) for fix in each.fixes)
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [("flase", "false"), ("ture", "true"), ("enabled", "true"), ("false;", "false"), ("true,", "true")],
+    [("flase", "false"), ("ture", "true")],
 )
 def test_a_misspelt_switch(written: str, meant: str) -> None:
     text = TASK + f"enabled: {written}\n"
@@ -356,7 +296,6 @@ def test_only_the_chosen_form_is_explained() -> None:
     [
         ("code", "\n        - len(output) > 3", "\n      assertions:\n        - len(output) > 3"),
         ("code", "\n    - len(output) > 3", None),
-        ("json_schema", "\n      schema: out/a.json", "\n      schema_file: out/a.json"),
         ("json_schema", "\n      schema: some words", None),
     ],
 )
@@ -364,12 +303,6 @@ def test_what_is_due_is_below_a_key_of_its_own(kind: str, written: str, meant: s
     text = graders(f"  - type: {kind}\n    name: a\n    config:{written}\n")
     offered = [apply(text, fix.edits) for each in problems(text) for fix in each.fixes]
     assert (text.replace(written, meant or "?") in offered) == (meant is not None)
-
-
-@pytest.mark.parametrize(("old", "kind"), [("model: m", "eval"), ("prompt: Go", "task")])
-def test_a_second_colon_is_no_part_of_the_value(old: str, kind: DocumentKind) -> None:
-    text = {"eval": EVAL, "task": TASK}[kind]
-    assert fixed(text.replace(old, old.replace(":", ": :")), "yaml-syntax", kind) == text
 
 
 def test_a_grader_that_is_text() -> None:
@@ -381,96 +314,6 @@ def test_a_grader_that_is_text() -> None:
   - text
     ^^^^ error wrong-type: Every item of `graders` must be a mapping of keys, not text.
 """
-    )
-
-
-@pytest.mark.parametrize(
-    ("written", "titles", "after"),
-    [
-        (" {a: 0.6}", ["threshold", "weight"], " [{name: a, threshold: 0.6}]"),
-        (
-            "\n  a: 0.6\n  b: 0.4  # less",
-            ["weight", "threshold"],
-            "\n  - name: a\n    weight: 0.6\n  - name: b\n    weight: 0.4  # less",
-        ),
-        (" {a: 2, b: 3}", ["weight"], " [{name: a, weight: 2}, {name: b, weight: 3}]"),
-        (" {a: 0}", ["threshold"], " [{name: a, threshold: 0}]"),
-    ],
-)
-def test_metrics_that_are_numbers_by_name(written: str, titles: list[str], after: str) -> None:
-    text = f"{EVAL}metrics:{written}\n"
-    [problem] = problems(text, "eval")
-    offered = [(fix.title, fix.preferred) for fix in problem.fixes]
-    assert offered == [(f"Make it a list, with `{key}`", False) for key in titles]
-    assert apply(text, problem.fixes[0].edits) == f"{EVAL}metrics:{after}\n"
-
-
-@pytest.mark.parametrize(
-    ("written", "titles", "after"),
-    [
-        ("a: 0.6", ["name: a` and `threshold", "name: a` and `weight"], "name: a\n    threshold: 0.6"),
-        ("a: 2", ["name: a` and `weight"], "name: a\n    weight: 2"),
-        ("a: 0.6\n    threshold: 1", ["name: a` and `weight"], "name: a\n    weight: 0.6\n    threshold: 1"),
-        ("a:\n      weight: 2\n      # why\n      threshold: 1", ["name: a"],
-         "name: a\n    weight: 2\n    # why\n    threshold: 1"),
-        ("a:\n    threshold: 1", ["name: a"], "name: a\n    threshold: 1"),
-        ("a", ["name: …"], "name: a"),
-    ],
-)  # fmt: skip
-def test_metrics_whose_name_is_a_key_or_all_there_is(written: str, titles: list[str], after: str) -> None:
-    text = f"{EVAL}metrics:\n  - {written}\n"
-    [problem] = problems(text, "eval")
-    assert [fix.title for fix in problem.fixes] == [f"Write `{title}`" for title in titles]
-    assert apply(text, problem.fixes[0].edits) == f"{EVAL}metrics:\n  - {after}\n"
-
-
-def test_metrics_in_brackets_whose_name_is_a_key() -> None:
-    text = f"{EVAL}metrics: [a: 0.6, {{b: 0.4}}]\n"
-    one, other = problems(text, "eval")
-    after = apply(text, (*one.fixes[0].edits, *other.fixes[0].edits))
-    assert after == f"{EVAL}metrics: [{{name: a, threshold: 0.6}}, {{name: b, threshold: 0.4}}]\n"
-
-
-@pytest.mark.parametrize(
-    ("written", "safe", "after"),
-    [
-        ("\n    a.py: |\n      x = 1\n\n      y\n    'b.py': >-\n      z\n", True,
-         "\n    - path: a.py\n      content: |\n        x = 1\n\n        y\n"
-         "    - path: 'b.py'\n      content: >-\n        z\n"),
-        (" {a.py: x, b.py: 'y'}\n", False, " [{path: a.py, content: x}, {path: b.py, content: 'y'}]\n"),
-    ],
-)  # fmt: skip
-def test_files_by_their_path(written: str, safe: bool, after: str) -> None:
-    text = f"{TASK}  files:{written}"
-    [problem] = problems(text)
-    assert [fix.preferred for fix in problem.fixes] == [safe]
-    assert apply(text, problem.fixes[0].edits) == f"{TASK}  files:{after}"
-    assert not problems(f"{TASK}  files:{after}")
-
-
-@pytest.mark.parametrize(
-    ("written", "after"),
-    [
-        ("command: [bash, -c, 'a b']", "command: bash\n      args: [-c, 'a b']"),
-        ("command:\n        - bash\n        - a.sh", "command: bash\n      args:\n        - a.sh"),
-        ("command: [bash, a.sh]\n      args: [b]", None),
-        ("command: [bash, # why\n        a.sh]", None),
-    ],
-)
-def test_a_program_with_its_arguments_in_one_list(written: str, after: str | None) -> None:
-    text = graders(f"  - type: program\n    name: a\n    config:\n      {written}\n")
-    [problem] = [each for each in problems(text) if each.code == "wrong-type"]
-    assert [fix.preferred for fix in problem.fixes if fix.edits] == [True] * (after is not None)
-    if after is not None:
-        assert apply(text, problem.fixes[0].edits) == text.replace(written, after)
-
-
-@pytest.mark.parametrize(("written", "after"), [("[make, all]", "make all"), ("[sh, -c, a b]", None)])
-def test_a_hook_with_its_words_in_a_list(written: str, after: str | None) -> None:
-    text = f"{EVAL}hooks: {{before_run: [{{command: {written}}}]}}\n"
-    [problem] = problems(text, "eval")
-    assert [apply(text, fix.edits) for fix in problem.fixes] == (
-        [text.replace(written, after)] if after is not None else []
     )
 
 
@@ -727,35 +570,6 @@ def test_a_value_that_is_right_at_no_other_key_is_not_swapped() -> None:
     assert not any("Swap" in title for title in titles)
 
 
-@pytest.mark.parametrize(
-    ("line", "written"), [("  trials_per_task: 1", "1# flaky"), ("  parallel: false", "true#why")]
-)
-def test_a_comment_that_no_blank_parts_from_its_value_is_kept(line: str, written: str) -> None:
-    text = EVAL.replace("  trials_per_task: 1\n", f"{line.split(':')[0]}: {written}\n")
-    after = fixed(text, "wrong-type", "eval")
-    assert after == text.replace("#", "  #")
-
-
-def test_a_switch_that_stands_for_a_text_is_not_left_alone() -> None:
-    text = TASK + "tags: [smoke, release: true]\n"
-    [problem] = problems(text)
-    [fix] = problem.fixes
-    assert apply(text, fix.edits) == text.replace("release: true", "'release: true'")
-
-
-@pytest.mark.parametrize(
-    ("written", "items"),
-    [("view -> edit", ["view", "edit"]), ("view | edit", ["view", "edit"]), ("view edit", ["view", "edit"])],
-)
-def test_names_of_tools_one_behind_the_other(written: str, items: list[str]) -> None:
-    options = f"    config:\n      expected_actions: {written}\n      matching_mode: in_order_match\n"
-    text = graders(f"  - type: action_sequence\n    name: a\n{options}")
-    [problem] = problems(text)
-    assert not any(fix.preferred for fix in problem.fixes)
-    after = apply(text, problem.fixes[0].edits)
-    assert after == text.replace(f" {written}", "".join(f"\n        - {item}" for item in items))
-
-
 @pytest.mark.parametrize("pattern", ["a|b", "a;b"])
 def test_signs_of_a_pattern_part_no_items(pattern: str) -> None:
     text = graders(f"  - type: text\n    name: a\n    config:\n      regex_match: {pattern}\n")
@@ -791,12 +605,6 @@ def test_an_outcome_that_is_one_word(written: str, meant: str) -> None:
     assert fixed(text, "wrong-type") == f"{TASK}expected:\n  outcomes:{meant}"
 
 
-@pytest.mark.parametrize("dashes", ["--", "-----"])
-def test_a_document_begins_with_three_dashes(dashes: str) -> None:
-    text = f"# a task\n{dashes}\n{TASK}"
-    assert fixed(text, "yaml-syntax") == f"# a task\n---\n{TASK}"
-
-
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
@@ -808,18 +616,6 @@ def test_expected_texts_as_a_list(written: str, meant: str) -> None:
     text = f"{TASK}expected:{written}"
     assert fixed(text, "wrong-type") == f"{TASK}expected:{meant}"
     assert not problems(f"{TASK}expected:{meant}")
-
-
-@pytest.mark.parametrize(
-    ("written", "right"), [("90 (seconds)", "90"), ("2 (minutes)", "120"), ("7 (each)", "7")]
-)
-def test_a_number_with_a_note_in_parentheses(written: str, right: str) -> None:
-    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {written}")
-    found = next(problem for problem in problems(text, "eval") if problem.code == "wrong-type")
-    assert apply(text, found.fixes[0].edits) == EVAL.replace(
-        "timeout_seconds: 60", f"timeout_seconds: {right}"
-    )
-    assert not found.fixes[0].preferred
 
 
 @pytest.mark.parametrize(
@@ -848,19 +644,3 @@ def test_a_text_where_a_matcher_is_due_is_what_it_equals_or_contains() -> None:
     [problem] = problems(text)
     meant = [text.replace(" orders", f"\n              {key}: orders") for key in ("equals", "contains")]
     assert [apply(text, fix.edits) for fix in problem.fixes] == meant
-
-
-@pytest.mark.parametrize(
-    ("written", "right"),
-    [
-        ('\'{"type": "object"}\'', '{"type": "object"}'),
-        ('"{\\"type\\": \\"object\\"}"', '{"type": "object"}'),
-        ("'{type: object'", None),
-    ],
-)
-def test_a_mapping_of_json_in_quotes_loses_them(written: str, right: str | None) -> None:
-    text = graders(f"  - type: json_schema\n    name: s\n    config:\n      schema: {written}\n")
-    [problem] = problems(text)
-    assert [apply(text, fix.edits) for fix in problem.fixes if "quotes" in fix.title] == (
-        [text.replace(written, right)] if right else []
-    )

@@ -226,18 +226,6 @@ def test_a_value_that_cannot_start_so_is_put_in_quotes(value: str) -> None:
     assert repaired(f"a: {value}\nb: 1\n") == f"a: '{value}'\nb: 1\n"
 
 
-@pytest.mark.parametrize("value", ["mock", "240", "claude-sonnet-4.6", "tasks/a.yaml # so"])
-def test_a_word_between_backquotes_stands_without_them(value: str) -> None:
-    word, *comment = value.split(" ", 1)
-    assert repaired(f"a: `{word}`{''.join(f' {each}' for each in comment)}\nb: 1\n") == f"a: {value}\nb: 1\n"
-
-
-@pytest.mark.parametrize("sign", ["!", "&"])
-@pytest.mark.parametrize("value", ["[a, b]", "{a: 1}"])
-def test_a_sign_in_front_of_a_bracket_is_deleted(value: str, sign: str) -> None:
-    assert repaired(f"a: {sign}{value}\nb: 1\n") == f"a: {value}\nb: 1\n"
-
-
 def test_a_stray_character() -> None:
     assert drawn("a:\n  - b\n  }- c\n") == snapshot("""\
 a:

@@ -23,24 +23,11 @@ from waza_language_server.analysis.schema_rules.plain_values import document_val
 from waza_language_server.analysis.schema_rules.schema_errors import explained
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.values import wrong_values
-from waza_language_server.analysis.schema_rules.values.damaged_collections import (
-    glued_pairs,
-    joined_items,
-    may_be_one_item,
-)
-from waza_language_server.analysis.schema_rules.values.damaged_texts import (
-    damaged_text,
+from waza_language_server.analysis.schema_rules.values.misread_texts import (
     escaped_text,
-    may_be_damaged,
+    items_inside,
     may_be_escaped,
-)
-from waza_language_server.analysis.schema_rules.values.swallowed_keys import (
-    block_among_free_keys,
-    may_have_swallowed,
-    says_nothing,
-    swallowed_block,
-    swallowed_key,
-    switch_without_value,
+    may_hold_items,
 )
 from waza_language_server.analysis.schema_rules.values.unlikely_values import (
     may_be_no_name,
@@ -117,7 +104,7 @@ def structure_of_grader(view: GraderView) -> Found:
     for number, (node, shape) in enumerate(view.located, 1):
         if not number % NODES_AT_ONCE:
             yield None
-        if _may_need_advice(tree.text, node, shape):
+        if _may_need_advice(node, shape):
             yield from _advice(subject, node, shape, unknown)
 
 
@@ -148,28 +135,22 @@ def _untyped(
         yield missing_type(subject, node)
 
 
-def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
+def _may_need_advice(node: Node, shape: Shape) -> bool:
     """Return whether ``_advice`` may report something. Cheaper than calling it."""
     green = node.green
     if green.kind == "scalar":
         if not green.value or green.tag is not None:
-            return green.tag is not None or says_nothing(node, shape)
+            return green.tag is not None or wrong_values.says_nothing(node, shape)
         if green.style != "plain":
-            return (
-                (green.style == "double" and may_be_escaped(node, shape))
-                or may_have_swallowed(node)
-                or may_be_no_name(green.value)
-            )
+            return (green.style == "double" and may_be_escaped(node, shape)) or may_be_no_name(green.value)
         return (
             may_be_unlikely(green.value)
             or may_be_no_name(green.value)
             or (shape.reads_all_as_text and wrong_values.may_be_typed(green.value))
-            or may_be_damaged(text, node)
+            or may_hold_items(green.value)
         )
     if green.kind != "mapping":
-        return green.kind == "sequence" and may_be_one_item(node)
-    if green.style == "flow" and shape.branch("mapping").open:
-        return True
+        return False
     if not shape.keys_with_advice.isdisjoint(node.key_names):
         return True
     return bool(shape.recommended) and any(
@@ -181,17 +162,7 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
     """Yield advice: findings that are not mistakes."""
     if node.kind == "scalar":
         yield from _advice_on_scalar(subject, node, shape)
-    elif node.kind == "sequence":
-        if may_be_one_item(node):
-            yield from joined_items(subject.text, node, shape)
     elif node.kind == "mapping":
-        if shape.branch("mapping").open:
-            free = (
-                glued_pairs(subject.text, node)
-                if node.style == "flow"
-                else block_among_free_keys(subject, node)
-            )
-            yield from free
         if shape.recommended and not subject.tree.broken(node) and not subject.may_lack(node):
             yield from missing_keys.recommended_keys(subject, node, shape, unknown)
         if shape.not_greater:
@@ -211,10 +182,7 @@ def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Pr
         yield from no_name(node, shape)
     if node.style == "double" and may_be_escaped(node, shape):
         yield from escaped_text(subject.text, node, shape)
-    if node.value and node.style == "plain" and may_be_damaged(subject.text, node):
-        yield from damaged_text(subject.text, node, shape)
-    if says_nothing(node, shape):
-        yield from switch_without_value(subject, node, shape)
-    if may_have_swallowed(node):
-        yield from swallowed_key(subject, node)
-        yield from swallowed_block(subject, node)
+    if node.value and node.style == "plain" and may_hold_items(node.value):
+        yield from items_inside(subject.text, node, shape)
+    if wrong_values.says_nothing(node, shape):
+        yield from wrong_values.switch_without_value(subject, node, shape)

@@ -8,7 +8,6 @@ from functools import partial
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
-from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
 from waza_language_server.project.front_matter import front_matter, lost_opening
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
@@ -110,10 +109,6 @@ def _keys(view: SuiteView) -> Found:
         if not number % NODES_AT_ONCE:
             yield None
         if entry.key.value in known or entry.key.value in _OF_AGENTS:
-            continue
-        fallen = fallen_text(tree.text, root, known, entry)
-        if fallen is not None:
-            yield Problem("unknown-key", entry.key.span, fallen[0], "warning", (fallen[1],))
             continue
         slip = slip_of(entry.key.value, known)
         meant = slip or shape.misspellings.get(entry.key.value)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
-from waza_engine.spec.reading.yaml_faults import TOO_MANY_ALIASES, sentence
+from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, MERGE_KEY
+from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, TOO_MANY_ALIASES, sentence
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
@@ -17,6 +18,7 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
+_MERGED_TEXT = compiled_later(r"(?<=<<:)[ \t]+(?P<value>[^\s*&\[{#!|>][^\r\n]*)")
 _SEVERITY: Mapping[str, Severity] = MappingProxyType(
     {"control-character": "warning", "unknown-anchor": "error"}
 )
@@ -29,15 +31,23 @@ def syntax(view: FileView) -> Found:
     if len(tree.text) > MAX_CHARACTERS:
         yield from syntax_faults(tree)
     elif tree.errors:
-        from waza_language_server.analysis.text_rules.syntax_problems import explained_faults
+        from waza_language_server.analysis.text_rules.repairs import explained_faults
 
         yield from explained_faults(tree, view.kind, view.catalog)
-    if tree.anchored or "<<:" in tree.text:
-        from waza_language_server.analysis.text_rules.mistaken_aliases import mistaken_aliases
-
-        yield from mistaken_aliases(tree)
+    if "<<:" in tree.text:
+        yield from _nothing_to_merge(tree)
     if (yield from multiplies_itself(tree)):
         yield _too_many_aliases(tree)
+
+
+def _nothing_to_merge(tree: Tree) -> Iterator[Problem]:
+    """Yield the texts in place of a block to merge."""
+    if tree.root is None:
+        return
+    for match in _MERGED_TEXT.finditer(tree.text):
+        node = tree.root.at(match.start("value"))
+        if node.step == MERGE_KEY and node.kind == "scalar" and node.span.start == match.start("value"):
+            yield Problem("yaml-syntax", node.span, sentence(NO_BLOCK_TO_MERGE))
 
 
 def multiplies_itself(tree: Tree) -> Steps[bool]:

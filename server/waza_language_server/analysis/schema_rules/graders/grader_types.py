@@ -7,12 +7,6 @@ from functools import partial
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.graders.conversions import conversions
-from waza_language_server.analysis.schema_rules.graders.keyed_graders import (
-    as_item,
-    bare_key,
-    key_as_value,
-    keyed_grader,
-)
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -90,8 +84,6 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
     entry = subject.node
     if node is None and (elsewhere := _type_elsewhere(subject)) is not None:
         return elsewhere
-    if node is None and (keyed := _below_its_key(subject)) is not None:
-        return keyed
     message = "This grader has no `type`; without one a run cannot grade."
     guesses = list(_types_that_fit(subject.catalog, entry))
     fixes: list[Fix] = []
@@ -103,27 +95,6 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
         fixes.append(Fix(f"Insert `type: {guess}`", repair))
     span = subject.value_span(node) if node is not None else subject.anchor_of_missing(entry)
     return Problem("missing-grader-type", span, message, "error", tuple(fixes))
-
-
-def _below_its_key(subject: Subject) -> Problem | None:
-    """Return the problem of a grader that is nested below its name or its type, or None."""
-    entry = subject.node
-    first = next(entry.each_entry(), None)
-    if first is not None and bare_key(subject.catalog, subject.text, entry, first) == "type":
-        written = f"`type: {first.key.value}`"
-        message = f"`{first.key.value}` is the type of this grader; write {written}."
-        fix = Fix(f"Write {written}", key_as_value(subject.text, first, "type"))
-        return Problem("missing-grader-type", first.key.span, message, "error", (fix,))
-    only = first if len(entry.key_names) == 1 else None
-    grader = keyed_grader(subject.catalog, only) if only is not None else None
-    if grader is None:
-        return None
-    where = ", with its options below `config`" if grader.has_options else " beside the keys below it"
-    written = f"`{grader.role}: {grader.key}`"
-    message = f"`{grader.key}` is the {grader.role} of this grader; write {written}{where}."
-    edits = as_item(subject.text, grader, entry)
-    fixes = (Fix(f"Write {written}", edits),) if edits else ()
-    return Problem("missing-grader-type", grader.entry.key.span, message, "error", fixes)
 
 
 def _type_elsewhere(subject: Subject) -> Problem | None:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
+from waza_language_server.analysis.schema_rules.coercions import as_list
 from waza_language_server.analysis.schema_rules.graders.one_pattern import any_of
-from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_list
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_language_server.analysis.schema_rules.meant.scalars import meant_number
+from waza_language_server.analysis.schema_rules.scalar_coercions import as_number
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of, slips_of
 from waza_language_server.syntax.nodes import Entry, Node
@@ -56,7 +56,7 @@ def meant_number_of(key: str, shape: Shape, value: Node) -> str | None:
         return None
     if not isinstance(resolve_scalar(value.value), str):
         return None
-    meant = meant_number(value.value, key, shape, whole="number" not in shape.types)
+    meant = as_number(value.value, key, shape, whole="number" not in shape.types)
     return meant.value if meant is not None else None
 
 

@@ -9,9 +9,8 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules.graders.keyed_graders import bare_key, key_as_value
+from waza_language_server.analysis.schema_rules.coercions import as_block, as_list, only_text
 from waza_language_server.analysis.schema_rules.graders.one_pattern import OPTION, as_one_pattern, one_pattern
-from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
 from waza_language_server.analysis.schema_rules.keys.meant_keys import (
     LOOKED_AT,
     is_other_name,
@@ -31,29 +30,20 @@ from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
 )
 from waza_language_server.analysis.schema_rules.keys.other_types import types_with
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
-from waza_language_server.analysis.schema_rules.meant.metrics import metric_by_key
-from waza_language_server.analysis.schema_rules.meant.print_signs import odd_indent
-from waza_language_server.analysis.schema_rules.meant.regrouping import only_value
-from waza_language_server.analysis.schema_rules.meant.scalars import (
+from waza_language_server.analysis.schema_rules.scalar_coercions import (
     key_of_other_unit,
     milliseconds_of,
 )
-from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_block, as_list, only_text
 from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
-from waza_language_server.analysis.text_rules.change_marks import marked_key
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, article, listed, slips_of
 from waza_language_server.syntax.aliases import anchors_of
 from waza_language_server.syntax.edits import delete_entry, replace_scalar
-from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
-from waza_language_server.text.span import Span
 
-_SIGNS_OF_CHANGES = ("-", "+", "<", ">")
-"""The characters at the beginning of lines in a diff."""
 _CONTRARY = frozenset(
     {
         *((name, "enabled") for name in ("skip", "skipped", "disable", "disabled")),
@@ -61,23 +51,12 @@ _CONTRARY = frozenset(
     }
 )
 """Names of switches with the opposite meaning of the intended one."""
-_TASK_FILE = compiled_later(r"\S+\.ya?ml")
 _FIXTURE = compiled_later(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
-_EQUALS = compiled_later(r"(?P<key>[A-Za-z_]\w*)(?:[ ]?=[ ]?|:)(?P<value>[^\s=:/].*)")
 
 
 def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
     """Return the problem of a key that the mapping does not know."""
     key = entry.key.value
-    if not key.isascii() and (indent := odd_indent(subject, entry.key)) is not None:
-        span, message, fix = indent
-        return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
-    if (marked := marked_key(subject.text, entry.key.span)) is not None:
-        return UnknownKey(marked, mapping, mapping, ())
-    if (glued := _glued_to_value(subject, mapping, shape, entry)) is not None:
-        return glued
-    if (keyed := _keyed_glob(subject, mapping, shape, entry)) is not None:
-        return keyed
     if (pattern := one_pattern(shape, entry)) is not None:
         return _alternatives(subject, mapping, shape, entry, pattern)
     if (repeated := in_own_block(subject, mapping, shape, entry)) is not None:
@@ -88,20 +67,6 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if (divided := written_with_dot(subject, mapping, shape, entry)) is not None:
         return divided
     return _by_its_name(subject, mapping, shape, entry)
-
-
-def _glued_to_value(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a known key glued to its value in brackets: `{weight=1.0}`, `{weight:1.0}`."""
-    match = _EQUALS.fullmatch(entry.key.value)
-    if match is None or entry.key.style != "plain" or mapping.style != "flow" or len(entry.value.span):
-        return None
-    key, written = match["key"], f"{match['key']}: {match['value']}"
-    if key not in shape.properties or mapping.entry(key) is not None:
-        return None
-    message = f"`{entry.key.value}` is one key for YAML; write `{written}`."
-    fix = Fix(f"Change to `{written}`", (Edit(entry.key.span, written),), preferred=True)
-    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, (fix,))
-    return UnknownKey(problem, mapping, mapping, (key,))
 
 
 def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
@@ -115,19 +80,9 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     if (moved := at_other_level(subject, mapping, shape, entry)) is not None:
         return moved
     if slips:
-        safe = len(slips) == 1 and not key.startswith(_SIGNS_OF_CHANGES)
-        return _misspelt(subject, mapping, shape, entry, slips[0], safe=safe)
-    if (named := _name_as_key(subject, mapping, shape, entry)) is not None:
-        return named
+        return _misspelt(subject, mapping, shape, entry, slips[0], safe=len(slips) == 1)
     if (unwrapped := in_needless_block(subject, mapping, shape, entry)) is not None:
         return unwrapped
-    if (fallen := fallen_text(subject.text, mapping, shape.properties, entry)) is not None:
-        message, fix = fallen
-        fixes = (fix, *removals(subject, entry))
-        problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
-        return UnknownKey(problem, mapping, mapping, ())
-    if (text := _text_with_colon(subject, mapping, shape, entry)) is not None:
-        return text
     owners = _types_with_option(subject, mapping, key)
     known_keys = shape.properties
 
@@ -184,59 +139,6 @@ def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
         if mapping.entry(name) is None and keys <= known.shape.branch("mapping").properties.keys()
     ]
     return fitting[0] if len(fitting) == 1 else None
-
-
-def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a task file's path below a key, where the list expects the path itself."""
-    around = subject.shape_at(mapping.parent) if mapping.parent is not None else None
-    items = around.branch("sequence").items if around is not None else None
-    if items is None or items.branch("scalar").kind != "task.glob":
-        return None
-    value, bare = entry.value, only_value(subject.text, mapping)
-    if bare is None or value.kind != "scalar" or _TASK_FILE.fullmatch(value.value) is None:
-        return None
-    name, key = _capital(subject.name_of(mapping)), entry.key.value
-    message = f"{name} has no key `{key}`; write the path alone, or the run fails."
-    fixes = (Fix(f"Write the value without `{key}`", (bare,)),)
-    problem = Problem("unknown-key", entry.key.span, message, "error", fixes)
-    return UnknownKey(problem, mapping, mapping, shape.at_least_one[:1])
-
-
-def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a metric's or grader's name as its first key; a grader's has no value."""
-    if fixes := tuple(metric_by_key(subject.text, mapping, shape, entry)):
-        message = f"The name of a metric stands behind a key: write `name: {entry.key.value}`."
-        problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
-        return UnknownKey(problem, mapping, mapping, ("name",))
-    is_whole = subject.is_grader and mapping.span == subject.node.target.span
-    if not is_whole or bare_key(subject.catalog, subject.text, mapping, entry) != "name":
-        return None
-    written = f"`name: {entry.key.value}`"
-    message = f"This grader has no key `{entry.key.value}`; did you mean {written}?"
-    edits = key_as_value(subject.text, entry, "name")
-    fixes = (*((Fix(f"Write {written}", edits),) if edits else ()), *removals(subject, entry))
-    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
-    return UnknownKey(problem, mapping, mapping, ("name",))
-
-
-def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a string with `: ` in it at the beginning of an item that lacks its key."""
-    text, first = subject.text, next(mapping.each_entry(), None)
-    needed = (shape.required or shape.at_least_one)[:1]
-    # Keys of suites are single lowercase words.
-    is_prose = len(entry.key.value.split()) > 1 or entry.key.value[:1].isupper()
-    if first is None or first.key.span != entry.key.span or not is_prose or not needed:
-        return None
-    key, known = needed[0], shape.properties.get(needed[0])
-    written = text[entry.key.span.start : entry.value.span.end]
-    is_text = entry.key.style == entry.value.style == "plain" and "\n" not in written
-    if not is_text or known is None or "string" not in known.shape.types or mapping.entry(key) is not None:
-        return None
-    message = f"The `: ` in this text makes a key of its first words; put it in quotes, behind `{key}: `."
-    edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{key}: {quoted(written)}")
-    fixes = (Fix(f"Write `{key}: '…'`", (edit,)),)
-    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
-    return UnknownKey(problem, mapping, mapping, (key,))
 
 
 def _misspelt(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.schema_rules.meant.scalars import milliseconds_of
+from waza_language_server.analysis.schema_rules.scalar_coercions import milliseconds_of
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.nodes import Node

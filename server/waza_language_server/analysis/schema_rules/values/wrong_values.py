@@ -9,13 +9,12 @@ from itertools import islice
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import NUMERIC, SWITCHES, is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.schema_rules.meant.print_signs import sign_behind
-from waza_language_server.analysis.schema_rules.meant.regrouping import (
+from waza_language_server.analysis.schema_rules.coercions import (
     in_quotes,
     template_in_quotes,
+    type_fixes,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
-from waza_language_server.analysis.schema_rules.values.type_fixes import type_fixes
 from waza_language_server.analysis.schema_rules.values.unlikely_values import tag_alone
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -61,16 +60,11 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     if (tag := tag_alone(subject.text, node)) is not None:
         return _tagged(subject, node, shape, tag, expected)
     message = f"{subject_of(node)} must be {wanted}, not {_found_text(node, expected)}."
-    cause = sign_behind(subject, node, shape, block="object" in expected, listed="array" in expected)
-    if cause is not None:
-        why, fix = cause
-        message, fixes = f"{message.rstrip('.')}: {why}.", (fix,)
-    else:
-        fixes = tuple(type_fixes(subject, node, shape, expected))
-        if "string" in expected and in_quotes(subject.text, node) is not None:
-            message = f"{message.rstrip('.')}: the `: ` in it makes a key of its first words."
-        elif "string" in expected and template_in_quotes(subject.text, node) is not None:
-            message = f"{message.rstrip('.')}: `{{` begins one; put it in quotes."
+    fixes = tuple(type_fixes(subject, node, shape, expected))
+    if "string" in expected and in_quotes(subject.text, node) is not None:
+        message = f"{message.rstrip('.')}: the `: ` in it makes a key of its first words."
+    elif "string" in expected and template_in_quotes(subject.text, node) is not None:
+        message = f"{message.rstrip('.')}: `{{` begins one; put it in quotes."
     return Problem("wrong-type", subject.value_span(node), message, _severity_of_type(subject, shape), fixes)
 
 
@@ -245,6 +239,30 @@ def _unquoted(node: Node, severity: Severity) -> Problem:
     message = f"`{node.value}` is {what} in YAML, and text is meant; put it in quotes."
     fix = Fix("Put it in quotes", (Edit(node.span, f'"{node.value}"'),), preferred=True)
     return Problem("unquoted-text", node.span, message, severity, (fix,))
+
+
+def says_nothing(node: Node, shape: Shape) -> bool:
+    """Return whether an optional switch has no value."""
+    is_bare = node.kind == "scalar" and node.style == "plain" and not len(node.span)
+    is_alone = node.green.tag is None and node.green.anchor is None
+    return is_bare and is_alone and shape.kind == "switch" and isinstance(node.step, str) and shape.nullable
+
+
+def switch_without_value(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield a switch with a key and no value, which has no effect."""
+    entry = subject.entry(node)
+    if entry is None or entry.value.span != node.span:
+        return
+    key, end = entry.key.value, entry.key.span.end
+    colon = subject.text.find(":", end, end + 3)
+    message = f"`{key}` has no value, as if it were not there; write `true` or `false`."
+    fixes: tuple[Fix, ...] = ()
+    if colon >= 0:
+        written = ("false", "true") if shape.default is True else ("true", "false")
+        fixes = tuple(
+            Fix(f"Write `{key}: {each}`", (Edit(Span(colon + 1, colon + 1), f" {each}"),)) for each in written
+        )
+    yield Problem("empty-value", entry.key.span, message, "information", fixes)
 
 
 def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
