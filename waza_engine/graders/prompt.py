@@ -119,6 +119,11 @@ class PromptConfig(JudgedConfig):
     uncertain: ClassVar = frozenset({"text", "min_score", "criteria"})
 
     @property
+    def votes(self) -> int:
+        """How often the judge is asked about one answer."""
+        return 1 if self.judge is None else self.judge.votes
+
+    @property
     def written_rating_keys(self) -> tuple[str, ...]:
         """The keys of the rating form that are given."""
         return tuple(key for key in _RATING_KEYS if getattr(self, key) is not None)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from waza_engine.graders.judging.judges import JudgedConfig
 from waza_engine.results.reading.expenses import RunExpenses, TrialExpense, expenses_of
 from waza_engine.runs.choosing import chosen
 from waza_engine.runs.loading.suite import Suite
@@ -82,7 +83,8 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
     for task in tasks:
         found = next((run for run in runs if run.is_whole and run.tasks.get(task.source.id)), None)
         if found is not None:
-            known[task.source.id] = _average(found, found.tasks[task.source.id], model, suite)
+            votes = _votes(task)
+            known[task.source.id] = _average(found, found.tasks[task.source.id], model, suite, votes)
     return _of_all(suite, tasks, known, runs[0] if runs else None, settings, prompts)
 
 
@@ -126,24 +128,46 @@ def _of_all(
     return SuiteEstimate(whole, each)
 
 
-def _average(run: RunExpenses, trials: Sequence[TrialExpense], model: str, suite: Suite) -> _Known:
-    costs = [_usd(run, trial, model, suite) for trial in trials]
+def _votes(task: SelectedTask) -> dict[str, int]:
+    """Return how often the judge of each grader will be asked about an answer."""
+    graders = task.trial.all_graders if task.trial is not None else ()
+    return {
+        built.name: built.grader.config.votes
+        for built in graders
+        if built.grader is not None and isinstance(built.grader.config, JudgedConfig)
+    }
+
+
+def _average(
+    run: RunExpenses, trials: Sequence[TrialExpense], model: str, suite: Suite, votes: Mapping[str, int]
+) -> _Known:
+    costs = [_usd(run, trial, model, suite, votes) for trial in trials]
     usd = None if None in costs else sum(cost or 0.0 for cost in costs) / len(trials)
     return _Known(usd, sum(trial.duration_ms for trial in trials) / 1000 / len(trials))
 
 
-def _usd(run: RunExpenses, trial: TrialExpense, model: str, suite: Suite) -> float | None:
-    """Return the trial's cost with a model: as it was counted, or its tokens at that price."""
+def _usd(
+    run: RunExpenses, trial: TrialExpense, model: str, suite: Suite, votes: Mapping[str, int]
+) -> float | None:
+    """Return the trial's cost with a model: as it was counted, or its tokens at that price.
+
+    The share of the judges grows with ``votes``, which the recorded trial may have had fewer of.
+    """
     if _costs(run.header.executor) and not _reports(trial.usage):
         # An agent that reports nothing may have cost anything.
         return None
+    then = sum(trial.votes.get(name, 1) for name in votes)
+    share = sum(votes.values()) / then if then else 1.0
+    judges = cost_of(trial.judge_usage, suite.spec.config.judge_model or model)
     if run.header.model == model:
-        return trial.cost.usd if trial.cost is not None and trial.cost.known else None
+        if trial.cost is None or not trial.cost.known:
+            return None
+        more = (share - 1) * judges.usd
+        return trial.cost.usd + more if judges.known or not more else None
     if trial.usage is None:
         return None
     agent = cost_of(_tokens(trial.usage), model)
-    judges = cost_of(trial.judge_usage, suite.spec.config.judge_model or model)
-    return agent.usd + judges.usd if agent.known and judges.known else None
+    return agent.usd + share * judges.usd if agent.known and judges.known else None
 
 
 def _reports(usage: Usage | None) -> bool:

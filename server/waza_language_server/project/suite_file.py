@@ -192,6 +192,15 @@ class SuiteFile:
         return self._root is not None and finished(aliased_nodes(self._root.green)) <= MAX_ALIASED_NODES
 
 
+def task_nodes(tree: Tree, kind: str) -> Iterator[Node]:
+    """Yield the mapping of each task: the root of a task file, or those that are inline in an eval file."""
+    if kind == "task" and tree.root is not None:
+        yield tree.root
+    elif kind == "eval":
+        # An alias is another task, but not another text.
+        yield from {task.node.span: task.node for task in SuiteFile(tree).tasks()}.values()
+
+
 def task_id(root: Node | None, path: Path) -> str:
     """Return the id of the task of a task file: by default the name of the file."""
     return word(value_at(root, "id")) or shown(path.stem)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.suites import run, task, write_suite
-from tests.scripted_model import Answer, Tokens
+from tests.scripted_model import Answer, Call, Tokens
 from waza_engine.runs.estimating import Estimate, estimated
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.cost import cost_of
@@ -82,6 +82,21 @@ def test_an_agent_that_reports_nothing_may_have_cost_anything(tmp_path: Path) ->
 def test_more_trials_cost_more_and_one_task_less(suite: Path) -> None:
     assert of_run(suite, trials=5).usd == pytest.approx(10 * price("gpt-4o"))
     assert of_run(suite, tasks=("a",)).usd == pytest.approx(price("gpt-4o"))
+
+
+def test_each_vote_of_a_judge_costs(scripted_model: StartModel, tmp_path: Path) -> None:
+    judge = "- {{type: prompt, name: judged, model: gpt-4o, config: {{prompt: Is it so?{}}}}}\n"
+    passes = Answer(calls=(Call("set_waza_grade_pass", {}),), usage=Tokens(9_000, 1_000))
+    url = scripted_model(FINE, *[passes, Answer("done", usage=Tokens(0, 0))] * 2).base_url
+    for votes in (2, 1, 5):
+        graders = judge.format(f", judge: {{votes: {votes}}}")
+        path = write_suite(tmp_path, {"a": task("a")}, graders=graders, config=config(url))
+        if votes == 2:
+            report, _ = run(path)
+            assert report.outcome.status == "completed"
+        assert of_run(path).usd == pytest.approx((1 + votes) * price("gpt-4o"))
+        judges = votes * price("gpt-4o")
+        assert of_run(path, model="gpt-4o-mini").usd == pytest.approx(price("gpt-4o-mini") + judges)
 
 
 def test_another_model_has_its_own_price_and_one_without_a_price_none(suite: Path) -> None:

@@ -83,3 +83,19 @@ def test_requirements_that_make_no_sense_are_told() -> None:
     ]
     (problem,) = (each for each in problems(text) if each.code == "key-without-effect")
     assert "grader: greets}]" in apply(text, problem.fixes[0].edits)
+    inline = EVAL.replace(" [tasks/*.yaml]\n", "\n  - " + text.rstrip().replace("\n", "\n    ") + "\n")
+    assert [
+        (each.code, inline[each.span.start : each.span.end]) for each in problems(inline, "eval")
+    ] == found
+
+
+def test_a_requirement_of_an_inline_task_names_a_grader_of_the_suite() -> None:
+    requirement = "{id: r, category: outcome, description: d, checks: [{scope: eval, grader: polit}]}"
+    text = EVAL.replace(
+        " [tasks/*.yaml]\n",
+        f"\n  - {{id: t, name: T, inputs: {{prompt: Go}}, requirements: [{requirement}]}}\n"
+        "graders: [{type: text, name: polite, config: {contains: [please]}}]\n",
+    )
+    (problem,) = problems(text, "eval")
+    assert problem.code == "unknown-grader-name"
+    assert not problems(apply(text, problem.fixes[0].edits), "eval")

@@ -58,6 +58,12 @@ def test_a_skill_that_the_agent_has_already_is_not_waited_for(suite: Path) -> No
     assert repaired(suite, "eval.yaml", written) == written.replace("body: true", "body: false")
 
 
+def test_a_skill_that_the_agent_has_already_is_not_seen_to_be_left_alone(suite: Path) -> None:
+    text = AGENT + NEEDS.replace("required_skills: [demo]", "required_skills: [a], forbidden_skills: [demo]")
+    assert marked(suite, "eval.yaml", text) == [("skill-already-loaded", "demo")]
+    assert not found(suite, "eval.yaml", repaired(suite, "eval.yaml", text))
+
+
 def test_a_task_says_where_the_switch_belongs(suite: Path) -> None:
     (problem,) = found(suite, "tasks/t.yaml", TASK + NEEDS)
     assert problem.related[0].uri is not None

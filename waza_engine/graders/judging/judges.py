@@ -38,6 +38,11 @@ class JudgedConfig(GraderConfig):
         json_schema_extra={"x-waza-kind": "model"},
     )
 
+    @property
+    def votes(self) -> int:
+        """How often the judge is asked about one answer."""
+        return 1
+
 
 def ask(
     context: GradingContext,

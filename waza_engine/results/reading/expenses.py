@@ -16,7 +16,15 @@ import msgspec
 from waza_engine.files import read_bytes
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.usage import cost_of, usage_of
-from waza_engine.results.json_values import Block, block_of, blocks_of, duration_of, object_in, text_of
+from waza_engine.results.json_values import (
+    Block,
+    block_of,
+    blocks_by_name,
+    blocks_of,
+    duration_of,
+    object_in,
+    text_of,
+)
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.results.reading.formats import is_of_the_python_era, todays_layout
 from waza_engine.results.reading.newest_scores import result_files
@@ -33,13 +41,15 @@ _MOST_REMEMBERED = 64
 class TrialExpense:
     """One trial with a verdict: its wall clock in milliseconds, and the usage of agent and judges.
 
-    ``cost`` is that of all its calls as it was counted then, None when nothing was.
+    ``cost`` is that of all its calls as it was counted then, None when nothing was. ``votes`` has the graders
+    whose judges were asked several times, by name.
     """
 
     duration_ms: int
     usage: Usage | None
     judge_usage: Usage | None
     cost: Cost | None
+    votes: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +134,15 @@ class _Trial(TypedDict, total=False):
     judge_usage: Any
     cost: Any
     session_digest: _Digest | None
+    validations: dict[str, _Validation] | None
+
+
+class _Validation(TypedDict, total=False):
+    details: _Details | None
+
+
+class _Details(TypedDict, total=False):
+    votes: Any
 
 
 class _Digest(TypedDict, total=False):
@@ -166,7 +185,14 @@ def _trials(task: Block) -> Iterator[TrialExpense]:
                 usage=usage_of(run.get("usage") or block_of(run, "session_digest").get("usage")),
                 judge_usage=usage_of(run.get("judge_usage")),
                 cost=_cost(run),
+                votes=_votes(run),
             )
+
+
+def _votes(run: Block) -> dict[str, int]:
+    verdicts = blocks_by_name(run, "validations")
+    found = {name: blocks_of(block_of(verdict, "details").get("votes")) for name, verdict in verdicts.items()}
+    return {name: len(votes) for name, votes in found.items() if votes}
 
 
 def _cost(run: Block) -> Cost | None:

@@ -259,7 +259,7 @@ SUITE_CODES = (
         "information",
         "Unless `inject_skill_body` is false, the text of the tested skill is in the agent's instructions. "
         "The agent then has no reason to load the skill, so a `skill_invocation` grader that "
-        "requires it fails.",
+        "requires it fails, and one that forbids it passes although the agent follows the skill.",
         f"{_LOADED}    config: {{mode: any_order, required_skills: [demo]}}\n",
         f"{_LOADED}    config: {{mode: any_order, required_skills: [demo]}}\n".replace(
             "  model: m\n", "  model: m\n  inject_skill_body: false\n"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.project.suite_file import task_nodes
 from waza_language_server.syntax.edits import delete_item
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
@@ -37,9 +39,13 @@ _LISTS: dict[str, tuple[tuple[tuple[str, ...], str, Severity, str], ...]] = {
 
 def repeated_items(view: FileView) -> Found:
     """Yield the items that duplicate an earlier one of their list."""
-    root = view.tree.root
-    for path, key, severity, message in _LISTS.get(view.kind, ()) if root is not None else ():
-        found = root.get(*path) if root is not None else None
+    holders = ((task, "task") for task in task_nodes(view.tree, view.kind))
+    if view.kind != "task" and view.tree.root is not None:
+        holders = chain(((view.tree.root, view.kind),), holders)
+    for holder, (path, key, severity, message) in (
+        (holder, of_list) for holder, kind in holders for of_list in _LISTS.get(kind, ())
+    ):
+        found = holder.get(*path)
         first: dict[str, Node] = {}
         for item in found.target.each_item() if found is not None else ():
             yield None

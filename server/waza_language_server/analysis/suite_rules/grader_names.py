@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.steps import in_steps
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
+from waza_language_server.analysis.file_rules.requirements import checks_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type, outside_graders
 from waza_language_server.spelling import MOST_MEANT, listed, nearest, slip_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 _CALIBRATING = "human_calibration"
+_SCOPES_OF_TASK = (("task", "graders", "The task"), ("checkpoint", "checkpoint", "No checkpoint of the task"))
+"""The scopes of requirements inside of a task, the places of their graders, and how messages call them."""
 
 
 @frozen()
@@ -65,48 +68,51 @@ def unknown_names(view: SuiteView) -> Found:
     if document.kind != "task" or root is None:
         return
     nodes: list[Node] = []
-    of_task: dict[str, list[Node]] = {}
     for node, shape in outside_graders(root, view.workspace.catalog.document("task")):
-        # The rule about requirements reports whose grader it names.
-        scope = word(node.parent.get("scope")) if node.step == "grader" and node.parent is not None else None
-        if (
-            shape.kind == "grader.name"
-            and node.kind == "scalar"
-            and (node.step != "grader" or scope == "eval")
-        ):
+        if shape.kind == "grader.name" and node.kind == "scalar" and node.step != "grader":
             nodes.append(node)
-        elif shape.kind == "grader.name" and node.kind == "scalar" and scope in ("task", "checkpoint"):
-            of_task.setdefault(scope, []).append(node)
         yield None
-    for scope, named in of_task.items():
-        here = "checkpoint" if scope == "checkpoint" else "graders"
-        graders = SuiteFile(document.tree).own_graders()
-        own = (grader.name for grader in graders if grader.place == here and grader.name)
-        where = "The task" if scope == "task" else "No checkpoint of the task"
-        yield from _unknown(document, named, tuple(dict.fromkeys(own)), where=where)
-    known = Nearby(view.workspace.project, document).suite_grader_names() if nodes else None
+    graders = tuple(SuiteFile(document.tree).own_graders())
+    yield from _unknown_in_task(document, root, graders)
+    of_suite = _checked(root, "eval")
+    known = Nearby(view.workspace.project, document).suite_grader_names() if nodes or of_suite else None
     if known is not None and known.known:
-        own = {
-            grader.name for grader in SuiteFile(document.tree).own_graders() if grader.place != "checkpoint"
-        }
+        own = {grader.name for grader in graders if grader.place != "checkpoint"}
         names = known.value or tuple(own - {""})
-        unknown = [node for node in nodes if node.step != "grader" and node.value not in own]
-        yield from _unknown(document, unknown, names, "error")
-        yield from _unknown(document, [node for node in nodes if node.step == "grader"], names)
+        yield from _unknown(document, [node for node in nodes if node.value not in own], names, "error")
+        yield from _unknown(document, of_suite, names)
 
 
 def _unknown_in_inline_tasks(document: Document) -> Found:
     file = SuiteFile(document.tree)
     of_suite = list(file.own_graders())
-    if any(not grader.name and grader.node.get("ref") is not None for grader in of_suite):
-        return  # A package may name it.
+    # A package may name its grader.
+    is_known = all(grader.name or grader.node.get("ref") is None for grader in of_suite)
+    names_of_suite = tuple(dict.fromkeys(grader.name for grader in of_suite if grader.name))
     for task in file.tasks():
+        yield from _unknown_in_task(document, task.node, tuple(file.graders_of(task)))
+        if not is_known:
+            continue
+        yield from _unknown(document, _checked(task.node, "eval"), names_of_suite)
         listed_names = task.node.get("expected", "graders")
         nodes = [item.target for item in listed_names.items] if listed_names is not None else []
         if nodes := [node for node in nodes if node.kind == "scalar"]:
             graders = (*of_suite, *file.graders_of(task))
             names = dict.fromkeys(one.name for one in graders if one.name and one.place != "checkpoint")
             yield from _unknown(document, nodes, tuple(names), "error")
+
+
+def _unknown_in_task(document: Document, task: Node, graders: tuple[GraderEntry, ...]) -> Found:
+    """Yield the names in a task's requirements that neither it nor its checkpoints have."""
+    for scope, place, where in _SCOPES_OF_TASK:
+        own = dict.fromkeys(grader.name for grader in graders if grader.place == place and grader.name)
+        yield from _unknown(document, _checked(task, scope), tuple(own), where=where)
+
+
+def _checked(task: Node, scope: str) -> list[Node]:
+    """Return the names of graders in a task's requirements that are looked for in a scope."""
+    named = [check.get("grader") for check in checks_of(task) if word(check.get("scope")) == scope]
+    return [node.target for node in named if node is not None and node.target.kind == "scalar"]
 
 
 def unknown_judges(view: SuiteView) -> Found:

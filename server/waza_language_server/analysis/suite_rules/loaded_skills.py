@@ -1,4 +1,4 @@
-"""Graders that wait for the agent to load the tested skill, whose text is already in its instructions."""
+"""Graders that check whether the agent loads the tested skill, whose text is already in its instructions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 _TYPE = "skill_invocation"
 _OFF = "inject_skill_body"
+_CONSEQUENCES = {
+    "required_skills": "and then this grader fails",
+    "forbidden_skills": "and this grader does not see that it uses it",
+}
 
 
 def loaded_skills(view: SuiteView) -> Found:
-    """Yield the required skills in graders that the agent has no reason to load."""
+    """Yield the required and forbidden skills in graders that the agent has no reason to load."""
     yield from loaded_skills_of(view, (yield from view.graders.of_types((_TYPE,))))
 
 
@@ -39,9 +43,10 @@ def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
         return
     for grader in graders:
         yield None
-        for item in items_of(grader.get("config", "required_skills")):
-            if item.value in tested:
-                yield _problem(view, item, suites[0].path)
+        for key, consequence in _CONSEQUENCES.items():
+            for item in items_of(grader.get("config", key)):
+                if item.value in tested:
+                    yield _problem(view, item, suites[0].path, consequence)
 
 
 def _gives_text(root: Node) -> bool:
@@ -53,7 +58,7 @@ def _gives_text(root: Node) -> bool:
     return word(config.get(_OFF)) in (None, "true") and not {"*", "none"}.intersection(map(word, left_out))
 
 
-def _problem(view: SuiteView, item: Node, suite: Path) -> Problem:
+def _problem(view: SuiteView, item: Node, suite: Path, consequence: str) -> Problem:
     tree, is_eval = view.document.tree, view.document.kind == "eval"
     config = tree.root.get("config") if tree.root is not None and is_eval else None
     written = config.get(_OFF) if config is not None else None
@@ -69,7 +74,7 @@ def _problem(view: SuiteView, item: Node, suite: Path) -> Problem:
     place = there.get("config") if there is not None and not is_eval else None
     related = (Related(place.span, f"`{_OFF}` belongs here.", uri_of(suite)),) if place is not None else ()
     message = (
-        f"The agent has the text of `{item.value}` in its instructions, so it rarely loads it, and then "
-        f"this grader fails; set `{_OFF}: false` in `config`."
+        f"The agent has the text of `{item.value}` in its instructions, so it rarely loads it, "
+        f"{consequence}; set `{_OFF}: false` in `config`."
     )
     return Problem("skill-already-loaded", item.span, message, "information", fixes, related)
