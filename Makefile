@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-live search-typos search-names search-verdicts test-model lint format bench schemas vscode clean lock
+.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-exits search-live search-typos search-names search-verdicts test-model lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -45,6 +45,9 @@ search-kills: $(READY) ## Paid runs killed at random moments: no answer that has
 search-messages: $(READY) ## Random messages to the server.
 	$(BIN)/python -m tests.protocol.fuzz --messages 100000 --seed 1 --jobs 2 $(ARGS)
 
+search-exits: $(READY) ## Servers that end at random moments.
+	$(BIN)/python -m tests.protocol.exits --times 1000 --jobs 2 $(ARGS)
+
 search-live: $(READY) ## Random edits, live verdicts against `waza-engine grade`.
 	$(BIN)/python -m tests.live.equality --edits 5000 $(ARGS)
 
@@ -73,6 +76,7 @@ format: $(READY)
 
 bench: $(READY) ## Our server beside yaml-language-server in one interleaved run.
 	$(BIN)/python -m tests.bench $(ARGS)
+	$(BIN)/python -m tests.bench.regrading
 	$(BIN)/python -m tests.bench.workspace
 
 schemas: $(READY) ## Write again what is generated from the models: JSON Schemas, docs/graders.md, docs/diagnostics.md.
