@@ -38,7 +38,7 @@ ON_ONE_TEXT = frozenset(
         "documentLink",
     )
 )
-REFUSALS = {"textDocument/rename": (-32803,)}
+REFUSALS = {"textDocument/rename": (-32803,), "workspace/willRenameFiles": (-32803,)}
 """What may be refused, and the codes of the errors that say so."""
 ON_ALL_TEXTS = frozenset(
     {
