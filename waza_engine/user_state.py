@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import lru_cache
 from pathlib import Path
 
 from waza_engine.files import FileError, read_text, write_atomically
@@ -29,10 +30,20 @@ def kept_workspace(written: str) -> Path | None:
     """Return the workspace that a record names, None unless the engine has made that very folder."""
     place = Path(written)
     try:
-        known = read_text(_note_of(place), _LONGEST_BYTES)
-        return place if place.is_absolute() and known == _identity(place) else None
+        identity = _identity(place)
+        note = _note_of(place)
+        known = place.is_absolute() and (_noted(note) == identity or _read_note(note) == identity)
     except (FileError, OSError, ValueError):
         return None
+    return place if known else None
+
+
+def _read_note(note: Path) -> str:
+    return read_text(note, _LONGEST_BYTES)
+
+
+# Live verdicts ask for the workspace of each trial at each edit.
+_noted = lru_cache(maxsize=10_000)(_read_note)
 
 
 def _note_of(place: Path) -> Path:
