@@ -51,8 +51,17 @@ def test_the_source_distribution_has_what_users_need(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         files = {name.partition("/")[2] for name in archive.getnames()}
     tops = {name.partition("/")[0] for name in files}
-    expected = {"waza_engine", "server", "docs", "examples", "README.md", "LICENSE", "PKG-INFO"}
-    assert tops - {"CHANGELOG.md", ".gitignore"} == expected | {"hatch_build.py", "pyproject.toml"}
+    expected = {
+        "CHANGELOG.md",
+        "waza_engine",
+        "server",
+        "docs",
+        "examples",
+        "README.md",
+        "LICENSE",
+        "PKG-INFO",
+    }
+    assert tops - {".gitignore"} == expected | {"hatch_build.py", "pyproject.toml"}
     assert {name.split("/")[1] for name in files if name.startswith("server/")} == {"waza_language_server"}
     assert not [name for name in files if "test" in name.split("/")[0] or name.endswith(".png")]
 

@@ -74,5 +74,5 @@ def test_settings_of_other_files_stay_as_they_are() -> None:
 
 
 def test_the_change_log_says_nothing_twice() -> None:
-    told = re.split(r"(?m)^(?=- |#)", (EXTENSION / "CHANGELOG.md").read_text("utf-8"))
+    told = re.split(r"(?m)^(?=- |#)", (REPOSITORY / "CHANGELOG.md").read_text("utf-8"))
     assert [text for text in told if told.count(text) > 1 and text.startswith("- ")] == []

@@ -21,6 +21,7 @@ Object.assign(manifest, {
 const text = `${JSON.stringify(manifest, null, 2)}\n`;
 if (text !== written) fs.writeFileSync("package.json", text);
 
+fs.copyFileSync("../CHANGELOG.md", "CHANGELOG.md");
 run("scripts/build.mjs");
 run("scripts/wheel.mjs");
 const addresses = ["--baseContentUrl", `${repository}/blob/HEAD/vscode-extension`, "--baseImagesUrl", `${repository}/raw/HEAD/vscode-extension`];
