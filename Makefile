@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-exits search-live search-typos search-names search-verdicts test-model lint format bench schemas vscode clean lock
+.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-exits search-live search-typos search-names search-verdicts test-model lint format bench schemas vscode release clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -87,8 +87,15 @@ schemas: $(READY) ## Write again what is generated from the models: JSON Schemas
 vscode: $(READY) vscode-extension/node_modules/.ready ## Package the extension as a .vsix.
 	cd vscode-extension && PYTHON=../$(BIN)/python npm run package
 
+# The version is that of waza_engine/__init__.py.
+release: $(READY) vscode-extension/node_modules/.ready ## Source distribution, wheel and .vsix in dist/, checked as a package index does.
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
+	$(BIN)/python -m twine check --strict dist/*.tar.gz dist/*.whl
+	cd vscode-extension && PYTHON=../$(BIN)/python npm run --silent package -- --out ../dist/
+
 clean:
-	rm -rf $(VENV) $(MODEL_VENV) vscode-extension/node_modules vscode-extension/out
+	rm -rf dist $(VENV) $(MODEL_VENV) vscode-extension/node_modules vscode-extension/out
 
 $(READY): pyproject.toml requirements.lock
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed (set PYTHON=...)"; exit 1; }

@@ -10,7 +10,6 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path, PurePath
 from typing import Any, cast
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from junitparser import Failure, JUnitXml, TestCase, TestSuite
 
 from waza_engine import __version__
 from waza_engine.boundary import path_in_repository
+from waza_engine.project_page import project_page
 from waza_engine.terminal import harmless_lines, workflow_command
 from waza_language_server.analysis.codes import CODES
 from waza_language_server.check import Finding
@@ -32,7 +32,7 @@ _GITLAB_SEVERITIES = {"error": "major", "warning": "minor", "information": "info
 def sarif_log(findings: Sequence[Finding]) -> dict[str, Any]:
     """Return the findings as a SARIF log of one run, with a rule for each code that was found."""
     codes = sorted({finding.code for finding in findings})
-    project = _project_page()
+    project = project_page()
     driver = {
         "name": "waza-language-server",
         "version": __version__,
@@ -114,16 +114,6 @@ def _rule(code: str, project: str) -> dict[str, Any]:
         if project:
             rule["helpUri"] = f"{project}/blob/main/docs/diagnostics.md#{code}"
     return rule
-
-
-def _project_page() -> str:
-    """Return the address of the project, as its package names it; "" when it is not installed."""
-    try:
-        urls: list[str] = metadata("waza-language-server").get_all("Project-URL") or []
-    except PackageNotFoundError:
-        return ""
-    named = dict(url.split(", ", 1) for url in urls)
-    return named.get("Repository", "")
 
 
 def _result(finding: Finding, fingerprint: str, rule: int) -> dict[str, Any]:

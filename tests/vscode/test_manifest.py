@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.vscode.scenarios import EXTENSION, REPOSITORY
+from waza_engine import __version__
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.features.runnables.code_lens import LENS_KINDS
 from waza_language_server.features.scores.inlay_hints import HINT_KINDS
@@ -55,6 +56,23 @@ def test_the_oldest_versions_are_those_of_the_packages() -> None:
     assert f"Python {python} or newer" in (REPOSITORY / "README.md").read_text("utf-8")
 
 
+def test_version_and_addresses_are_those_of_the_python_package() -> None:
+    manifest = json.loads((EXTENSION / "package.json").read_text("utf-8"))
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    address = project["urls"]["Repository"]
+    assert manifest["version"] == __version__
+    assert manifest["repository"] == {"type": "git", "url": f"{address}.git", "directory": "vscode-extension"}
+    assert manifest["homepage"] == f"{address}#readme"
+    assert manifest["bugs"] == {"url": f"{address}/issues"}
+    assert manifest["galleryBanner"]["theme"] in ("dark", "light")
+
+
+def test_settings_of_other_files_stay_as_they_are() -> None:
+    """`editor.formatOnType` for YAML would start the formatters of other extensions in every YAML file."""
+    manifest = json.loads((EXTENSION / "package.json").read_text("utf-8"))
+    assert "configurationDefaults" not in manifest["contributes"]
+
+
 def test_the_change_log_says_nothing_twice() -> None:
-    told = re.split(r"(?m)^(?=- |#)", (EXTENSION / "CHANGELOG.md").read_text("utf-8"))
+    told = re.split(r"(?m)^(?=- |#)", (REPOSITORY / "CHANGELOG.md").read_text("utf-8"))
     assert [text for text in told if told.count(text) > 1 and text.startswith("- ")] == []

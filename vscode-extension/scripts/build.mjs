@@ -34,13 +34,14 @@ const options = {
   target: "node20",
   external: ["vscode"],
   minify: true,
-  sourcemap: true,
+  sourcemap: process.argv.includes("--watch"), // the package has no map
   metafile: true,
   plugins: [sharedApi],
   logLevel: "warning",
 };
 
 fs.mkdirSync("out", { recursive: true });
+fs.rmSync(`${options.outfile}.map`, { force: true });
 fs.writeFileSync("out/adapter.schema.json", JSON.stringify(onlyForAdapters(JSON.parse(fs.readFileSync(adapterSchema, "utf8")))));
 fs.copyFileSync("../docs/images/loop-dark.png", "out/loop.png");
 

@@ -1,9 +1,17 @@
-/** The environment selected in Microsoft's Python extension, when it is installed; nothing here depends on it. */
+/** The environment selected in Microsoft's extensions for Python, when one is installed; nothing here depends on them. */
 
 import * as vscode from "vscode";
 import type { Interpreter } from "./interpreters";
 
-/** The part of that extension's public interface that is used here. */
+/** The part of the Python Environments extension that is used here; it replaces that of the Python extension. */
+interface EnvironmentsApi {
+    getEnvironment(
+        scope: vscode.Uri | undefined,
+    ): Promise<{ readonly execInfo?: { readonly run: { readonly executable: string; readonly args?: readonly string[] } } } | undefined>;
+    readonly onDidChangeEnvironment: vscode.Event<unknown>;
+}
+
+/** The part of the Python extension that is used here. */
 interface PythonExtensionApi {
     readonly environments?: {
         getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
@@ -14,16 +22,27 @@ interface PythonExtensionApi {
     };
 }
 
+const ENVIRONMENTS_EXTENSION = "ms-python.vscode-python-envs";
 const PYTHON_EXTENSION = "ms-python.python";
 
 /** The interpreter selected for the first workspace folder. */
 export async function selectedInPythonExtension(): Promise<Interpreter | undefined> {
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+    try {
+        const selected = await (await environmentsApi())?.getEnvironment(folder);
+        if (selected?.execInfo !== undefined) {
+            const { executable, args } = selected.execInfo.run;
+            return { command: executable, args: [...(args ?? [])], origin: "the Python extension" };
+        }
+    } catch {
+        // The older extension may know.
+    }
     const environments = (await pythonApi())?.environments;
     if (environments === undefined) {
         return undefined;
     }
     try {
-        const active = environments.getActiveEnvironmentPath(vscode.workspace.workspaceFolders?.[0]?.uri);
+        const active = environments.getActiveEnvironmentPath(folder);
         const resolved = await environments.resolveEnvironment(active);
         const command = resolved?.executable.uri?.fsPath;
         return command === undefined ? undefined : { command, args: [], origin: "the Python extension" };
@@ -34,17 +53,20 @@ export async function selectedInPythonExtension(): Promise<Interpreter | undefin
 
 /** Calls `listener` whenever another environment is selected there. */
 export async function onDidSelectEnvironment(listener: () => void): Promise<vscode.Disposable | undefined> {
-    return (await pythonApi())?.environments?.onDidChangeActiveEnvironmentPath(listener);
+    const newer = (await environmentsApi())?.onDidChangeEnvironment;
+    return newer === undefined ? (await pythonApi())?.environments?.onDidChangeActiveEnvironmentPath(listener) : newer(listener);
 }
 
+const environmentsApi = () => apiOf<EnvironmentsApi>(ENVIRONMENTS_EXTENSION);
+const pythonApi = () => apiOf<PythonExtensionApi>(PYTHON_EXTENSION);
+
 /** Asked in a trusted workspace alone: the answer makes that extension start the environments that it finds there. */
-async function pythonApi(): Promise<PythonExtensionApi | undefined> {
+async function apiOf<Api>(identifier: string): Promise<Api | undefined> {
     if (!vscode.workspace.isTrusted) {
         return undefined;
     }
-    const extension = vscode.extensions.getExtension<PythonExtensionApi>(PYTHON_EXTENSION);
     try {
-        return await extension?.activate();
+        return await vscode.extensions.getExtension<Api | undefined>(identifier)?.activate();
     } catch {
         return undefined;
     }

@@ -1,4 +1,4 @@
-"""``waza-engine new``: a suite from a skill, a task for a suite, a grader entry.
+"""``waza-engine new``: a suite, a task, a grader entry, a CI workflow.
 
 Architecture invariant: only option types are imported here, as in ``application``.
 """
@@ -20,7 +20,7 @@ MADE, NOT_MADE = 0, 2
 new = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Create a suite, task or grader. Nothing is overwritten without --force.",
+    help="Create a suite, task, grader or CI workflow. Nothing is overwritten without --force.",
 )
 
 
@@ -153,6 +153,27 @@ def new_grader_command(
         complain(str(error))
         raise typer.Exit(NOT_MADE) from None
     say(f"{chosen} added to {path}")
+
+
+@new.command("workflow", short_help="Create a workflow for a CI system.")
+def new_workflow_command(
+    system: Annotated[str, typer.Argument(metavar="[github|gitlab|azure]", help="The CI system.")] = "github",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the written file as one object.")] = False,
+) -> None:
+    """Create a workflow that checks and runs all suites of the repository and reports the results.
+
+    Exit code 0: written. 2: the workflow cannot be created; nothing was written.
+    """
+    from waza_engine.scaffold.problems import ScaffoldError
+    from waza_engine.scaffold.workflow import new_workflow
+
+    try:
+        paths = new_workflow(system, force=force)
+    except ScaffoldError as error:
+        complain(str(error))
+        raise typer.Exit(NOT_MADE) from None
+    _tell(paths, as_json=as_json, then="commit the file")
 
 
 def _short(path: Path) -> Path:

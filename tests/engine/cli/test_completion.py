@@ -61,7 +61,7 @@ def test_a_home_that_takes_no_files_is_told_in_one_sentence(
     ("typed", "offered"),
     [
         ("waza-engine rep", ["report"]),
-        ("waza-engine new ", ["suite", "task", "grader"]),
+        ("waza-engine new ", ["suite", "task", "grader", "workflow"]),
         ("waza-engine report --for", ["--format"]),
         ("waza-engine report --format ", ["text", "json", "junit", "markdown", "github"]),
         ("waza-engine run --executor ", ["mock", "copilot-sdk", "openai", "command", "replay"]),
