@@ -66,8 +66,7 @@ def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
     given = config is not None and config.target.get(name) is not None
     moved = partial(move_entry_into, subject.tree, entry, mapping, "config")
     fixes = () if given else (Fix("Move under `config`", moved),)
+    message = f"`{name}` beside `type` is ignored by upstream; it belongs under `config`."
     if name == "assertions" and not given:
         message = "`assertions` belong under `config`; upstream refuses a grader with them beside `type`."
-        return Problem("misplaced-key", entry.key.span, message, "error", fixes)
-    message = f"`{name}` beside `type` is ignored by upstream; it belongs under `config`."
     return Problem("misplaced-key", entry.key.span, message, "warning", fixes)
