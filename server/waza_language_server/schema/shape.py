@@ -136,6 +136,11 @@ class Shape:
         """Return the replacement of something deprecated."""
         return self.schema.get("x-waza-replaced-by")
 
+    @property
+    def deprecation(self) -> str:
+        """Return what to change for something deprecated that has no replacement, "" if it has one."""
+        return self.schema.get("x-waza-deprecation", "")
+
     @cached_property
     def kind(self) -> str | None:
         """Return the kind of the value, such as ``grader``, ``python.assertion`` or ``regex``."""

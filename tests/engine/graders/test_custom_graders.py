@@ -129,7 +129,8 @@ def test_a_grader_of_the_first_version_registers_unchanged(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (path, ROOT))))
     with Engine() as served:
         (known,) = served.request("grader.types", custom=True)["result"]["types"]
-    assert "**Deprecated:**" in known["documentation"]
+    assert known["schema"]["deprecated"]
+    assert "from `waza_engine.graders.base`" in known["schema"]["x-waza-deprecation"]
 
 
 def test_an_installed_package_of_that_name_comes_first(tmp_path: Path) -> None:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from tests.server.analysis.drawing import drawn, fixed, graders, problems
+from pathlib import Path
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, drawn, fixed, graders, problems
+from tests.server.project.files import project_with, put
 from waza_engine.graders.registry import grader_types
+from waza_engine.spec.loading import load_task_file
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.project.document import Document
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 
 
 def test_an_unknown_type_is_one_problem_on_its_value() -> None:
@@ -29,6 +39,34 @@ def test_a_missing_type_is_reported_on_the_entry() -> None:
       = fix: Insert `type: text`
 """
     )
+
+
+def test_a_type_of_the_first_python_api_is_deprecated() -> None:
+    schema = {"type": "object", "deprecated": True, "x-waza-deprecation": "import from `new` instead."}
+    document = Document("untitled:test", 0, graders("  - type: oldest\n    name: a\n"), "task")
+    workspace = Workspace(project_with(document), default_catalog().with_types({"oldest": schema}))
+    (problem,) = diagnose(document, workspace)
+    assert (problem.code, problem.severity, problem.tag) == (
+        "deprecated-grader-type",
+        "information",
+        "deprecated",
+    )
+    assert problem.message == "The grader type `oldest` is deprecated: import from `new` instead."
+
+
+@pytest.mark.parametrize("before", ["config:\n      ", ""])
+def test_a_task_grader_with_assertions_runs_without_a_type(before: str, tmp_path: Path) -> None:
+    entry = f"  - name: a\n    {before}assertions: ['len(output) > 1']\n"
+    found = {each.code: each.severity for each in problems(graders(entry))}
+    assert found == {"missing-grader-type": "warning"}
+    assert load_task_file(put(tmp_path, "t.yaml", graders(entry)))[0].graders[0].type == "code"
+    after = fixed(graders(entry), "missing-grader-type")
+    assert {each.severity for each in problems(after)} <= {"warning"}
+    task = graders(entry).rstrip().replace("\n", "\n    ")
+    inline = EVAL.replace(" [tasks/*.yaml]\n", f"\n  - {task}\n")
+    assert {each.severity for each in problems(inline, "eval")} == {"warning"}
+    of_suite = {each.code: each.severity for each in problems(f"{EVAL}graders:\n{entry}", "eval")}
+    assert of_suite["missing-grader-type"] == "error"
 
 
 def test_an_empty_type_is_reported_at_the_key() -> None:

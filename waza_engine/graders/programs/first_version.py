@@ -23,10 +23,9 @@ from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.registry import register
 
 _MODULES = ("waza", "waza.graders", "waza.graders.base", "waza.schemas", "waza.schemas.results")
-_DEPRECATED = (
-    "**Deprecated:** it is written for the Python API of the first version. Import `Grader`, "
-    "`GradingContext` and `Verdict` from `waza_engine.graders.base` and `register` from "
-    "`waza_engine.graders.registry` instead."
+_DEPRECATION = (
+    "its package uses the Python API of the first version. Import `Grader`, `GradingContext` and `Verdict` "
+    "from `waza_engine.graders.base` and `register` from `waza_engine.graders.registry` instead."
 )
 
 
@@ -105,7 +104,8 @@ class GraderRegistry:
                 "title": name.replace("_", " ").capitalize(),
                 "written": written,
                 "example": f"- type: {name}\n  name: {name}\n",
-                "__doc__": f"{(written.__doc__ or '').strip()}\n\n{_DEPRECATED}".strip(),
+                "deprecation": _DEPRECATION,
+                "__doc__": (written.__doc__ or "").strip(),
                 "__module__": written.__module__,
             }
             register(type(written.__name__, (_Adapted,), members))

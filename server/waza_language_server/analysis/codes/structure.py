@@ -191,7 +191,8 @@ STRUCTURE_CODES = (
         "missing-grader-type",
         "Grader without a type",
         "error",
-        "A run cannot use a grader without a type. The fixes offer the types that have the given options.",
+        "A run cannot use a grader without a type. The fixes offer the types that have the given options. "
+        "It is a warning at a task's grader with `assertions`, whose type is `code` by default.",
         graders("  - name: c\n    config:\n      contains: [done]\n"),
         graders("  - name: c\n    type: text\n    config:\n      contains: [done]\n"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.graders.conversions import conversions
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
@@ -84,8 +84,12 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
     entry = subject.node
     if node is None and (elsewhere := _type_elsewhere(subject)) is not None:
         return elsewhere
+    severity: Severity = "error"
     message = "This grader has no `type`; without one a run cannot grade."
     guesses = list(_types_that_fit(subject.catalog, entry))
+    if _is_of_task(subject) and "assertions" in _options(entry):
+        message = "This grader has no `type`; a run takes it for `code`, and upstream refuses it."
+        severity, guesses = "warning", ["code"]
     fixes: list[Fix] = []
     for guess in guesses:
         if node is not None:
@@ -94,7 +98,13 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
             repair = partial(insert_entry, subject.tree, entry, "type", guess, entry.entry("name"))
         fixes.append(Fix(f"Insert `type: {guess}`", repair))
     span = subject.value_span(node) if node is not None else subject.anchor_of_missing(entry)
-    return Problem("missing-grader-type", span, message, "error", tuple(fixes))
+    return Problem("missing-grader-type", span, message, severity, tuple(fixes))
+
+
+def _is_of_task(subject: Subject) -> bool:
+    """Return whether a grader is one of a task, where `code` is the default type."""
+    path = subject.node.path
+    return subject.document_kind == "task" or (bool(path) and path[0] == "tasks")
 
 
 def _type_elsewhere(subject: Subject) -> Problem | None:

@@ -23,6 +23,8 @@ def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
         return
     successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
     message = f"The grader type `{node.value}` is out of use: upstream does not run it any more{successor}."
+    if shape.deprecation:
+        message = f"The grader type `{node.value}` is deprecated: {shape.deprecation}"
     fixes = tuple(conversions(subject, node))
     yield Problem("deprecated-grader-type", node.span, message, "information", fixes, tag="deprecated")
 
@@ -66,8 +68,7 @@ def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
     given = config is not None and config.target.get(name) is not None
     moved = partial(move_entry_into, subject.tree, entry, mapping, "config")
     fixes = () if given else (Fix("Move under `config`", moved),)
+    message = f"`{name}` beside `type` is ignored by upstream; it belongs under `config`."
     if name == "assertions" and not given:
         message = "`assertions` belong under `config`; upstream refuses a grader with them beside `type`."
-        return Problem("misplaced-key", entry.key.span, message, "error", fixes)
-    message = f"`{name}` beside `type` is ignored by upstream; it belongs under `config`."
     return Problem("misplaced-key", entry.key.span, message, "warning", fixes)
