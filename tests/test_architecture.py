@@ -130,7 +130,7 @@ def _is_mutable(value: ast.expr | None) -> bool:
 
 
 def test_the_folder_of_the_graders_lists_the_grader_types() -> None:
-    shared = {"__init__", "base", "config", "explanation", "paths", "registry"}
+    shared = {"__init__", "base", "config", "paths", "registry"}
     files = {path.stem for path in (ENGINE / "graders").glob("*.py")}
     assert files - shared == set(BUILT_IN_TYPES)
 
@@ -696,7 +696,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
     "waza_engine/spec/reading/kept_contents.py": "what `read_workspace_file` has found inside",
     "waza_engine/spec/reading/yaml_reader.py": "the eval file",
-    "waza_engine/strength/files.py": "a new temporary folder",
+    "waza_engine/lab/file_mutations.py": "a new temporary folder",
     "waza_engine/user_state.py": "the user's state",
     "server/waza_language_server/fix.py": "the file that was checked, replaced if it is the same still",
     "server/waza_language_server/project/disk.py": "the mark at the beginning of a file that is open",
@@ -749,7 +749,7 @@ LISTS_OR_MAKES = {
     "waza_engine/spec/reading/suite_files.py": "a folder of which its caller has asked the boundary",
     "waza_engine/spec/reading/task_globs.py": "where nobody hands it another way to list",
     "waza_engine/spec/skill_file.py": "a folder of which its caller has asked the boundary",
-    "waza_engine/strength/files.py": "a new temporary folder",
+    "waza_engine/lab/file_mutations.py": "a new temporary folder",
     "server/waza_language_server/check.py": "below a folder that a person has named, links asked one by one",
     "server/waza_language_server/diagnostics_page.py": "a temporary folder",
     "server/waza_language_server/fix.py": "the file that it has made",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath
-from waza_engine.graders.matching.explaining import explained_sequence
-from waza_engine.graders.matching.proposing import proposed_sequence
 from waza_engine.graders.matching.sequences import Order, agreement, follows, why_not
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import ListOf, Text
@@ -70,7 +66,6 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
     type = "action_sequence"
     title = "Action sequence"
     config_model = ActionSequenceConfig
-    evidence = frozenset({"tool calls"})
     example = """\
 - type: action_sequence
   name: edit_then_test
@@ -108,17 +103,3 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
                 ),
             ),
         )
-
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Compare the expected sequence with the real one."""
-        if path[:1] not in (("expected_actions",), ("matching_mode",)) or context.tool_calls is None:
-            return None
-        actual = [call.name for call in context.tool_calls]
-        return explained_sequence(self.config.expected_actions, actual, "actions")
-
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose the sequence as it was."""
-        if path[:1] == ("expected_actions",):
-            actual = [[call.name for call in context.tool_calls or ()] for context in contexts]
-            wanted = self.config.expected_actions
-            yield from proposed_sequence(("expected_actions",), wanted, actual, "actions")

@@ -53,6 +53,8 @@ class LlmConfig(JudgedConfig):
     uncertain: ClassVar = frozenset({"prompt", "criteria"})
 
 
+# It keeps its own `grade`: `prompt` has no default rubric, takes a single word for the name of a rubric, and
+# asks for verdicts where a rubric does.
 @register
 class LlmGrader(Grader[LlmConfig]):
     """Asks a model for a rating from 1 to 5. Write `prompt` instead: upstream no longer runs `llm`.

@@ -41,6 +41,7 @@ class LlmComparisonConfig(JudgedConfig):
     uncertain: ClassVar = frozenset({"expected", "golden"})
 
 
+# It keeps its own `grade`: in `prompt`, the verdict of the judge never replaces the threshold.
 @register
 class LlmComparisonGrader(Grader[LlmComparisonConfig]):
     """Asks a model how close the answer is to a given one. Write `prompt`: upstream no longer runs it.

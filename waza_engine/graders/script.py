@@ -39,6 +39,8 @@ class ScriptConfig(GraderConfig):
     misspellings: ClassVar = {"path": "script", "file": "script", "command": "script"}
 
 
+# It keeps its own `grade`: `program` needs the interpreter as its command, and refuses an answer without
+# `score` or `passed`.
 @register
 class ScriptGrader(Grader[ScriptConfig]):
     """Runs a Python script that gives a score. Write `program` instead: upstream no longer runs `script`.

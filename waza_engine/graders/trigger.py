@@ -12,7 +12,6 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.figures import shown_below, shown_threshold
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath, shortened
 from waza_engine.graders.matching.skill_words import SkillWords, skill_words, words
 from waza_engine.graders.paths import from_working_directory, is_folder, is_there
 from waza_engine.graders.registry import register
@@ -83,7 +82,6 @@ class TriggerGrader(Grader[TriggerConfig]):
     title = "Trigger"
     config_model = TriggerConfig
     reads_disk = True
-    evidence = frozenset({"prompt"})
     example = """\
 - type: trigger
   name: leads_to_deploy
@@ -103,7 +101,7 @@ class TriggerGrader(Grader[TriggerConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Measure the relevance of the prompt. Raises ``GraderError`` when the skill cannot be read."""
         config = self.config
-        skill = self._skill(context)
+        skill = self.skill(context)
         prompt_words = words(context.prompt)
         matched = sorted(prompt_words & skill.keywords)
         phrase_score = skill.best_phrase(context.prompt)
@@ -134,25 +132,7 @@ class TriggerGrader(Grader[TriggerConfig]):
             checks=(Check(("threshold",), passed, "" if passed else feedback),),
         )
 
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return the relevance of the prompt, and which of its words the skill has."""
-        if path[:1] not in (("threshold",), ("mode",), ("skill_path",)):
-            return None
-        verdict = self.grade(context)
-        mine, known = words(context.prompt), self._skill(context).keywords
-        shared, missing = ", ".join(sorted(mine & known)), ", ".join(sorted(mine - known))
-        return Explanation(
-            f"{verdict.details['relevance']:.2f}",
-            (verdict.feedback,),
-            (
-                ("words of the prompt that the skill has", shortened(shared) or "none"),
-                ("words that it has not", shortened(missing) or "none"),
-                ("best `USE FOR:` phrase", f"{verdict.details['phrase_score']:.2f}"),
-            ),
-            weight=-abs(verdict.details["relevance"] - self.config.threshold),
-        )
-
-    def _skill(self, context: GradingContext) -> SkillWords:
+    def skill(self, context: GradingContext) -> SkillWords:
         """Return the words of the skill. Raises ``GraderError``."""
         return _skill_words(
             self._place(context.suite_directory), self.config.skill_path, context.suite_directory

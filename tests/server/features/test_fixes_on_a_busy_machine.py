@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import workspace_with
-from waza_engine.runs.live import repairing
+from waza_engine.lab.live import repairing
 from waza_engine.steps import finished
 from waza_language_server import analysis, features
 from waza_language_server.analysis.diagnose import diagnose

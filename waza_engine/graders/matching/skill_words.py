@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from waza_engine.graders.matching.letter_case import lowered, uppered
+from waza_engine.graders.matching.strings import lowered, uppered
 from waza_engine.spec.skill_file import SkillFile
 
 # fmt: off
