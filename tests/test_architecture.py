@@ -41,22 +41,18 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.usable_text",
     "waza_engine.vocabulary",
     "waza_engine.spec.reading.csv_table",
-    "waza_engine.spec.reading.file_names",
+    "waza_engine.spec.reading.searched_folders",
     "waza_engine.spec.reading.grader_packages",
     "waza_engine.spec.executors",
     "waza_engine.spec.json_schema_dialects",
     "waza_engine.spec.pattern_syntax",
     "waza_engine.spec.skill_requirements",
     "waza_engine.spec.program_files",
-    "waza_engine.spec.rubric_paths",
     "waza_engine.spec.reading.scalars",
-    "waza_engine.spec.reading.searched_folders",
     "waza_engine.spec.reading.task_globs",
     "waza_engine.spec.reading.yaml_events",
     "waza_engine.spec.reading.yaml_faults",
-    "waza_engine.assertions.members",
     "waza_engine.assertions.names",
-    "waza_engine.assertions.scopes",
     "waza_engine.assertions.syntax",
     "waza_engine.processes.trees",
     "waza_engine.results.codec.commits",
@@ -130,7 +126,7 @@ def _is_mutable(value: ast.expr | None) -> bool:
 
 
 def test_the_folder_of_the_graders_lists_the_grader_types() -> None:
-    shared = {"__init__", "base", "config", "paths", "registry"}
+    shared = {"__init__", "base", "paths", "registry"}
     files = {path.stem for path in (ENGINE / "graders").glob("*.py")}
     assert files - shared == set(BUILT_IN_TYPES)
 
@@ -676,11 +672,9 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
-    "waza_engine/executors/packages.py": "the receipt of this program's own installation",
-    "waza_engine/graders/judging/markdown_rubric.py": "the real path of a rubric that was found inside",
+    "waza_engine/executors/registry.py": "the receipt of this program's own installation",
     "waza_engine/graders/judging/rubrics.py": "the real path of a rubric that was found inside",
-    "waza_engine/graders/judging/yaml_rubric.py": "the real path of a rubric that was found inside",
-    "waza_engine/graders/programs/launchers.py": "the beginning of a program that is about to be started",
+    "waza_engine/graders/inline.py": "the beginning of a program that is about to be started",
     "waza_engine/mcp/mocks.py": "a file of the engine's own in a temporary folder",
     "waza_engine/results/writing/rescue.py": "the user's state, and a new temporary folder",
     "waza_engine/results/writing/store.py": "a path that a person has named",
@@ -694,7 +688,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/scaffold/suite.py": "the skill that a person has named",
     "waza_engine/spec/loading.py": "the eval file",
     "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
-    "waza_engine/spec/reading/kept_contents.py": "what `read_workspace_file` has found inside",
+    "waza_engine/spec/reading/file_cache.py": "what `read_workspace_file` has found inside",
     "waza_engine/spec/reading/yaml_reader.py": "the eval file",
     "waza_engine/lab/file_mutations.py": "a new temporary folder",
     "waza_engine/user_state.py": "the user's state",

@@ -24,8 +24,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.copilot.events import TurnRecord, usage_since
-from waza_engine.executors.copilot.provider import CopilotProvider, find_provider
-from waza_engine.executors.copilot.runtime import Runtime, find_program
+from waza_engine.executors.copilot.runtime import CopilotProvider, Runtime, find_program, find_provider
 from waza_engine.executors.copilot.sessions import OpenSession, Sessions
 from waza_engine.executors.registry import register
 from waza_engine.mcp.event_loop import LoopThread

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from waza_engine.boundary import FileError, suite_boundary
 from waza_engine.counting import counted
-from waza_engine.executors.adapter.paths import find
+from waza_engine.executors.adapter.events import find
 from waza_engine.executors.base import ExecutorError
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.trials import trial_of

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from waza_engine.frozen import frozen
-from waza_engine.graders.config import GraderConfig
+from waza_engine.spec.block import Block
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check as Check
 from waza_engine.vocabulary import ModelUsage as ModelUsage
@@ -40,9 +40,15 @@ from waza_engine.vocabulary import Usage as Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
-    from waza_engine.assertions.kept_trials import TrialNames
+    from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, TrialNames
     from waza_engine.graders.judging.judge import Judge
+
+
+class GraderConfig(Block):
+    """Base of every grader's ``config`` block, and of the blocks inside it."""
+
+    _without_one: ClassVar[str] = "nothing to check: "
+    marks_nullable: ClassVar[bool] = False
 
 
 class GraderError(Exception):

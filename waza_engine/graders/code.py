@@ -8,17 +8,16 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
-from waza_engine.assertions.workers import MissingInterpreterError
+from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, MissingInterpreterError
 from waza_engine.graders.base import (
     Grader,
+    GraderConfig,
     GraderError,
     GradingContext,
     Verdict,
     verdict_of_checks,
 )
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.programs.assertion_context import assertion_context
+from waza_engine.graders.programs.input import assertion_context
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import AssertionList
 from waza_engine.vocabulary import Check, no_word

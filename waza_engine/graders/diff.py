@@ -9,8 +9,7 @@ from pydantic import Field
 
 from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import decoded, write_atomically
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
 from waza_engine.graders.matching.strings import line_end_words, quoted
 from waza_engine.graders.paths import beside_suite, from_working_directory, leads_outside, workspace_path

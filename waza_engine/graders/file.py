@@ -10,14 +10,13 @@ from pydantic import Field
 
 from waza_engine.boundary import Boundary
 from waza_engine.files import decoded, read_bytes
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PatternList, PlainText, WorkspacePathList
-from waza_engine.spec.reading.kept_contents import current_contents
+from waza_engine.spec.reading.file_cache import current_contents
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, NoReturn
 
 from pydantic import ConfigDict, Field
 
-from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import GraderConfig
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import OlderTextGrader
 from waza_engine.spec.block import Given

@@ -10,8 +10,7 @@ from pydantic import Field
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, rate
-from waza_engine.graders.judging.rubric import Rubric
-from waza_engine.graders.judging.rubrics import RubricError, load_rubric
+from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.base import ConfigT, Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import ConfigT, Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.matching.patterns import PatternError, found
 from waza_engine.graders.matching.strings import line_end_words, lowered, quoted
 from waza_engine.graders.registry import register

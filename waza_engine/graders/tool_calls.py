@@ -9,19 +9,17 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Discriminator, Field, Tag
 
 from waza_engine.counting import counted
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tool_name_checks
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.matching.expected_calls import (
+from waza_engine.graders.matching.matchers import matches
+from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.tool_patterns import (
     ExpectedCall,
     check_call,
 )
-from waza_engine.graders.matching.matchers import matches
-from waza_engine.graders.matching.patterns import PatternError, found
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Given
-from waza_engine.spec.fields import Alternatives, Limit, ListOf, PlainText, ToolNameList, text_or_block
-from waza_engine.spec.values import Shown
+from waza_engine.spec.fields import Alternatives, Limit, ListOf, PlainText, Shown, ToolNameList, text_or_block
 from waza_engine.vocabulary import Check, ToolCall
 
 

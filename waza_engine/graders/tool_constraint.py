@@ -7,9 +7,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tokens_check
-from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.matching.patterns import PatternError
 from waza_engine.graders.matching.tool_patterns import (
     AllowedCall,

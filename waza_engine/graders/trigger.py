@@ -10,8 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.figures import shown_below, shown_threshold
-from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.matching.skill_words import SkillWords, skill_words, words
 from waza_engine.graders.paths import from_working_directory, is_folder, is_there
 from waza_engine.graders.registry import register

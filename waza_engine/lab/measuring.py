@@ -26,8 +26,7 @@ from typing import Any, ClassVar, Literal
 
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.matching.strings import shortened
 from waza_engine.lab.file_mutations import FilesError, copied, file_mutations, seen_files
 from waza_engine.lab.insight import Evidence, Insight, insight_of

@@ -23,7 +23,7 @@ from waza_engine.lab.live.session import LiveSession
 from waza_engine.lab.live.work import AnsweredTrial, AnsweredTrials, built_in
 from waza_engine.results.reports.result_page import call_line
 from waza_engine.runs.grading.graders import BuiltGrader, grade_here
-from waza_engine.scaffold.text import slug
+from waza_engine.scaffold.files import slug
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.vocabulary import ToolCall
 

@@ -16,9 +16,10 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, openai_executor
 from tests.hostile_peers import JSON, STREAM, HostilePeer, bomb, event, hostile_peer, without_end
 from tests.scripted_model import Answer, Status, call
+from waza_engine.executors import openai as executor_module
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.chat import errors, reaching
-from waza_engine.executors.chat.answer import MOST_CALLS
+from waza_engine.executors.chat import errors
+from waza_engine.executors.chat.wire import MOST_CALLS
 from waza_engine.peers import bounds
 
 MOST, LONGEST = 200_000, 50_000
@@ -186,7 +187,7 @@ class TestPreflight:
     def test_a_server_that_sends_byte_by_byte_is_not_waited_for(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(reaching, "SECONDS", 0.3)
+        monkeypatch.setattr(executor_module, "SECONDS", 0.3)
         ended = threading.Event()
 
         def drip(_: bytes) -> Iterable[bytes]:

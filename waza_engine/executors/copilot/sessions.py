@@ -29,7 +29,7 @@ from copilot.tools import Tool, ToolInvocation, ToolResult
 
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
 from waza_engine.executors.copilot.events import usage_of_models
-from waza_engine.executors.copilot.provider import CopilotProvider
+from waza_engine.executors.copilot.runtime import CopilotProvider
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.vocabulary import ModelUsage, Usage
 

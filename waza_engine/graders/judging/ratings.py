@@ -16,7 +16,7 @@ from waza_engine.graders.judging.evidence import everything, inputs
 from waza_engine.graders.judging.judge import JudgeError
 from waza_engine.graders.judging.judges import ask, without_judge
 from waza_engine.graders.judging.replies import Reply, read_reply
-from waza_engine.graders.judging.rubric import Rubric
+from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import RatingError, Scale, linear, scales_in
 
 DEFAULT_THRESHOLD = 0.75

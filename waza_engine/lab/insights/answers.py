@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from waza_engine.assertions.workers import MissingInterpreterError
+from waza_engine.assertions.evaluator import MissingInterpreterError
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.code import CodeGrader, evaluator_of
 from waza_engine.graders.json_schema import JsonSchemaGrader, fault_in
@@ -16,7 +16,7 @@ from waza_engine.graders.keyword import KeywordGrader
 from waza_engine.graders.matching.json_schemas import SchemaError, read_schema
 from waza_engine.graders.matching.skill_words import words
 from waza_engine.graders.matching.strings import shortened
-from waza_engine.graders.programs.assertion_context import assertion_context, trial_names
+from waza_engine.graders.programs.input import assertion_context, trial_names
 from waza_engine.graders.regex import RegexGrader
 from waza_engine.graders.text import OlderTextGrader, TextGrader
 from waza_engine.graders.trigger import TriggerGrader

@@ -11,11 +11,17 @@ from waza_engine.counting import counted
 from waza_engine.graders.action_sequence import ActionSequenceGrader
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.behavior import BehaviorGrader
-from waza_engine.graders.matching.expected_calls import NO_CALLS, ExpectedCall
 from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
 from waza_engine.graders.matching.patterns import found
 from waza_engine.graders.matching.strings import shortened
-from waza_engine.graders.matching.tool_patterns import PATTERNS, ToolPattern, argument_text, call_matches
+from waza_engine.graders.matching.tool_patterns import (
+    NO_CALLS,
+    PATTERNS,
+    ExpectedCall,
+    ToolPattern,
+    argument_text,
+    call_matches,
+)
 from waza_engine.graders.skill_invocation import SkillInvocationGrader
 from waza_engine.graders.tool_calls import CallPattern, ToolCallsGrader, call_lines
 from waza_engine.graders.tool_constraint import ToolConstraintGrader, allowed_check

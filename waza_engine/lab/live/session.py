@@ -24,7 +24,7 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.frozen import frozen
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.matching.patterns import current_workers
-from waza_engine.graders.programs.assertion_context import trial_names
+from waza_engine.graders.programs.input import trial_names
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.lab.insight import insight_of
 from waza_engine.lab.live.work import (
@@ -58,9 +58,8 @@ from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepar
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.kept_contents import KeptContents, current_contents
+from waza_engine.spec.reading.file_cache import KeptContents, WatchedFiles, current_contents
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
-from waza_engine.spec.reading.watched_files import WatchedFiles
 from waza_engine.spec.skill_file import SKILL_FILE
 from waza_engine.user_state import kept_workspace
 

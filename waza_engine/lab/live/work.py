@@ -19,9 +19,8 @@ from waza_engine.runs.grading.workers import WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.reading.kept_contents import KeptContents
+from waza_engine.spec.reading.file_cache import KeptContents, WatchedFiles
 from waza_engine.spec.reading.suite_files import Version
-from waza_engine.spec.reading.watched_files import WatchedFiles
 from waza_engine.vocabulary import told_apart
 
 PATIENCE_SECONDS = 0.3
