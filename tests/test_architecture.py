@@ -25,7 +25,6 @@ PROTOCOL = SERVER / "protocol"
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
     "waza_engine.boundary",
-    "waza_engine.byte_code",
     "waza_engine.files",
     "waza_engine.frozen",
     "waza_engine.later_patterns",
@@ -709,7 +708,6 @@ _OPENERS = {
 
 
 LISTS_OR_MAKES = {
-    "waza_engine/byte_code.py": "its own cache",
     "waza_engine/commands/records.py": "the folder that a person has named",
     "waza_engine/executors/adapter/command_line.py": "the workspace; links are copied as links",
     "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",

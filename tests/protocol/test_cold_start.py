@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -103,43 +102,3 @@ def test_nothing_can_be_kept_and_nobody_is_at_home(tmp_path: Path, usual: Any, w
     home = str(place) if where == "a file" else None
     answers = first_answers(tmp_path, PYTHONPYCACHEPREFIX=str(place), XDG_CACHE_HOME=str(place), HOME=home)
     assert answers == usual
-
-
-FULL = """
-import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="limits the size of files")
-def test_a_disk_that_gets_full_leaves_nothing_broken(tmp_path: Path, usual: Any) -> None:
-    place = tmp_path / "compiled"
-    assert first_answers(tmp_path, program=FULL, PYTHONPYCACHEPREFIX=str(place)) == usual
-    kept = compiled(place)
-    assert kept
-    assert all(path.suffix == ".pyc" and path.stat().st_size < 6000 for path in kept)
-    assert first_answers(tmp_path, PYTHONPYCACHEPREFIX=str(place)) == usual
-
-
-BEFORE_ALL_ELSE = ("__init__.", "__main__.", "cli.", "byte_code.")
-"""The modules that are imported before the start minds what is damaged."""
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "truncated": lambda content: content[: len(content) // 2],
-    "emptied": lambda _: b"",
-    "of another version": lambda content: b"\0\0" + content[2:],
-    "of something else": lambda content: content[:16] + b"\xe9\x01\0\0\0",  # the number 1, as Python keeps it
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_damaged_files_are_written_again(
-    tmp_path: Path, usual: Any, warm: Path, damage: Callable[[bytes], bytes]
-) -> None:
-    damaged: dict[Path, bytes] = {}
-    for path in compiled(warm):
-        if not path.name.startswith(BEFORE_ALL_ELSE):
-            damaged[path] = damage(path.read_bytes())
-            path.write_bytes(damaged[path])
-    assert first_answers(tmp_path, PYTHONPYCACHEPREFIX=str(warm)) == usual
-    written = {path for path, content in damaged.items() if path.exists() and path.read_bytes() != content}
-    assert {path.stem.partition(".")[0] for path in written} >= {"server", "hover", "diagnose"}
