@@ -1,4 +1,4 @@
-"""What Python keeps to start quicker may be missing, damaged or impossible to write: nobody notices."""
+"""The server starts where Python can store no byte code."""
 
 from __future__ import annotations
 

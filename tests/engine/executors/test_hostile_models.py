@@ -18,7 +18,6 @@ from tests.hostile_peers import JSON, STREAM, HostilePeer, bomb, event, hostile_
 from tests.scripted_model import Answer, Status, call
 from waza_engine.executors import openai as executor_module
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.chat import errors
 from waza_engine.executors.chat.wire import MOST_CALLS
 from waza_engine.peers import bounds
 
@@ -232,31 +231,6 @@ class TestPreflight:
         ):
             executor.reach()
         assert len(peer.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("written", "seconds"),
-    [
-        ("", None),
-        ("soon", None),
-        ("nan", None),
-        ("-5", None),
-        ("-inf", None),
-        ("0", None),
-        ("2.5", 2.5),
-        ("99999999", 86_400.0),
-        ("inf", 86_400.0),
-        ("1e400", 86_400.0),
-        ("Mon, 99 Foo 2030 99:99:99 GMT", None),
-        ("Mon, 31 Feb 999999999999 00:00:00 GMT", None),
-        ("Mon, 01 Jan 1990 00:00:00 GMT", None),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400.0),
-        ("Fri, 00 Jan 0000 00:00:00 -999999999999", 86_400.0),
-        ("\x00", None),
-    ],
-)
-def test_a_wait_that_nobody_can_mean_is_bounded(written: str, seconds: float | None) -> None:
-    assert errors._seconds_to_wait({"retry-after": written}) == seconds
 
 
 @pytest.mark.parametrize("written", ["nan", "-1", "", "Mon, 99 Foo 2030 99:99:99 GMT"])

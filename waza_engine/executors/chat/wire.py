@@ -18,13 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import openai
 from pydantic import BaseModel, ConfigDict, Field
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
-from tenacity.wait import wait_exponential_jitter
 
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.chat.errors import (
     Endpoint,
-    RequestError,
     broken_off,
     failed_midway,
     no_completion,
@@ -236,7 +233,6 @@ def _text(content: str | Sequence[dict[str, Any]] | None) -> str:
 RETRIES = 3
 _CONNECT_SECONDS = 10.0
 _CLOSE_SECONDS = 1.0
-_backoff = wait_exponential_jitter(multiplier=0.5, max=8, jitter=0.25)
 _intake: ContextVar[Intake] = ContextVar("intake")
 
 
@@ -309,24 +305,16 @@ class Connection:
 
     async def _probe(self, seconds: float) -> None:
         _intake.set(Intake())
-        async with asyncio.timeout(seconds), self._opened_client().models.with_streaming_response.list():
+        client = self._opened_client().with_options(max_retries=0)
+        async with asyncio.timeout(seconds), client.models.with_streaming_response.list():
             pass
 
     async def _fetch(self, body: Mapping[str, Any], answer: Answer, limits: Limits) -> None:
         _intake.set(limits.intake)
-        seconds = limits.end - asyncio.get_running_loop().time()
-        if seconds <= 0:
-            raise TooLateError(begun=True)
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, RequestError) and error.again),
-            stop=stop_after_attempt(RETRIES + 1) | stop_before_delay(seconds),
-            wait=_seconds_to_wait,
-            reraise=True,
-        )
         silence = asyncio.timeout_at(limits.begin)
         try:
             async with asyncio.timeout_at(limits.end), silence:
-                await retrying(self._try, body, answer, silence)
+                await self._try(body, answer, silence)
         except TimeoutError:
             raise TooLateError(begun=not silence.expired()) from None
 
@@ -355,7 +343,7 @@ class Connection:
         if streamed and answer.usage is None:
             self._streams = False
         if not answer.has_choice:
-            raise RequestError(f"`{self.endpoint.host}` answered without a choice", transient=True)
+            raise ExecutorError(f"`{self.endpoint.host}` answered without a choice", transient=True)
 
     async def _receive(
         self, stream: openai.AsyncStream[object], answer: Answer, silence: asyncio.Timeout
@@ -384,13 +372,12 @@ class Connection:
         answer.complete = True
 
     def _opened_client(self) -> openai.AsyncOpenAI:
-        # In the thread of the loop, which alone uses the client. Retries are decided here, not by the
-        # library: it knows no time limit.
+        # In the thread of the loop, which alone uses the client.
         if self._client is None:
             self._client = openai.AsyncOpenAI(
                 base_url=self.endpoint.base_url,
                 api_key=self.endpoint.key or "none",
-                max_retries=0,
+                max_retries=RETRIES,
                 timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
                 http_client=openai.DefaultAsyncHttpxClient(
                     event_hooks=bounded_hooks(_intake.get, self._without_foreign_credentials)
@@ -412,9 +399,3 @@ def _refuses_to_stream(error: Exception) -> bool:
         and error.status_code in (400, 422)
         and re.search(r"\bstream", error.response.text) is not None
     )
-
-
-def _seconds_to_wait(state: RetryCallState) -> float:
-    error = None if state.outcome is None else state.outcome.exception()
-    asked = error.wait_seconds if isinstance(error, RequestError) else None
-    return asked if asked is not None and asked > 0 else _backoff(state)
