@@ -13,7 +13,7 @@ import pytest
 from tests.live.bed import passes_by_task, recorded_bed
 from tests.live.edits import entry
 from waza_engine.commands.live import fix_document
-from waza_engine.lab.live.repairing import recorded_fixes
+from waza_engine.lab.live.rules import recorded_fixes
 from waza_engine.lab.live.session import LiveSession
 from waza_engine.lab.live.work import LiveRequest
 from waza_engine.steps import finished

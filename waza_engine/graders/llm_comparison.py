@@ -7,9 +7,15 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.judging.evidence import section, task_and_answer
 from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
-from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, asked, rating_details
+from waza_engine.graders.judging.ratings import (
+    DEFAULT_THRESHOLD,
+    Rating,
+    asked,
+    rating_details,
+    section,
+    task_and_answer,
+)
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.graders.registry import register

@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.evidence import task_and_answer
 from waza_engine.graders.judging.judge import AgentTool, JudgeError, UnusableReplyError
 from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds, without_judge
-from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
+from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate, task_and_answer
 from waza_engine.graders.judging.replies import without_thoughts
 from waza_engine.graders.judging.rubrics import Rubric, RubricError, built_in_names, load_rubric
 from waza_engine.graders.judging.verdicts import (

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.counting import counted
+from waza_engine.graders.action_sequence import Agreement, Order, agreement, follows, why_not
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
-from waza_engine.graders.matching.sequences import Agreement, Order, agreement, follows, why_not
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import SkillNameList, Switch

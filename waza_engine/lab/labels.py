@@ -19,7 +19,7 @@ from typing import Any, Literal, cast, get_args
 
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
-from waza_engine.executors.recorded_answers import snapshot_in
+from waza_engine.executors.replay import snapshot_in
 from waza_engine.files import Boundary, FileError, read_bytes
 from waza_engine.graders.matching.strings import shortened
 from waza_engine.lab.measuring import NO_EVIDENCE, built_expectations, reads_answers_alone, why_not_measured

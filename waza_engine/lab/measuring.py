@@ -28,9 +28,18 @@ from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.matching.strings import shortened
-from waza_engine.lab.file_mutations import FilesError, copied, file_mutations, seen_files
 from waza_engine.lab.insight import Evidence, Insight, insight_of
-from waza_engine.lab.mutations import Kind, Mutation, mutations, planted, runaway
+from waza_engine.lab.mutations import (
+    FilesError,
+    Kind,
+    Mutation,
+    copied,
+    file_mutations,
+    mutations,
+    planted,
+    runaway,
+    seen_files,
+)
 from waza_engine.lab.samples import MOST_SAMPLES, Samples, samples_of
 from waza_engine.results.reading.recordings import RecordedTrial
 from waza_engine.results.record import Validation

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.boundary import suite_boundary
-from waza_engine.graders.matching.skill_words import words
+from waza_engine.graders.trigger import words
 from waza_engine.scaffold.files import ScaffoldError, scalar, slug
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config, load_project_config

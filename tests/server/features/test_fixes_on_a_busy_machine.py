@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import workspace_with
-from waza_engine.lab.live import repairing
+from waza_engine.lab.live import rules
 from waza_engine.steps import finished
 from waza_language_server import analysis, features
 from waza_language_server.analysis.diagnose import diagnose
@@ -85,7 +85,7 @@ def test_a_menu_has_the_first_fixes_of_a_selection() -> None:
 
 def test_no_clock_decides_about_fixes() -> None:
     folders = [Path(module.__file__ or "").parent for module in (analysis, features)]
-    files = [file for folder in folders for file in folder.rglob("*.py")] + [Path(repairing.__file__)]
+    files = [file for folder in folders for file in folder.rglob("*.py")] + [Path(rules.__file__)]
     clocks = {
         file.name
         for file in files

@@ -15,8 +15,8 @@ from pydantic import Field
 
 from waza_engine.figures import reaches, shown_score
 from waza_engine.graders.base import GraderConfig, GradingContext, Verdict
-from waza_engine.graders.judging.evidence import section
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judging.ratings import section
 from waza_engine.graders.judging.replies import quoted_reply
 from waza_engine.spec.fields import WholeNumber
 from waza_engine.vocabulary import no_word

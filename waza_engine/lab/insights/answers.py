@@ -14,12 +14,11 @@ from waza_engine.graders.code import CodeGrader, evaluator_of
 from waza_engine.graders.json_schema import JsonSchemaGrader, fault_in
 from waza_engine.graders.keyword import KeywordGrader
 from waza_engine.graders.matching.json_schemas import SchemaError, read_schema
-from waza_engine.graders.matching.skill_words import words
 from waza_engine.graders.matching.strings import shortened
 from waza_engine.graders.programs.input import assertion_context, trial_names
 from waza_engine.graders.regex import RegexGrader
 from waza_engine.graders.text import OlderTextGrader, TextGrader
-from waza_engine.graders.trigger import TriggerGrader
+from waza_engine.graders.trigger import TriggerGrader, words
 from waza_engine.lab.explaining import explained_pattern, explained_text
 from waza_engine.lab.insight import (
     MOST_VALUES,
