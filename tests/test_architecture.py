@@ -713,7 +713,7 @@ LISTS_OR_MAKES = {
     "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",
     "waza_engine/executors/command.py": "the workspace",
     "waza_engine/executors/command_shim.py": "a temporary folder of the run",
-    "waza_engine/executors/replay.py": "workspaces that the engine has made; the boundary says what is listed",
+    "waza_engine/executors/replay.py": "workspaces of the engine; the boundary says what is listed",
     "waza_engine/files.py": "this is the one place",
     "waza_engine/graders/judging/rubrics.py": "data of the package",
     "waza_engine/mcp/mocks.py": "a folder that was found inside, and a temporary one",
