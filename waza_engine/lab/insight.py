@@ -1,7 +1,7 @@
 """What a grader looks at in a trial, why a rule of it passes or fails, and changes that let it pass.
 
-The insight into a built-in grader type is a class in ``insights/``; another may implement ``HasInsight``.
-Without insight a grader grades, but is not explained, repaired or measured.
+The insight into a built-in grader type is a class in ``insights/``. Any other grader may have members of
+``Insight`` itself; without them it grades, but is not explained, repaired or measured.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from waza_engine.graders.base import Grader, GradingContext
 from waza_engine.graders.registry import AnyGrader
@@ -158,15 +158,6 @@ class Insight(Generic[GraderT]):
         return contexts
 
 
-@runtime_checkable
-class HasInsight(Protocol):
-    """A grader that brings its own insight."""
-
-    def insight(self) -> Insight[Any]:
-        """Return the insight into this grader."""
-        ...
-
-
 _MODULES = {
     "action_sequence": "calls",
     "behavior": "calls",
@@ -183,6 +174,7 @@ _MODULES = {
     "trigger": "answers",
 }
 """The module in ``insights/`` for a grader type; it is loaded with the first grader of that type."""
+_MEMBERS = ("evidence", "reads", "samples", "explain", "propose", "looks_at", "looks_into", "together")
 _known: dict[str, type[Insight[Any]]] = {}
 InsightT = TypeVar("InsightT", bound=type[Insight[Any]])
 
@@ -198,9 +190,11 @@ def insight_into(*graders: type[AnyGrader]) -> Callable[[InsightT], InsightT]:
 
 
 def insight_of(grader: AnyGrader) -> Insight[Any]:
-    """Return the insight into a grader, one that knows nothing if it has none."""
-    if isinstance(grader, HasInsight):
-        return grader.insight()
+    """Return the insight into a grader: that of its type, else what it has of its own."""
     if grader.type in _MODULES:
         importlib.import_module(f"waza_engine.lab.insights.{_MODULES[grader.type]}")
-    return _known.get(grader.type, Insight)(grader)
+        return _known[grader.type](grader)
+    insight = Insight(grader)
+    for member in filter(lambda name: hasattr(grader, name), _MEMBERS):
+        setattr(insight, member, getattr(grader, member))
+    return insight

@@ -28,7 +28,7 @@ from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.matching.strings import shortened
-from waza_engine.lab.insight import Evidence, Insight, insight_of
+from waza_engine.lab.insight import Evidence, insight_of
 from waza_engine.lab.mutations import (
     FilesError,
     Kind,
@@ -499,29 +499,22 @@ class _Expectation(Grader[_List]):
     title = "Expectation"
     config_model: ClassVar = _List
     example = ""
+    evidence: ClassVar = frozenset[Evidence]({"answer"})
 
     def __init__(self, name: str, expected: Expected) -> None:
         super().__init__(name, _List())
-        self.expected = expected
-
-    def insight(self) -> _ExpectationInsight:
-        """Return the insight into the list."""
-        return _ExpectationInsight(self)
-
-    def grade(self, context: GradingContext) -> Verdict:
-        """Compare the answer with the strings of the list."""
-        (found,) = grade_expected(self.expected, context, (self.name,))
-        return Verdict(found.score, found.passed, found.feedback, checks=found.checks)
-
-
-class _ExpectationInsight(Insight[_Expectation]):
-    evidence = frozenset({"answer"})
+        self._expected = expected
 
     def samples(self, context: GradingContext) -> Samples:
         """Return the strings of the list, which are not patterns."""
         del context
-        texts = tuple(_texts(self.grader.name, self.grader.expected))
+        texts = tuple(_texts(self.name, self._expected))
         return Samples(texts[:MOST_SAMPLES], len(texts) <= MOST_SAMPLES)
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Compare the answer with the strings of the list."""
+        (found,) = grade_expected(self._expected, context, (self.name,))
+        return Verdict(found.score, found.passed, found.feedback, checks=found.checks)
 
 
 def built_expectations(task: TrialTask) -> Iterator[BuiltGrader]:

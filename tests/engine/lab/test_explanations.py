@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from waza_engine.graders.base import GradingContext, SkillInvocation, ToolCall, Usage
+from waza_engine.graders.base import (
+    Grader,
+    GraderConfig,
+    GradingContext,
+    SkillInvocation,
+    ToolCall,
+    Usage,
+    Verdict,
+)
 from waza_engine.graders.registry import create
 from waza_engine.lab.insight import Excerpt, Explanation, insight_of
 from waza_engine.spec.grader_entry import GraderEntry
@@ -294,3 +302,24 @@ def test_what_is_not_evaluated_has_no_value() -> None:
 def test_what_is_no_rule_has_no_explanation(kind: str, config: dict[str, Any], path: list[str]) -> None:
     grader = create(GraderEntry(type=kind, name="it", config=config))
     assert insight_of(grader).explain(TRIAL, tuple(path)) is None
+
+
+class OfPackage(Grader[GraderConfig]):
+    type = "of_a_package"
+    title = "Of a package"
+    config_model = GraderConfig
+    example = ""
+    evidence: ClassVar = frozenset({"files"})
+
+    def looks_at(self, workspace: Path) -> list[Path]:
+        return [workspace / "a"]
+
+    def grade(self, context: GradingContext) -> Verdict:
+        return Verdict(1.0, True, context.output)
+
+
+def test_a_grader_of_a_package_has_its_insight_itself(tmp_path: Path) -> None:
+    insight = insight_of(OfPackage("it", GraderConfig()))
+    assert insight.reads() == {"files"}
+    assert insight.looks_into(tmp_path) == [tmp_path / "a"]
+    assert insight.explain(TRIAL, ("x",)) is None
