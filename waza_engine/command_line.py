@@ -3,6 +3,8 @@
 The reader of the output may be gone (``| head -1``), the disk may be full, the terminal may support few
 characters, and standard streams may be closed.
 
+The command-line library and those below it have their own wording.
+
 Architecture invariant: light, as ``terminal`` is.
 """
 

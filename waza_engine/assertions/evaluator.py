@@ -2,6 +2,15 @@
 
 An assertion that hangs, exhausts memory or crashes the interpreter costs its worker, not the run: the worker
 is killed with all it started, that assertion is an error, and the following ones go to a new worker.
+
+A request to a worker is ``{"contexts", "assertions", "replay", "explain"?}``; each assertion is answered by a
+line ``{"passed", "error", "timed_out"?, "unusable"?}``, in one context after the other, with ``values`` and
+``decided`` when it is to be explained. Where a language takes several contexts, one may be the number of a
+trial that the worker has cached: ``keep`` sends it some by number, and ``forget`` are those that are no
+longer needed.
+
+Architecture invariant: a worker hands each evaluation the values as it received them. Changes that one makes
+to its lists and dicts are not seen by the next.
 """
 
 from __future__ import annotations

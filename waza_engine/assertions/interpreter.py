@@ -1,6 +1,6 @@
 """Evaluate expressions: a syntax tree becomes functions over frames, one method for each kind of node.
 
-A frame is a list: the frame around it, then the variables of its scope (``scopes.py``). The outermost frame
+A frame is a list: the frame around it, then the variables of its scope (``syntax.py``). The outermost frame
 holds the context and the names that the evaluation shares.
 
 Architecture invariant: there is no ``eval``, no ``compile``, and no default for a kind of node. The

@@ -2,6 +2,13 @@
 
 CPython 3.12 and 3.13 crash while they compile some twenty nested comprehensions, and what is compiled can be
 run. Light: the language server imports it too.
+
+The rules are those of ``eval(text, {"__builtins__": {}}, context)``: the context is seen at the top alone.
+Generators, lambdas and (before Python 3.12) the other comprehensions see their own names, those of enclosing
+ones, and the names that a walrus within a comprehension bound: these are shared by one evaluation.
+
+Architecture invariant: the messages of errors and the order of the checks are those of CPython's
+``symtable.c``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The process that evaluates assertions: a script for ``python -I -S -B``, never imported by the product.
 
-It speaks JSON lines. First line in: its settings (``workers.py``). Then a request ``{"contexts",
+It speaks JSON lines. First line in: its settings (``evaluator.py``). Then a request ``{"contexts",
 "assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and one line an assertion of each
 context, ``{"passed", "error", "observed"?, "unusable"?}``, with ``values`` and ``decided`` when it is to be
 explained; ``observed`` are the values of short parts of a false one, ``unusable`` one that no answer could

@@ -2,6 +2,9 @@
 
 A program is started for every turn, without a shell, in the task's workspace. Its output becomes the
 transcript while it runs; ``docs/compatibility.md`` lists the differences from the agent-eval-harness.
+
+It ends with its children: when it has answered, at its time limit, or when the run is cancelled. It is asked
+to end first and killed two seconds later at the latest.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ A task's trial gets the record of the task's trial with the same number: its out
 skill invocations, usage and duration, and the files of its workspace while they exist. Nothing is spent. A
 conversation is cut at the user's messages in the transcript; if it cannot be cut, all of it comes with the
 first turn, and every later turn has the last output.
+
+Result files are those of this engine and of upstream (``results/reading/recordings.py``). A transcript file
+holds the last trial of one task, a snapshot one trial.
 """
 
 from __future__ import annotations

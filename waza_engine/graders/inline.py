@@ -1,4 +1,9 @@
-"""The `inline` grader: a file of the suite judges one answer."""
+"""The `inline` grader: a file of the suite judges one answer.
+
+A ``.py`` file runs in the engine's Python. A module (``.ts .js .mjs .cjs``) runs in bun, else in Node.js,
+through ``module_grader.mjs``, which calls its ``grade``: out of this process, so a hanging or broken module
+costs its own grade. Everything else is started directly and must be executable.
+"""
 
 from __future__ import annotations
 

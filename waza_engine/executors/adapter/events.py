@@ -1,4 +1,11 @@
-"""Parse a line of an agent's output according to its adapter file."""
+"""Parse a line of an agent's output according to its adapter file.
+
+The small path language of adapter files.
+
+``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, or a literal word in single quotes. ``[*]`` ends the path: it
+gives the list, and what follows is left out. There are no filters, no slices and no negative numbers. Missing
+values are None, and so is null.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 A JSON object may be inside prose or a code fence; with several, the last one that holds a rating counts. The
 field is the one that the rubric names, ``overall_score``, ``score``, ``overall`` or ``rating``, a single
 ``…_score``, else the mean of the numbers of all criteria.
+
+Ranges (`Score: 3-4`) and limits (`Maximum score: 5`) are not ratings.
 """
 
 from __future__ import annotations

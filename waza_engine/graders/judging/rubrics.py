@@ -3,6 +3,11 @@
 How a rubric is recognized: a path ends in ``.md`` or ``.yaml``, starts with ``.``, ``/`` or ``~``, or
 contains a separator; another single word is the name of a built-in rubric; everything else is the rubric
 itself.
+
+The shapes are those of upstream's eight files: three of ``score_normalization``, two of ``rating_levels``,
+and an answer described by ``output_schema`` or ``output_format``. Keys with free content
+(``evaluation_criteria``, ``chain_of_thought``) may hold strings, lists or mappings; the judge reads them as
+Markdown.
 """
 
 from __future__ import annotations

@@ -1,5 +1,15 @@
 """JSON Schemas that authors write: compiled without ever touching the network, patterns bounded in time.
 
+Its list is the same for every draft: it has ``uuid``, ``duration``, ``period`` and ``semver``, and nothing
+that begins with ``idn-``. Most are checked by a library; those that it lacks or checks differently are
+implemented here.
+
+JSON Schema keywords that upstream's validator reads differently from the Python library.
+
+Patterns are those of the graders and bounded in time, decimals are exact (``0.3`` is a multiple of ``0.1``),
+``1.0`` is an integer and ``dependencies`` are checked in every draft. Every keyword keeps to the allowance of
+its ``bounded_check``.
+
 Architecture invariant: a remote ``$ref`` is rejected, never fetched; a ``$ref`` to a file must lie next to
 the eval file.
 """

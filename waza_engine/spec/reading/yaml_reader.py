@@ -3,6 +3,9 @@
 Only the first document counts; duplicate keys are rejected; numbers keep their source text, so that a string
 field gets ``1.0`` and not ``1``.
 
+A file nested a thousand levels deep, an anchor that multiplies itself or text that is not YAML gives one
+``YamlFaultError``.
+
 Architecture invariant: no constructor of the YAML library runs. Values come from the event stream through the
 one scalar resolver that the editor uses too, so nothing in a file can build anything but plain data.
 """
