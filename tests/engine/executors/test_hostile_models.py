@@ -122,7 +122,7 @@ def test_calls_of_tools_without_end_are_refused(monkeypatch: pytest.MonkeyPatch,
 def test_headers_without_end_are_refused(tmp_path: Path) -> None:
     endless = without_end(b"HTTP/1.1 200 OK\r\n", b"X-Y: " + b"z" * 1_000 + b"\r\n")
     with hostile_peer(lambda _: endless) as peer, openai_executor(f"{peer.url}/v1") as executor:
-        with pytest.raises(ExecutorError, match="broke before|did not finish"):
+        with pytest.raises(ExecutorError, match=r"broke before|did not finish"):
             ask(executor, "Hello", tmp_path, timeout_seconds=1.0)
         assert peer.sent < 20_000_000
 
