@@ -25,7 +25,6 @@ PROTOCOL = SERVER / "protocol"
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
     "waza_engine.boundary",
-    "waza_engine.byte_code",
     "waza_engine.files",
     "waza_engine.frozen",
     "waza_engine.later_patterns",
@@ -41,22 +40,18 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.usable_text",
     "waza_engine.vocabulary",
     "waza_engine.spec.reading.csv_table",
-    "waza_engine.spec.reading.file_names",
+    "waza_engine.spec.reading.searched_folders",
     "waza_engine.spec.reading.grader_packages",
     "waza_engine.spec.executors",
     "waza_engine.spec.json_schema_dialects",
     "waza_engine.spec.pattern_syntax",
     "waza_engine.spec.skill_requirements",
     "waza_engine.spec.program_files",
-    "waza_engine.spec.rubric_paths",
     "waza_engine.spec.reading.scalars",
-    "waza_engine.spec.reading.searched_folders",
     "waza_engine.spec.reading.task_globs",
     "waza_engine.spec.reading.yaml_events",
     "waza_engine.spec.reading.yaml_faults",
-    "waza_engine.assertions.members",
     "waza_engine.assertions.names",
-    "waza_engine.assertions.scopes",
     "waza_engine.assertions.syntax",
     "waza_engine.processes.trees",
     "waza_engine.results.codec.commits",
@@ -130,7 +125,7 @@ def _is_mutable(value: ast.expr | None) -> bool:
 
 
 def test_the_folder_of_the_graders_lists_the_grader_types() -> None:
-    shared = {"__init__", "base", "config", "explanation", "paths", "registry"}
+    shared = {"__init__", "base", "config", "paths", "registry"}
     files = {path.stem for path in (ENGINE / "graders").glob("*.py")}
     assert files - shared == set(BUILT_IN_TYPES)
 
@@ -678,11 +673,9 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
-    "waza_engine/executors/packages.py": "the receipt of this program's own installation",
-    "waza_engine/graders/judging/markdown_rubric.py": "the real path of a rubric that was found inside",
+    "waza_engine/executors/registry.py": "the receipt of this program's own installation",
     "waza_engine/graders/judging/rubrics.py": "the real path of a rubric that was found inside",
-    "waza_engine/graders/judging/yaml_rubric.py": "the real path of a rubric that was found inside",
-    "waza_engine/graders/programs/launchers.py": "the beginning of a program that is about to be started",
+    "waza_engine/graders/inline.py": "the beginning of a program that is about to be started",
     "waza_engine/mcp/mocks.py": "a file of the engine's own in a temporary folder",
     "waza_engine/results/writing/rescue.py": "the user's state, and a new temporary folder",
     "waza_engine/results/writing/store.py": "a path that a person has named",
@@ -696,9 +689,9 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/scaffold/suite.py": "the skill that a person has named",
     "waza_engine/spec/loading.py": "the eval file",
     "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
-    "waza_engine/spec/reading/kept_contents.py": "what `read_workspace_file` has found inside",
+    "waza_engine/spec/reading/file_cache.py": "what `read_workspace_file` has found inside",
     "waza_engine/spec/reading/yaml_reader.py": "the eval file",
-    "waza_engine/strength/files.py": "a new temporary folder",
+    "waza_engine/lab/mutations.py": "a new temporary folder",
     "waza_engine/user_state.py": "the user's state",
     "server/waza_language_server/fix.py": "the file that was checked, replaced if it is the same still",
     "server/waza_language_server/project/disk.py": "the mark at the beginning of a file that is open",
@@ -717,14 +710,12 @@ _OPENERS = {
 
 
 LISTS_OR_MAKES = {
-    "waza_engine/byte_code.py": "its own cache",
     "waza_engine/commands/records.py": "the folder that a person has named",
     "waza_engine/executors/adapter/command_line.py": "the workspace; links are copied as links",
     "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",
     "waza_engine/executors/command.py": "the workspace",
     "waza_engine/executors/command_shim.py": "a temporary folder of the run",
-    "waza_engine/executors/recorded_answers.py": "what is listed is asked of the boundary",
-    "waza_engine/executors/replay.py": "workspaces that the engine has made",
+    "waza_engine/executors/replay.py": "workspaces of the engine; the boundary says what is listed",
     "waza_engine/files.py": "this is the one place",
     "waza_engine/graders/judging/rubrics.py": "data of the package",
     "waza_engine/mcp/mocks.py": "a folder that was found inside, and a temporary one",
@@ -751,7 +742,7 @@ LISTS_OR_MAKES = {
     "waza_engine/spec/reading/suite_files.py": "a folder of which its caller has asked the boundary",
     "waza_engine/spec/reading/task_globs.py": "where nobody hands it another way to list",
     "waza_engine/spec/skill_file.py": "a folder of which its caller has asked the boundary",
-    "waza_engine/strength/files.py": "a new temporary folder",
+    "waza_engine/lab/mutations.py": "a new temporary folder",
     "server/waza_language_server/check.py": "below a folder that a person has named, links asked one by one",
     "server/waza_language_server/diagnostics_page.py": "a temporary folder",
     "server/waza_language_server/fix.py": "the file that it has made",

@@ -13,16 +13,17 @@ import pytest
 
 from tests.platforms import loaded_as_on_windows, pretend
 from waza_engine import boundary, end_of_input, files, user_state
+from waza_engine.assertions import evaluator as assertion_workers
 from waza_engine.assertions import worker as assertion_worker
-from waza_engine.assertions import workers as assertion_workers
 from waza_engine.boundary import Boundary
 from waza_engine.commands import command_words
 from waza_engine.executors import command_shim
 from waza_engine.executors.chat import workspace_tools
 from waza_engine.executors.copilot import runtime
+from waza_engine.graders import inline as launchers
 from waza_engine.graders import paths
-from waza_engine.graders.programs import launchers
-from waza_engine.processes import guard, supervisor, trees, workers
+from waza_engine.processes import scope as guard
+from waza_engine.processes import supervisor, trees, workers
 from waza_engine.runs.agent import command_mocks
 from waza_engine.spec.reading import task_globs
 from waza_language_server.embedded.glob import tokens

@@ -6,7 +6,6 @@ needs.
 
 from __future__ import annotations
 
-import waza_engine.byte_code  # pyright: ignore[reportUnusedImport] - before all else
 import waza_engine.early_interruption  # noqa: F401  # pyright: ignore[reportUnusedImport] - before what loads long
 
 # isort: split

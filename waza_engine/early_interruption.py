@@ -4,7 +4,7 @@ Until ``carry_out`` (``command_line.py``) handles interruptions, Python would pr
 was interrupted. This only applies to a process that begins with the command: one that has loaded more than
 that, a test for example, has its own handling, and so has a shell whose background jobs ignore interruptions.
 
-Architecture invariant: imported right after ``byte_code.py``, and imports nothing that takes time.
+Architecture invariant: imported before everything else, and imports nothing that takes time.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from tests.live.equality import Compared, compare_recorded
 from tests.shared_corpus import needs_corpus
 from waza_engine.commands.regraded import TaskReport, graded
 from waza_engine.commands.strength import measured
+from waza_engine.lab.measuring import GraderStrength
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.strength.measuring import GraderStrength
 
 pytestmark = [pytest.mark.check, needs_corpus]
 

@@ -23,8 +23,7 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.scaffold.files import write_files
-from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.files import ScaffoldError, write_files
 from waza_engine.spec.problems import SuiteFileError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes links")

@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import GraderConfig
 from waza_engine.spec.fields import WholeNumber
 from waza_engine.graders.registry import register
 

@@ -9,12 +9,12 @@ import pytest
 
 from tests.live.bed import TASK, passes_by_task, recorded_bed
 from waza_engine.commands.live import LiveSessions
+from waza_engine.lab.live.rules import read_trial
+from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.work import LiveRequest
+from waza_engine.lab.new_graders import NewGrader, new_graders
 from waza_engine.masking import read_environment
 from waza_engine.results.reports.trial_page import trial_page
-from waza_engine.runs.live.reading import read_trial
-from waza_engine.runs.live.session import LiveSession
-from waza_engine.runs.live.work import LiveRequest
-from waza_engine.scaffold.recorded_grader import NewGrader, new_graders
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.actions.new_graders import NewGrader as Offered

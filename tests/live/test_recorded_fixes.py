@@ -13,9 +13,9 @@ import pytest
 from tests.live.bed import passes_by_task, recorded_bed
 from tests.live.edits import entry
 from waza_engine.commands.live import fix_document
-from waza_engine.runs.live.repairing import recorded_fixes
-from waza_engine.runs.live.session import LiveSession
-from waza_engine.runs.live.work import LiveRequest
+from waza_engine.lab.live.rules import recorded_fixes
+from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.work import LiveRequest
 from waza_engine.steps import finished
 from waza_language_server.features.actions.recorded_fixes import file_fix, title_of
 from waza_language_server.features.actions.recorded_fixes import recorded_fixes as as_actions

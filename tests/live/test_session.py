@@ -17,8 +17,8 @@ import pytest
 from tests.engine.serve.client import Engine
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.runs.live.session import LiveSession
-from waza_engine.runs.live.work import LiveRequest, LiveVerdicts
+from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.work import LiveRequest, LiveVerdicts
 
 pytestmark = pytest.mark.check
 

@@ -8,11 +8,10 @@ import pytest
 
 from tests.engine.serve.client import Engine
 from tests.live.bed import recorded_bed
+from waza_engine.lab.live.rules import read_trial
+from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.work import LiveRequest, LiveTrial
 from waza_engine.results.reports.trial_page import TrialPage, trial_page
-from waza_engine.runs.live.parts import LiveTrial
-from waza_engine.runs.live.reading import read_trial
-from waza_engine.runs.live.session import LiveSession
-from waza_engine.runs.live.work import LiveRequest
 
 pytestmark = pytest.mark.check
 
@@ -137,7 +136,7 @@ def test_nothing_is_told_while_a_newer_edit_waits(
     def edited_meanwhile(trial: LiveTrial) -> None:
         session.take({suite[0]: suite[0].read_text("utf-8")})
 
-    monkeypatch.setattr("waza_engine.runs.live.reading.verdict_of", edited_meanwhile)
+    monkeypatch.setattr("waza_engine.lab.live.rules.verdict_of", edited_meanwhile)
     assert read_trial(session, "t0", 1) is None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from tests.engine.strength.recorded import trial, write_record
+from tests.engine.lab.recorded import trial, write_record
 from tests.protocol.editor import editing, write_suite
 from tests.protocol.workspace import opened
 

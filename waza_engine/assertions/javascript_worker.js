@@ -1,5 +1,5 @@
 // Evaluates JavaScript assertions for `code` graders; started once, used for many graders. It speaks the JSON lines that
-// `workers.py` describes. One fresh `vm` context serves the assertions of one grader, so declarations persist among them and
+// `evaluator.py` describes. One fresh `vm` context serves the assertions of one grader, so declarations persist among them and
 // nowhere else; the value of the last statement counts. Replies are written through the descriptor, no name of Node.js is in
 // a context, and what an error of Node.js itself leads to is frozen.
 "use strict";

@@ -93,7 +93,7 @@ class Parts:
         return value
 
     def told(self) -> dict[str, Any]:
-        """Return ``values``, pairs of a part and its value, and ``decided`` (``workers.py``)."""
+        """Return ``values``, pairs of a part and its value, and ``decided`` (``evaluator.py``)."""
         shown: dict[str, str] = {}
         order = sorted(self._values, key=lambda number: self._places[number])
         for number in order:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, cast
 
-from waza_engine.assertions.members import (
+from waza_engine.assertions.names import (
     CALLABLE_TYPES,
     ITERATION,
     MEMBERS,

@@ -1,6 +1,6 @@
 """The process that evaluates assertions: a script for ``python -I -S -B``, never imported by the product.
 
-It speaks JSON lines. First line in: its settings (``workers.py``). Then a request ``{"contexts",
+It speaks JSON lines. First line in: its settings (``evaluator.py``). Then a request ``{"contexts",
 "assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and one line an assertion of each
 context, ``{"passed", "error", "observed"?, "unusable"?}``, with ``values`` and ``decided`` when it is to be
 explained; ``observed`` are the values of short parts of a false one, ``unusable`` one that no answer could
@@ -32,10 +32,9 @@ from typing import Any, BinaryIO
 # Isolated, a script does not find the package that it belongs to.
 sys.path.append(__file__.rsplit(os.sep, 3)[0])
 from waza_engine.assertions.interpreter import Expression
-from waza_engine.assertions.members import RefusedError, is_refused_attribute
+from waza_engine.assertions.names import RefusedError, is_refused_attribute
 from waza_engine.assertions.parts import Parts, is_repeatable
-from waza_engine.assertions.scopes import RefusedSyntaxError
-from waza_engine.assertions.syntax import check_expression, parse_expression
+from waza_engine.assertions.syntax import RefusedSyntaxError, check_expression, parse_expression
 from waza_engine.assertions.values import MemoryLimit, load_encodings, names_for_assertions
 
 sys.path.pop()

@@ -17,7 +17,7 @@ from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reports.comparison import comparison
 from waza_engine.results.reports.words import VERDICT_WORDS
-from waza_engine.scoring.paired import SIGNIFICANT
+from waza_engine.scoring.statistics import SIGNIFICANT
 from waza_engine.terminal import complain, say_json
 
 _NOTHING = 1e-9

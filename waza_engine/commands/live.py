@@ -25,14 +25,13 @@ from waza_engine.commands.parameters import (
 )
 from waza_engine.commands.regraded import grader_answer
 from waza_engine.files import from_home
-from waza_engine.graders.explanation import FileProposal, RulePath
+from waza_engine.lab.insight import FileProposal, RulePath
+from waza_engine.lab.live.rules import ExplainedRule, RecordedFix, explained, recorded_fixes
+from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.work import LiveRequest, LiveTask, LiveVerdicts
 from waza_engine.masking import masked
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.task_scores import grader_result
-from waza_engine.runs.live.explaining import ExplainedRule, explained
-from waza_engine.runs.live.repairing import RecordedFix, recorded_fixes
-from waza_engine.runs.live.session import LiveSession
-from waza_engine.runs.live.work import LiveRequest, LiveTask, LiveVerdicts
 
 MOST_SESSIONS = 8
 MOST_FILES = 200
@@ -139,8 +138,8 @@ class LiveSessions:
         ``task`` is its key, ``trial`` counts from 1. An empty answer: there is none, or nothing to read.
         ``marks`` count characters of the ``text``. Raises what loading the suite does.
         """
+        from waza_engine.lab.live.rules import read_trial
         from waza_engine.results.reports.trial_page import trial_page
-        from waza_engine.runs.live.reading import read_trial
 
         only_known(params, ("session", "task", "trial"))
         session, number = self._known(given_text(params, "session")), given_count(params, "trial")
@@ -157,7 +156,7 @@ class LiveSessions:
 
         ``task`` and ``trial`` are those of ``live.trial``. Raises what loading the suite does.
         """
-        from waza_engine.scaffold.recorded_grader import new_graders
+        from waza_engine.lab.new_graders import new_graders
 
         only_known(params, ("session", "task", "trial", "text"))
         session, number = self._known(given_text(params, "session")), given_count(params, "trial")

@@ -15,9 +15,8 @@ from waza_engine.commands.parameters import (
     only_known,
     refused,
 )
-from waza_engine.scaffold.files import check_free, write_content, write_files
+from waza_engine.scaffold.files import ScaffoldError, check_free, write_content, write_files
 from waza_engine.scaffold.grader import with_grader
-from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.suite import EVAL_NAME, new_suite
 from waza_engine.scaffold.task import new_task, why_no_task
 

@@ -54,8 +54,7 @@ def new_suite_command(
 
     Exit code 0: written. 2: the suite cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.files import write_files
-    from waza_engine.scaffold.problems import ScaffoldError
+    from waza_engine.scaffold.files import ScaffoldError, write_files
     from waza_engine.scaffold.suite import DEFAULT_MODEL, new_suite
 
     try:
@@ -89,8 +88,7 @@ def new_task_command(
 
     Exit code 0: written. 2: the task cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.files import write_files
-    from waza_engine.scaffold.problems import ScaffoldError
+    from waza_engine.scaffold.files import ScaffoldError, write_files
     from waza_engine.scaffold.task import new_task
 
     if from_task:
@@ -108,7 +106,7 @@ def new_task_command(
 def _save_recorded(identifier: str, suite: Path, task: str, *, as_json: bool) -> None:
     from waza_engine.runs.loading.discovery import eval_file_of
     from waza_engine.runs.loading.suite import SuiteError
-    from waza_engine.scaffold.problems import ScaffoldError
+    from waza_engine.scaffold.files import ScaffoldError
     from waza_engine.scaffold.recorded_task import save_recorded
 
     try:
@@ -139,9 +137,8 @@ def new_grader_command(
 
     Exit code 0: printed or added. 2: the grader cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.files import write_content
+    from waza_engine.scaffold.files import ScaffoldError, write_content
     from waza_engine.scaffold.grader import grader_entry, with_grader
-    from waza_engine.scaffold.problems import ScaffoldError
 
     try:
         if to is None:

@@ -11,7 +11,7 @@ from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.loading.discovery import eval_file_of, eval_files
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.spec.reading.file_names import EVAL_NAMES
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 
 RUN_FIRST = "run it first"
 """The advice for a suite without results, outside a command line."""

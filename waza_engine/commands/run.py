@@ -42,11 +42,11 @@ from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.scoring.paired import SIGNIFICANT, paired_p
-from waza_engine.scoring.recommendation import ModelFigures, Recommendation, price_decides, settled
-from waza_engine.scoring.recommendation import recommend as recommend_model
+from waza_engine.scoring.impact import ModelFigures, Recommendation, price_decides, settled
+from waza_engine.scoring.impact import recommend as recommend_model
+from waza_engine.scoring.statistics import SIGNIFICANT, paired_p
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.file_names import EVAL_NAMES
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.terminal import complain
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]

@@ -13,6 +13,26 @@ from waza_engine.commands.grade import with_files
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.executors.base import Cancellation
+from waza_engine.lab.labels import (
+    JudgedCase,
+    LabelledCase,
+    LabelsError,
+    check_tasks,
+    judge_labelled,
+    labelled_document,
+    labelled_summary,
+    open_sentence,
+    otherwise_sentences,
+    read_labels,
+)
+from waza_engine.lab.measuring import (
+    GraderStrength,
+    finding_sentence,
+    measure,
+    rejected_sentence,
+    strength_document,
+    weak_check_sentence,
+)
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.limits.bounded import CancelledRunError
@@ -21,21 +41,6 @@ from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.strength.document import (
-    finding_sentence,
-    rejected_sentence,
-    strength_document,
-    weak_check_sentence,
-)
-from waza_engine.strength.labelled import JudgedCase, judge_labelled
-from waza_engine.strength.labelled_document import (
-    labelled_document,
-    labelled_summary,
-    open_sentence,
-    otherwise_sentences,
-)
-from waza_engine.strength.labels import LabelledCase, LabelsError, check_tasks, read_labels
-from waza_engine.strength.measuring import GraderStrength, measure
 from waza_engine.terminal import complain, say_json
 from waza_engine.vocabulary import shown_grader
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from waza_engine.executors.command_shim import SESSION_VARIABLE
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.vocabulary import PaidAnswer, SkillInvocation, ToolCall, Usage
@@ -198,3 +200,13 @@ class Reaching(Protocol):
     def reach(self) -> None:
         """Return within seconds; raise ``ExecutorError`` when nothing answers, or the key is rejected."""
         ...
+
+
+def environment_with(commands: MockedCommands | None, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables to set besides those inherited, so that mocked programs are found first."""
+    if commands is None:
+        return {}
+    name = next((name for name in inherited if name.upper() == "PATH"), "PATH")
+    known = [inherited[name]] if inherited.get(name) else []
+    changed = {name: os.pathsep.join([str(commands.folder), *known])}
+    return changed if commands.session is None else {**changed, SESSION_VARIABLE: str(commands.session)}

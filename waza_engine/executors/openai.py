@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
+
+import openai
 
 from waza_engine.executors.base import (
     Cancellation,
@@ -20,21 +23,101 @@ from waza_engine.executors.base import (
     ExecutionResponse,
     ExecutorError,
     ExecutorSettings,
+    environment_with,
 )
-from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome
-from waza_engine.executors.chat.clean_text import clean
-from waza_engine.executors.chat.mcp_tools import mcp_tools
-from waza_engine.executors.chat.provider import KEY_VARIABLE, find_endpoint
-from waza_engine.executors.chat.reaching import check_endpoint
-from waza_engine.executors.chat.skill_tool import skill_folders, skill_tools
+from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome, skill_folders, skill_tools
+from waza_engine.executors.chat.errors import KEY_VARIABLE, find_endpoint, never_connected, no_connection
 from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
-from waza_engine.executors.chat.wire import Connection
+from waza_engine.executors.chat.wire import Connection, clean
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
-from waza_engine.executors.mocked_commands import environment_with
 from waza_engine.executors.registry import register
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.mcp.mocks import MockError, MockServer, mock_behind, steps_folder
+from waza_engine.mcp.servers import shown_name
 from waza_engine.peers.proxies import network_fault
 from waza_engine.vocabulary import CANCELLED
+
+if TYPE_CHECKING:
+    from waza_engine.mcp.client import McpTools
+
+
+SECONDS = 5.0
+
+
+def check_endpoint(connection: Connection) -> None:
+    """Return if the server answers at all, unless it rejects the key.
+
+    Servers need not have such a list, and keys may be too narrow for it. Raises ``ExecutorError``.
+    """
+    endpoint = connection.endpoint
+    try:
+        connection.probe(SECONDS)
+    except openai.AuthenticationError as error:
+        if endpoint.key and "scope" not in error.response.text:
+            host, variable = f"`{endpoint.host}`", endpoint.key_variable
+            raise ExecutorError(f"{host} does not accept the key in `{variable}`") from None
+    except Exception as error:  # noqa: BLE001 - it may be slow, or know one address only: the first call tells
+        if never_connected(error):
+            raise ExecutorError(str(no_connection(error, endpoint)), transient=True) from None
+
+
+def mcp_tools(request: ExecutionRequest, brake: Brake, deadline: float) -> list[Tool]:
+    """Connect to the servers for one turn and return their tools; the brake ends the connections.
+
+    Mocks are called without a server. Raises ``ExecutorError`` for a server that cannot be used: without its
+    tools the answer means nothing.
+    """
+    tools: list[Tool] = []
+    servers: dict[str, Mapping[str, Any]] = {}
+    for name, server in request.mcp_servers.items():
+        mock = mock_behind(server)
+        if mock is None:
+            servers[name] = server
+        else:
+            taken = steps_folder(mock[1], request.workspace / request.workdir)
+            tools += _tools_of_mock(name, mock[0], taken)
+    return [*tools, *_tools_of_servers(servers, request, brake, deadline)] if servers else tools
+
+
+def _tools_of_mock(name: str, mock: MockServer, taken: Path) -> list[Tool]:
+    return [
+        Tool(shown_name(name, tool), made.description, made.input_schema, _asking(mock, tool, taken))
+        for tool, made in mock.tools.items()
+    ]
+
+
+def _asking(mock: MockServer, tool: str, taken: Path) -> Callable[[Mapping[str, Any]], ToolOutcome]:
+    def call(arguments: Mapping[str, Any]) -> ToolOutcome:
+        try:
+            return ToolOutcome(mock.answer(tool, arguments, taken))
+        except MockError as error:
+            return ToolOutcome(str(error), success=False)
+
+    return call
+
+
+def _tools_of_servers(
+    servers: Mapping[str, Mapping[str, Any]], request: ExecutionRequest, brake: Brake, deadline: float
+) -> list[Tool]:
+    # The library takes a second to load, and few suites need it.
+    from waza_engine.mcp.client import McpError, McpTools
+
+    try:
+        connected = McpTools(servers, request.workspace, brake.scope, deadline, brake.also)
+    except McpError as error:
+        raise ExecutorError(str(error)) from None
+    return [
+        Tool(name, description, parameters, _calling(connected, name))
+        for name, description, parameters in connected.listed()
+    ]
+
+
+def _calling(connected: McpTools, name: str) -> Callable[[Mapping[str, Any]], ToolOutcome]:
+    def call(arguments: Mapping[str, Any]) -> ToolOutcome:
+        result = connected.call(name, arguments)
+        return ToolOutcome(result.text, success=not result.failed)
+
+    return call
 
 
 @register

@@ -2,20 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath
-from waza_engine.graders.matching.explaining import explained_sequence
-from waza_engine.graders.matching.proposing import proposed_sequence
-from waza_engine.graders.matching.sequences import Order, agreement, follows, why_not
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import ListOf, Text
 from waza_engine.vocabulary import Check
+
+Order = Literal["exact", "in_order", "any_order"]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Order-blind agreement of two sequences, counting repetitions; every number is 0..1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def agreement(wanted: Sequence[str], actual: Sequence[str]) -> Agreement:
+    """Compare two sequences as multisets."""
+    hits = (Counter(wanted) & Counter(actual)).total()
+    precision = hits / len(actual) if actual else 0.0
+    recall = hits / len(wanted) if wanted else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    return Agreement(precision, recall, f1)
+
+
+def follows(order: Order, wanted: Sequence[str], actual: Sequence[str]) -> bool:
+    """Return whether the recorded sequence has the wanted names in the wanted order."""
+    if order == "exact":
+        return list(wanted) == list(actual)
+    if order == "any_order":
+        return Counter(wanted) <= Counter(actual)
+    remaining = iter(actual)
+    return all(name in remaining for name in wanted)
+
+
+def why_not(order: Order, what: str, wanted: Sequence[str], actual: Sequence[str]) -> str:
+    """Return the sentence for a sequence that does not follow; ``what`` is "actions" or "skills"."""
+    got = f"got {', '.join(actual) or 'none'}"
+    if order == "exact":
+        return f"expected exactly the {what} {', '.join(wanted)}; {got}"
+    if order == "in_order":
+        return f"the {what} {', '.join(wanted)} do not appear in this order; {got}"
+    missing = Counter(wanted) - Counter(actual)
+    counts = [f"{name} (needed {Counter(wanted)[name]}, got {Counter(actual)[name]})" for name in missing]
+    return f"missing {what}: {', '.join(counts)}"
+
 
 _ORDERS: dict[str, Order] = {
     "exact_match": "exact",
@@ -70,7 +110,6 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
     type = "action_sequence"
     title = "Action sequence"
     config_model = ActionSequenceConfig
-    evidence = frozenset({"tool calls"})
     example = """\
 - type: action_sequence
   name: edit_then_test
@@ -108,17 +147,3 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
                 ),
             ),
         )
-
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Compare the expected sequence with the real one."""
-        if path[:1] not in (("expected_actions",), ("matching_mode",)) or context.tool_calls is None:
-            return None
-        actual = [call.name for call in context.tool_calls]
-        return explained_sequence(self.config.expected_actions, actual, "actions")
-
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose the sequence as it was."""
-        if path[:1] == ("expected_actions",):
-            actual = [[call.name for call in context.tool_calls or ()] for context in contexts]
-            wanted = self.config.expected_actions
-            yield from proposed_sequence(("expected_actions",), wanted, actual, "actions")

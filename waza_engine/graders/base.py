@@ -26,10 +26,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from waza_engine.frozen import frozen
-from waza_engine.graders.config import GraderConfig
+from waza_engine.spec.block import Block
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check as Check
 from waza_engine.vocabulary import ModelUsage as ModelUsage
@@ -38,19 +38,17 @@ from waza_engine.vocabulary import ToolCall as ToolCall
 from waza_engine.vocabulary import Usage as Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
-    from waza_engine.assertions.kept_trials import TrialNames
-    from waza_engine.graders.explanation import Explanation, FileProposal, Proposal, RulePath
+    from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, TrialNames
     from waza_engine.graders.judging.judge import Judge
-    from waza_engine.graders.matching.samples import Samples
 
 
-Evidence = Literal[
-    "answer", "json", "tool calls", "transcript", "skills", "files", "usage", "duration", "prompt"
-]
-"""The parts of a trial that can decide a verdict; ``json`` is the shape of a JSON answer."""
+class GraderConfig(Block):
+    """Base of every grader's ``config`` block, and of the blocks inside it."""
+
+    _without_one: ClassVar[str] = "nothing to check: "
+    marks_nullable: ClassVar[bool] = False
 
 
 class GraderError(Exception):
@@ -146,8 +144,8 @@ class Grader(ABC, Generic[ConfigT]):
     * ``evaluates``: it evaluates expressions of the suite in a worker.
     * ``reviewed``: a person gives the verdict, again for each answer, so it is never taken from a cache.
     * ``judges_tool_choice``: a pass says that the agent chose its tools well; comparisons count how many do.
-    * ``evidence``: the only parts of a trial that decide its verdict; None if unknown, and then its mutation
-      score is not measured.
+    * ``judges_skill_use``: it compares the skills that the agent used, so it cannot grade if an executor does
+      not report them.
     """
 
     type: ClassVar[str]
@@ -165,7 +163,7 @@ class Grader(ABC, Generic[ConfigT]):
     evaluates: ClassVar[bool] = False
     reviewed: ClassVar[bool] = False
     judges_tool_choice: ClassVar[bool] = False
-    evidence: ClassVar[frozenset[Evidence] | None] = None
+    judges_skill_use: ClassVar[bool] = False
 
     def __init__(self, name: str, config: ConfigT) -> None:
         self.name = name
@@ -199,49 +197,6 @@ class Grader(ABC, Generic[ConfigT]):
         """
         del suite_directory, files
         return ()
-
-    def reads(self) -> frozenset[Evidence] | None:
-        """Return the parts of a trial that decide this grader's verdict, with its configuration."""
-        return self.evidence
-
-    def samples(self, context: GradingContext) -> Samples | None:
-        """Return strings that this grader may want or forbid, to find out whether it notices them.
-
-        None means the strings of the configuration, and strings that match its patterns.
-        """
-        del context
-        return None
-
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Explain the result of the rule at a path of the configuration in one trial, None without one.
-
-        It is called for the trials of a record, when the user hovers over the rule. Raises ``GraderError``.
-        """
-        del context, path
-        return None
-
-    def propose(
-        self, contexts: Sequence[GradingContext], path: RulePath
-    ) -> Iterable[Proposal | FileProposal]:
-        """Propose changes with which the rule at a path passes on more of some trials, nearest first.
-
-        Each is tried on the trials before it is offered. Raises ``GraderError``.
-        """
-        del contexts, path
-        return ()
-
-    def looks_at(self, workspace: Path) -> Sequence[Path] | None:
-        """Return the places in a workspace that decide a verdict, None when they are not known."""
-        del workspace
-        return None
-
-    def looks_into(self, workspace: Path) -> Sequence[Path] | None:
-        """Return those of these places at which the content of a file decides, too."""
-        return self.looks_at(workspace)
-
-    def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
-        """Return the contexts of the trials to grade next, with results computed for all of them together."""
-        return contexts
 
     @abstractmethod
     def grade(self, context: GradingContext) -> Verdict:

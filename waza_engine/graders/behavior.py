@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.counting import counted
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath
-from waza_engine.graders.matching.explaining import explained_limit, explained_name
-from waza_engine.graders.matching.proposing import proposed_most, proposed_names
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import Limit, ToolNameList
-from waza_engine.vocabulary import Check, Usage
+from waza_engine.vocabulary import Check
 
 
 class BehaviorConfig(GraderConfig):
@@ -92,7 +87,6 @@ class BehaviorGrader(Grader[BehaviorConfig]):
     type = "behavior"
     title = "Behavior"
     config_model = BehaviorConfig
-    evidence = frozenset({"tool calls", "usage", "duration"})
     example = """\
 - type: behavior
   name: efficient
@@ -126,53 +120,6 @@ class BehaviorGrader(Grader[BehaviorConfig]):
         if tokens is not None:
             details["tokens_total"] = tokens
         return verdict_of_checks(checks, all_passed="All behavior checks passed", **details)
-
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return the observed value for a limit, or the called tools."""
-        config, usage = self.config, context.usage
-        used = [call.name for call in context.tool_calls or ()]
-        match path:
-            case ("max_tool_calls",) if config.max_tool_calls:
-                return explained_limit(len(used), config.max_tool_calls, "tool calls")
-            case ("max_tokens",) if config.max_tokens:
-                return explained_tokens(usage, config.max_tokens)
-            case ("max_duration_ms",) if config.max_duration_ms:
-                return explained_limit(context.duration_ms, config.max_duration_ms, "milliseconds")
-            case ("required_tools" | "forbidden_tools" as key, int(index)):
-                names: Sequence[str] = getattr(config, key)
-                return explained_name(names[index], used, "tool calls")
-            case _:
-                return None
-
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose limits as they were observed, and tools as they are called."""
-        config = self.config
-        used = [[call.name for call in context.tool_calls or ()] for context in contexts]
-        match path:
-            case ("max_tool_calls",) if config.max_tool_calls:
-                yield from proposed_most(path, config.max_tool_calls, [len(names) for names in used])
-            case ("max_tokens",) if config.max_tokens:
-                yield from proposed_most(path, config.max_tokens, tokens_of(contexts))
-            case ("max_duration_ms",) if config.max_duration_ms:
-                lasted = [context.duration_ms for context in contexts]
-                yield from proposed_most(path, config.max_duration_ms, lasted)
-            case ("required_tools", int(index)):
-                yield from proposed_names(path, config.required_tools[index], used)
-            case _:
-                pass
-
-
-def tokens_of(contexts: Sequence[GradingContext]) -> list[int]:
-    """Return how many tokens each trial took whose usage was reported."""
-    usages = (context.usage for context in contexts)
-    return [usage.input_tokens + usage.output_tokens for usage in usages if usage is not None]
-
-
-def explained_tokens(usage: Usage | None, limit: int) -> Explanation:
-    """Explain the token limit."""
-    if usage is None:
-        return Explanation("–", ("the executor reported no token usage, so the limit was not checked",))
-    return explained_limit(usage.input_tokens + usage.output_tokens, limit, "tokens")
 
 
 def at_most(key: str, actual: int, limit: int, unit: str) -> Check:

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
-from waza_engine.assertions.workers import MissingInterpreterError
+from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, MissingInterpreterError
 from waza_engine.graders.base import (
-    Evidence,
     Grader,
+    GraderConfig,
     GraderError,
     GradingContext,
     Verdict,
     verdict_of_checks,
 )
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import MOST_VALUES, Explanation, Proposal, RulePath, shortened
-from waza_engine.graders.matching.proposing_assertions import proposed_assertions
-from waza_engine.graders.matching.samples import Samples, samples_of_texts
-from waza_engine.graders.programs.assertion_context import assertion_context, trial_names
+from waza_engine.graders.programs.input import assertion_context
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import AssertionList
 from waza_engine.vocabulary import Check, no_word
 
 _QUOTED_CHARACTERS = 300
 _LATE = "what is not true took longer than an assertion may"
-_SHORT = 40
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_TEXT = re.compile(r"""(['"`])(?P<text>(?:\\.|(?!\1).)+)\1""", re.DOTALL)
-_READS: Mapping[str, Evidence] = {
-    "output": "answer",
-    "transcript": "transcript",
-    "errors": "transcript",
-    "tool_calls": "tool calls",
-    "duration_ms": "duration",
-}
 
 
 class CodeConfig(GraderConfig):
@@ -104,7 +87,6 @@ class CodeGrader(Grader[CodeConfig]):
     title = "Assertions"
     config_model = CodeConfig
     evaluates = True
-    evidence = frozenset({"answer", "transcript", "tool calls", "duration"})
     entry_keys = ("assertions",)
     example = """\
 - type: code
@@ -114,32 +96,6 @@ class CodeGrader(Grader[CodeConfig]):
       - len(output) > 100
       - "'function' in output.lower()"
 """
-
-    def reads(self) -> frozenset[Evidence] | None:
-        """Return the names that the assertions use; without any they might as well read everything."""
-        words = set(_WORD.findall("\n".join(self.config.assertions)))
-        return frozenset(_READS[word] for word in words & _READS.keys()) or self.evidence
-
-    def samples(self, context: GradingContext) -> Samples:
-        """Return the strings in the assertions, and strings that match their patterns."""
-        del context
-        return samples_of_texts(
-            found.group("text") for text in self.config.assertions for found in _TEXT.finditer(text)
-        )
-
-    def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
-        """Evaluate the assertions of all trials together; ``grade`` reports what cannot be evaluated."""
-        shared = contexts[0].assertions if contexts else None
-        if shared is None:
-            return contexts
-        trials = [context.names or trial_names(context) for context in contexts]
-        try:
-            found = shared.evaluate_together(self.config.assertions, trials, self.config.language)
-        except (MissingInterpreterError, RuntimeError, OSError):
-            return contexts
-        return [
-            replace(context, evaluated=outcomes) for context, outcomes in zip(contexts, found, strict=True)
-        ]
 
     def grade(self, context: GradingContext) -> Verdict:
         """Evaluate every assertion in one shared context."""
@@ -158,40 +114,6 @@ class CodeGrader(Grader[CodeConfig]):
             total_assertions=len(checks),
             passed_assertions=sum(check.passed for check in checks),
         )
-
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return the values of an assertion's parts, and the clause that decided."""
-        match path:
-            case ("assertions", int(index)):
-                pass
-            case _:
-                return None
-        assertions, names = self.config.assertions[: index + 1], assertion_context(context)
-        with _evaluator(context.assertions) as evaluator:
-            result = evaluator.explain(assertions, names, self.config.language)
-        if result.outcome.error:
-            told = result.outcome.error
-        elif result.decided:
-            told = f"{'true' if result.outcome.passed else 'not true'}: `{result.decided}` decides"
-        else:
-            told = "true" if result.outcome.passed else "not true"
-        numbers = (value for _, value in result.values if value not in ("True", "False"))
-        observed = "error" if result.outcome.error else shortened(next(numbers, ""), _SHORT)
-        weight = 1.0 if result.outcome.error else 0.0
-        return Explanation(observed, (told,), result.values[:MOST_VALUES], weight=weight)
-
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose limits as they were observed, and strings and tools as the agent writes them; in Python."""
-        match path:
-            case ("assertions", int(index)) if self.config.language == "python":
-                # A name that an assertion binds may hide one of the record.
-                if any(":=" in assertion for assertion in self.config.assertions):
-                    return
-                names = [assertion_context(context) for context in contexts]
-                tools = [[call.name for call in context.tool_calls or ()] for context in contexts]
-                yield from proposed_assertions(path, self.config.assertions[index], names, tools)
-            case _:
-                pass
 
 
 def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome]) -> dict[str, object]:
@@ -214,12 +136,12 @@ def _evaluate(
     language: Literal["python", "javascript"],
     shared: AssertionEvaluator | None,
 ) -> list[AssertionOutcome]:
-    with _evaluator(shared) as evaluator:
+    with evaluator_of(shared) as evaluator:
         return evaluator.evaluate(assertions, names, language)
 
 
 @contextmanager
-def _evaluator(shared: AssertionEvaluator | None) -> Generator[AssertionEvaluator]:
+def evaluator_of(shared: AssertionEvaluator | None) -> Generator[AssertionEvaluator]:
     """Yield the evaluator. Errors that keep it from evaluating become a ``GraderError``."""
     try:
         if shared is not None:

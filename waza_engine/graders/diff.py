@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -13,22 +9,14 @@ from pydantic import Field
 
 from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import decoded, write_atomically
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, FileProposal, Proposal, RulePath
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
-from waza_engine.graders.matching.explaining import explained_difference, explained_text
-from waza_engine.graders.matching.line_ends import line_end_words
-from waza_engine.graders.matching.proposing import proposed_texts
-from waza_engine.graders.matching.quoting import quoted
-from waza_engine.graders.matching.samples import MOST_SAMPLES, Samples
+from waza_engine.graders.matching.strings import line_end_words, quoted
 from waza_engine.graders.paths import beside_suite, from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
-from waza_engine.vocabulary import LONGEST_COMPARED, Check
-
-_MOST_SNAPSHOTS = 2
+from waza_engine.vocabulary import Check
 
 
 class ExpectedFile(GraderConfig):
@@ -120,7 +108,6 @@ class DiffGrader(Grader[DiffConfig]):
     type = "diff"
     title = "Diff"
     config_model = DiffConfig
-    evidence = frozenset({"files"})
     needs_workspace = True
     reads_fixtures = True
     example = """\
@@ -138,17 +125,6 @@ class DiffGrader(Grader[DiffConfig]):
     def writes_files(self) -> bool:
         """With ``update_snapshots`` it does."""
         return self.config.update_snapshots
-
-    def looks_at(self, workspace: Path) -> Sequence[Path]:
-        """Return the places of its files. Raises ``GraderError`` for one outside the workspace."""
-        return [workspace_path(workspace, expected.path) for expected in self.config.expected_files]
-
-    def samples(self, context: GradingContext) -> Samples:
-        """Return the fragments, which are not patterns, without their leading ``+`` or ``-``."""
-        del context
-        fragments = (fragment for expected in self.config.expected_files for fragment in expected.contains)
-        texts = tuple(dict.fromkeys(text for fragment in fragments if (text := _sign_and_text(fragment)[1])))
-        return Samples(texts[:MOST_SAMPLES], len(texts) <= MOST_SAMPLES)
 
     def grade(self, context: GradingContext) -> Verdict:
         """Compare every file. Raises ``GraderError`` for a path outside the workspace."""
@@ -214,7 +190,7 @@ class DiffGrader(Grader[DiffConfig]):
 
         The message is empty when the content equals the snapshot or was written to it.
         """
-        place, folder = self._snapshot_place(context, written)
+        place, folder = self.snapshot_place(context, written)
         if folder is not None and leads_outside(folder, place):
             return f"the snapshot {written} lies outside of {self.config.context_dir or 'the suite'}", None
         try:
@@ -230,70 +206,7 @@ class DiffGrader(Grader[DiffConfig]):
             return f"the snapshot {written} does not exist", None
         return _difference(path, written, wanted, content), wanted
 
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Show how a file differs from its snapshot, or its nearest match of a fragment."""
-        workspace = context.workspace
-        match path:
-            case ("expected_files", int(index), "snapshot" | "contains" as key, *rest) if workspace:
-                expected = self.config.expected_files[index]
-            case _:
-                return None
-        try:
-            content = read_workspace_file(workspace, workspace_path(workspace, expected.path))
-        except OSError as error:
-            return Explanation("no file", (f"{expected.path} cannot be read: {error.strerror or error}",))
-        if key == "snapshot" and expected.snapshot:
-            return self._explained_snapshot(context, expected.snapshot, content)
-        if rest and isinstance(rest[0], int):
-            fragment = expected.contains[rest[0]]
-            wanted = fragment.removeprefix("+").removeprefix("-" if fragment[:1] == "-" else "").strip()
-            return explained_text(wanted, decoded(content), ignore_case=False, wherein=expected.path)
-        return None
-
-    def propose(
-        self, contexts: Sequence[GradingContext], path: RulePath
-    ) -> Iterator[Proposal | FileProposal]:
-        """Propose the agent's output as the snapshot, and fragments as they occur in its files."""
-        match path:
-            case ("expected_files", int(index), "snapshot" | "contains" as key, *rest):
-                expected = self.config.expected_files[index]
-            case _:
-                return
-        written: list[str] = []
-        for context in contexts:
-            if context.workspace is not None:
-                with contextlib.suppress(OSError, UnicodeDecodeError):
-                    place = workspace_path(context.workspace, expected.path)
-                    written.append(read_workspace_file(context.workspace, place).decode("utf-8"))
-        if key == "contains" and rest and isinstance(rest[0], int):
-            fragment = expected.contains[rest[0]]
-            sign = fragment[:1] if fragment[:1] == "+" else ""
-            if fragment[:1] != "-":
-                wanted = fragment.removeprefix("+").strip()
-                for one in proposed_texts(path, wanted, written, ignore_case=False):
-                    yield replace(one, value=f"{sign}{one.value}")
-        elif expected.snapshot and contexts:
-            place, folder = self._snapshot_place(contexts[0], expected.snapshot)
-            homes = [folder] if folder else [contexts[0].suite_directory, contexts[0].fixtures_directory]
-            if any(home is not None and not leads_outside(home, place) for home in homes):
-                for text, _ in Counter(written).most_common(_MOST_SNAPSHOTS):
-                    if len(text) <= LONGEST_COMPARED:
-                        words = f"Accept what the agent wrote as snapshot {expected.snapshot}"
-                        yield FileProposal(words, place, text)
-
-    def _explained_snapshot(self, context: GradingContext, written: str, content: bytes) -> Explanation:
-        place, folder = self._snapshot_place(context, written)
-        if folder is not None and leads_outside(folder, place):
-            return Explanation("outside", (f"the snapshot {written} lies outside of its folder",))
-        try:
-            wanted = context.files.bytes_of(place, LARGEST_FILE_BYTES)
-        except OSError as error:
-            return Explanation("no snapshot", (f"the snapshot {written} cannot be read: {error.strerror}",))
-        if max(len(wanted), len(content)) > LONGEST_COMPARED:
-            return Explanation("differs", ("the files are too long to be compared here",))
-        return explained_difference(decoded(wanted), decoded(content))
-
-    def _snapshot_place(self, context: GradingContext, written: str) -> tuple[Path, Path | None]:
+    def snapshot_place(self, context: GradingContext, written: str) -> tuple[Path, Path | None]:
         """Return the snapshot and the folder it must not leave: none for reading without ``context_dir``."""
         suite, fixtures, files = context.suite_directory, context.fixtures_directory, context.files
         if self.config.context_dir:
@@ -334,7 +247,7 @@ def _snapshot_check(
 
 
 def _fragment_complaint(fragment: str, text: str) -> str:
-    sign, wanted = _sign_and_text(fragment)
+    sign, wanted = sign_and_text(fragment)
     if not wanted:
         return ""
     if sign == "-":
@@ -344,7 +257,8 @@ def _fragment_complaint(fragment: str, text: str) -> str:
     return f"missing fragment: {quoted(wanted)}{line_end_words(text, lambda text: wanted in text)}"
 
 
-def _sign_and_text(fragment: str) -> tuple[str, str]:
+def sign_and_text(fragment: str) -> tuple[str, str]:
+    """Return whether a fragment is wanted (``+`` or nothing) or forbidden (``-``), and its text."""
     sign = fragment[:1] if fragment[:1] in ("+", "-") else ""
     return sign, fragment[len(sign) :].strip()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -11,17 +10,13 @@ from pydantic import Field
 
 from waza_engine.boundary import Boundary
 from waza_engine.files import decoded, read_bytes
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath
-from waza_engine.graders.matching.explaining import explained_pattern
-from waza_engine.graders.matching.samples import Samples, samples_of_patterns
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PatternList, PlainText, WorkspacePathList
-from waza_engine.spec.reading.kept_contents import current_contents
+from waza_engine.spec.reading.file_cache import current_contents
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
@@ -122,7 +117,6 @@ class FileGrader(Grader[FileConfig]):
     type = "file"
     title = "Files"
     config_model = FileConfig
-    evidence = frozenset({"files"})
     needs_workspace = True
     example = """\
 - type: file
@@ -137,24 +131,6 @@ class FileGrader(Grader[FileConfig]):
         must_match:
           - '"name":\\s*"my-app"'
 """
-
-    def looks_at(self, workspace: Path) -> Sequence[Path]:
-        """Return the places of its paths. Raises ``GraderError`` for one outside the workspace."""
-        config = self.config
-        paths = (*config.must_exist, *config.must_not_exist, *(each.path for each in config.content_patterns))
-        return [workspace_path(workspace, path) for path in paths]
-
-    def looks_into(self, workspace: Path) -> Sequence[Path]:
-        """Return the places of the files that have patterns. Raises ``GraderError`` for one outside."""
-        return [workspace_path(workspace, each.path) for each in self.config.content_patterns]
-
-    def samples(self, context: GradingContext) -> Samples:
-        """Return strings that match the patterns."""
-        del context
-        entries = self.config.content_patterns
-        return samples_of_patterns(
-            pattern for entry in entries for pattern in (*entry.must_match, *entry.must_not_match)
-        )
 
     def grade(self, context: GradingContext) -> Verdict:
         """Check every path first, then the files. Raises ``GraderError`` for a path outside the workspace."""
@@ -174,23 +150,6 @@ class FileGrader(Grader[FileConfig]):
             **config.model_dump(mode="json"),
             workspace_dir=str(workspace),
         )
-
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return where a pattern occurs in a file, or the nearest match."""
-        workspace = context.workspace
-        match path:
-            case ("content_patterns", int(index), "must_match" | "must_not_match" as key, int(number)) if (
-                workspace
-            ):
-                entry = self.config.content_patterns[index]
-                patterns: Sequence[str] = getattr(entry, key)
-            case _:
-                return None
-        try:
-            text = decoded(read_workspace_file(workspace, workspace_path(workspace, entry.path)))
-        except OSError as error:
-            return Explanation("no file", (f"{entry.path} cannot be read: {error.strerror or error}",))
-        return explained_pattern(patterns[number], text, wherein=entry.path)
 
 
 def read_workspace_file(workspace: Path, place: Path) -> bytes:

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import PlainText, TextList
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn
 
 from pydantic import ConfigDict, Field
 
-from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Excerpt, Explanation, Proposal, RulePath, shortened
+from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
-from waza_engine.graders.matching.proposing import schema_of
-from waza_engine.graders.matching.samples import Samples
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Discouraged, Given
@@ -24,9 +19,7 @@ from waza_engine.spec.fields import PlainText, Switch
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
 
-_MOST_TOLD = 6
 _SHOWN = 40
-_OF_EACH_TYPE: tuple[Any, ...] = ("x", 7, True, None, [], {"x": 1})
 
 
 class JsonSchemaConfig(GraderConfig):
@@ -84,7 +77,6 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
     type = "json_schema"
     title = "JSON Schema"
     config_model = JsonSchemaConfig
-    evidence = frozenset({"json"})
     example = """\
 - type: json_schema
   name: answer_shape
@@ -98,18 +90,8 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
           enum: [success, error]
 """
 
-    def samples(self, context: GradingContext) -> Samples:
-        """Return JSON of the schema's shape with values of each type, and none at all."""
-        try:
-            inline = self.config.inline
-            schema: Any = inline if inline is not None else read_schema(self._place(context), context.files)
-        except (SchemaError, GraderError):
-            return Samples(complete=False)
-        values: list[Any] = [{}, *(_shaped(schema, value) for value in _OF_EACH_TYPE)]
-        texts = dict.fromkeys(json.dumps(value, ensure_ascii=False) for value in values)
-        return Samples(tuple(texts), complete='"$ref"' not in json.dumps(schema, default=str))
-
-    def _place(self, context: GradingContext) -> Path:
+    def place(self, context: GradingContext) -> Path:
+        """Return the path of the schema file. Raises ``GraderError``."""
         return beside_suite(context.suite_directory, self.config.schema_file or "", "config.schema_file")
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
@@ -125,13 +107,13 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Parse first: an answer that is not JSON fails regardless of the schema."""
         try:
-            answer = _extract(context.output) if self.config.extract_json else _parse(context.output)
+            answer = self.parsed(context.output)
         except (ValueError, RecursionError) as error:
-            message = f"the answer is not JSON: {_fault(error)}"
+            message = f"the answer is not JSON: {fault_in(error)}"
             return Verdict(0.0, False, message, {"error": message}, (Check((), False, message),))
         key = "schema" if self.config.inline is not None else "schema_file"
         try:
-            problems = self._compiled(context).problems(answer)
+            problems = self.compiled(context).problems(answer)
         except SchemaError as error:
             raise GraderError(f"`config.{key}`: {error}") from None
         if problems:
@@ -140,72 +122,25 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
             return Verdict(0.0, False, message, {"failures": shown}, (Check((key,), False, message),))
         return Verdict(1.0, True, "The answer satisfies the schema", checks=(Check((key,), True),))
 
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return the positions in the answer that violate the schema, and their values."""
-        if path[:1] not in (("schema",), ("schema_file",), ("extract_json",)):
-            return None
-        try:
-            answer = _extract(context.output) if self.config.extract_json else _parse(context.output)
-        except (ValueError, RecursionError) as error:
-            excerpt = None
-            if isinstance(error, json.JSONDecodeError):
-                excerpt = Excerpt.of(error.doc, error.pos, min(error.pos + 1, len(error.doc)))
-            return Explanation("no JSON", (f"the answer is not JSON: {_fault(error)}",), excerpt=excerpt)
-        try:
-            problems = self._compiled(context).problems(answer)
-        except SchemaError as error:
-            raise GraderError(str(error)) from None
-        if not problems:
-            return Explanation("fits", ("the answer satisfies the schema",), weight=1.0)
-        more = (f"and {len(problems) - _MOST_TOLD} more",) if len(problems) > _MOST_TOLD else ()
-        place = problems[0].partition(": ")[0]
-        told = (*(shortened(problem) for problem in problems[:_MOST_TOLD]), *more)
-        return Explanation(place, told, weight=1 / (1 + len(problems)))
+    def parsed(self, answer: str) -> Any:
+        """Return the JSON of an answer. Raises ``ValueError`` or ``RecursionError`` without one."""
+        return _extract(answer) if self.config.extract_json else _parse(answer)
 
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose a schema of the answers that are JSON, and to look for JSON in those that are not."""
-        if not self.config.extract_json and path[:1] in (("schema",), ("schema_file",), ("extract_json",)):
-            yield Proposal("Loosen: look for JSON inside the answer", ("extract_json",), True)
-        if self.config.inline is None or path[:1] != ("schema",):
-            return
-        parse = _extract if self.config.extract_json else _parse
-        values: list[Any] = []
-        for context in contexts:
-            try:
-                values.append(parse(context.output))
-            except (ValueError, RecursionError):
-                continue
-        found = schema_of(values)
-        if found is not None and found != self.config.inline:
-            words = f"Take the shape of the {len(values)} answers that are JSON for the schema"
-            yield Proposal(words, ("schema",), found)
-
-    def _compiled(self, context: GradingContext) -> CompiledSchema:
+    def compiled(self, context: GradingContext) -> CompiledSchema:
+        """Return the schema, ready to validate. Raises ``SchemaError`` and ``GraderError``."""
         if self.config.inline is not None:
             return compile_schema(
                 self.config.inline, base=context.suite_directory / "schema.json", files=context.files
             )
-        path = self._place(context)
+        path = self.place(context)
         return compile_schema(read_schema(path, context.files), base=path, files=context.files)
-
-
-def _shaped(schema: Any, value: Any) -> Any:
-    """Return an object with a schema's properties, filled with ``value`` where it defines no more."""
-    if not isinstance(schema, Mapping):
-        return value
-    block = cast("Mapping[str, Any]", schema)
-    properties, items = block.get("properties"), block.get("items")
-    if isinstance(properties, Mapping) and properties:
-        known = cast("Mapping[str, Any]", properties)
-        return {str(name): _shaped(of, value) for name, of in known.items()}
-    return [_shaped(items, value)] if isinstance(items, Mapping) else value
 
 
 def _parse(text: str) -> Any:
     return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole)
 
 
-def _fault(error: ValueError | RecursionError) -> str:
+def fault_in(error: ValueError | RecursionError) -> str:
     """Return where the answer stops being JSON, and what follows there."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"

@@ -10,8 +10,7 @@ from pydantic import Field
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, rate
-from waza_engine.graders.judging.rubric import Rubric
-from waza_engine.graders.judging.rubrics import RubricError, load_rubric
+from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -53,6 +52,8 @@ class LlmConfig(JudgedConfig):
     uncertain: ClassVar = frozenset({"prompt", "criteria"})
 
 
+# It keeps its own `grade`: `prompt` has no default rubric, takes a single word for the name of a rubric, and
+# asks for verdicts where a rubric does.
 @register
 class LlmGrader(Grader[LlmConfig]):
     """Asks a model for a rating from 1 to 5. Write `prompt` instead: upstream no longer runs `llm`.

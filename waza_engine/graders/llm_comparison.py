@@ -7,10 +7,16 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.judging.evidence import section, task_and_answer
 from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
-from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, asked, rating_details
-from waza_engine.graders.judging.rubric import Rubric
+from waza_engine.graders.judging.ratings import (
+    DEFAULT_THRESHOLD,
+    Rating,
+    asked,
+    rating_details,
+    section,
+    task_and_answer,
+)
+from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import PlainText
@@ -41,6 +47,7 @@ class LlmComparisonConfig(JudgedConfig):
     uncertain: ClassVar = frozenset({"expected", "golden"})
 
 
+# It keeps its own `grade`: in `prompt`, the verdict of the judge never replaces the threshold.
 @register
 class LlmComparisonGrader(Grader[LlmComparisonConfig]):
     """Asks a model how close the answer is to a given one. Write `prompt`: upstream no longer runs it.

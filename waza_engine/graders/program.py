@@ -10,8 +10,7 @@ from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
@@ -21,12 +20,17 @@ from waza_engine.graders.programs.answers import (
     verdict_of_answer,
     verdict_without_answer,
 )
-from waza_engine.graders.programs.input import program_input
-from waza_engine.graders.programs.options import TimeLimit, grader_environment, starting_directory, time_limit
+from waza_engine.graders.programs.input import (
+    TimeLimit,
+    grader_environment,
+    program_input,
+    starting_directory,
+    time_limit,
+)
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished, run_bounded
 from waza_engine.spec.fields import ArgumentList, PlainText
-from waza_engine.spec.first_version import first_version_words
+from waza_engine.spec.limits import first_version_words
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check, no_word

@@ -10,16 +10,22 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.evidence import task_and_answer
 from waza_engine.graders.judging.judge import AgentTool, JudgeError, UnusableReplyError
 from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds, without_judge
-from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
-from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
-from waza_engine.graders.judging.rubric import Rubric
-from waza_engine.graders.judging.rubrics import RubricError, built_in_names, load_rubric
-from waza_engine.graders.judging.text_ratings import without_thoughts
-from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, NO_REPLY, VerdictBox, names_tools
-from waza_engine.graders.judging.votes import JudgeConfig, decided
+from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate, task_and_answer
+from waza_engine.graders.judging.replies import without_thoughts
+from waza_engine.graders.judging.rubrics import Rubric, RubricError, built_in_names, load_rubric
+from waza_engine.graders.judging.verdicts import (
+    HOW_TO_ANSWER,
+    NO_REPLY,
+    ChoiceBox,
+    JudgeConfig,
+    VerdictBox,
+    compared,
+    decided,
+    names_tools,
+    question,
+)
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Discouraged, Given
 from waza_engine.spec.fields import Number, PlainText, Switch

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath
-from waza_engine.graders.matching.explaining import explained_pattern
-from waza_engine.graders.matching.proposing import proposed_patterns
+from waza_engine.graders.base import GraderConfig
 from waza_engine.graders.registry import register
-from waza_engine.graders.text import pattern_check
+from waza_engine.graders.text import OlderTextGrader
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import PatternList
 
@@ -46,7 +41,7 @@ class RegexConfig(GraderConfig):
 
 
 @register
-class RegexGrader(Grader[RegexConfig]):
+class RegexGrader(OlderTextGrader[RegexConfig]):
     """Looks for patterns in the agent's final answer. Write `text` instead: upstream no longer runs `regex`.
 
     **Scoring:** every pattern is one check; score = passed checks / all checks; it passes when all checks
@@ -62,8 +57,7 @@ class RegexGrader(Grader[RegexConfig]):
     type = "regex"
     title = "Pattern (older form)"
     config_model = RegexConfig
-    evidence = frozenset({"answer"})
-    replaced_by = "text"
+    options: ClassVar = {"regex_match": ("must_match",), "regex_not_match": ("must_not_match",)}
     example = """\
 - type: regex
   name: format_check
@@ -73,33 +67,3 @@ class RegexGrader(Grader[RegexConfig]):
     must_not_match:
       - permission denied
 """
-
-    def grade(self, context: GradingContext) -> Verdict:
-        """Search every pattern in the answer."""
-        config = self.config
-        checks = [
-            pattern_check(("must_match", i), p, context.output) for i, p in enumerate(config.must_match)
-        ]
-        checks += [
-            pattern_check(("must_not_match", i), p, context.output, wanted=False)
-            for i, p in enumerate(config.must_not_match)
-        ]
-        return verdict_of_checks(checks, all_passed="All patterns matched", **config.model_dump(mode="json"))
-
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return where a pattern occurs in the answer, or the nearest match."""
-        match path:
-            case ("must_match" | "must_not_match" as key, int(index)):
-                patterns: Sequence[str] = getattr(self.config, key)
-                return explained_pattern(patterns[index], context.output)
-            case _:
-                return None
-
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose looser patterns."""
-        match path:
-            case ("must_match", int(index)):
-                answers = [context.output for context in contexts]
-                yield from proposed_patterns(path, self.config.must_match[index], answers)
-            case _:
-                pass

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from waza_engine.graders.base import Grader, GraderConfig, GraderError
 from waza_engine.spec.block import one_of
 from waza_engine.spec.explain import location_of, sentence, without_echoes
-from waza_engine.spec.first_version import first_version_words
+from waza_engine.spec.limits import first_version_words
 from waza_engine.terminal import printing_beside
 
 BUILT_IN_TYPES = (

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import from_working_directory, is_there
 from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
@@ -17,8 +16,12 @@ from waza_engine.graders.programs.answers import (
     verdict_of_answer,
     verdict_without_answer,
 )
-from waza_engine.graders.programs.input import program_input
-from waza_engine.graders.programs.options import AnswerWords, grader_environment, starting_directory
+from waza_engine.graders.programs.input import (
+    AnswerWords,
+    grader_environment,
+    program_input,
+    starting_directory,
+)
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import run_bounded
 from waza_engine.spec.fields import PlainText
@@ -39,6 +42,8 @@ class ScriptConfig(GraderConfig):
     misspellings: ClassVar = {"path": "script", "file": "script", "command": "script"}
 
 
+# It keeps its own `grade`: `program` needs the interpreter as its command, and refuses an answer without
+# `score` or `passed`.
 @register
 class ScriptGrader(Grader[ScriptConfig]):
     """Runs a Python script that gives a score. Write `program` instead: upstream no longer runs `script`.

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from waza_engine.counting import counted
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath
-from waza_engine.graders.matching.explaining import explained_name, explained_sequence
-from waza_engine.graders.matching.proposing import proposed_names, proposed_sequence
-from waza_engine.graders.matching.sequences import Agreement, Order, agreement, follows, why_not
+from waza_engine.graders.action_sequence import Agreement, Order, agreement, follows, why_not
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import SkillNameList, Switch
@@ -85,7 +81,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
     type = "skill_invocation"
     title = "Skill invocation"
     config_model = SkillInvocationConfig
-    evidence = frozenset({"skills"})
+    judges_skill_use = True
     example = """\
 - type: skill_invocation
   name: prepares_then_deploys
@@ -100,7 +96,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
         """Compare the recorded skill names; a run without any is a run with an empty list."""
         config = self.config
         wanted = config.required_skills
-        actual = self._invoked(context)
+        actual = self.invoked(context)
         hits = list(dict.fromkeys(skill for skill in config.forbidden_skills if skill in actual))
         order = _ORDERS[config.mode or "any_order"]
         measure = agreement(wanted, actual) if wanted else Agreement(1.0, 1.0, 1.0)
@@ -129,30 +125,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
             checks=_checks(config, actual, "" if in_place else notes[0], hits),
         )
 
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Compare the required skills with the invoked ones, or count uses of a forbidden one."""
-        actual = self._invoked(context)
-        match path:
-            case ("required_skills", *_) | ("mode" | "allow_extra",) if self.config.required_skills:
-                return explained_sequence(self.config.required_skills, actual, "skills")
-            case ("forbidden_skills", int(index)):
-                return explained_name(self.config.forbidden_skills[index], actual, "skill invocations")
-            case _:
-                return None
-
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose skills as they are called, and the sequence as it was."""
-        actual = [self._invoked(context) for context in contexts]
-        match path:
-            case ("required_skills", *rest):
-                if rest and isinstance(rest[0], int):
-                    yield from proposed_names(path, self.config.required_skills[rest[0]], actual)
-                wanted = self.config.required_skills
-                yield from proposed_sequence(("required_skills",), wanted, actual, "skills")
-            case _:
-                pass
-
-    def _invoked(self, context: GradingContext) -> list[str]:
+    def invoked(self, context: GradingContext) -> list[str]:
         """Return the invoked skills by the names that the configuration has for them, else as invoked."""
         known = (*self.config.required_skills, *self.config.forbidden_skills)
         return [

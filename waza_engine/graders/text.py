@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath
-from waza_engine.graders.matching.explaining import explained_pattern, explained_text
-from waza_engine.graders.matching.letter_case import lowered
-from waza_engine.graders.matching.line_ends import line_end_words
+from waza_engine.graders.base import ConfigT, Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.matching.patterns import PatternError, found
-from waza_engine.graders.matching.proposing import proposed_patterns, proposed_texts
-from waza_engine.graders.matching.quoting import quoted
+from waza_engine.graders.matching.strings import line_end_words, lowered, quoted
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import PatternList, TextList
@@ -120,7 +115,6 @@ class TextGrader(Grader[TextConfig]):
     type = "text"
     title = "Text"
     config_model = TextConfig
-    evidence = frozenset({"answer"})
     example = """\
 - type: text
   name: reports_deployment
@@ -154,30 +148,39 @@ class TextGrader(Grader[TextConfig]):
             checks, all_passed="All text checks passed", **config.model_dump(mode="json")
         )
 
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return where a string or a pattern occurs in the answer, or the nearest match."""
-        match path:
-            case ("contains" | "not_contains" | "contains_cs" | "not_contains_cs" as key, int(index)):
-                texts: Sequence[str] = getattr(self.config, key)
-                ignores = not key.endswith("_cs")
-                return explained_text(texts[index], context.output, ignore_case=ignores)
-            case ("regex_match" | "regex_not_match" as key, int(index)):
-                patterns: Sequence[str] = getattr(self.config, key)
-                return explained_pattern(patterns[index], context.output)
-            case _:
-                return None
 
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose strings as they occur in the answers, and looser patterns."""
-        answers = [context.output for context in contexts]
-        match path:
-            case ("contains" | "contains_cs" as key, int(index)):
-                texts: Sequence[str] = getattr(self.config, key)
-                yield from proposed_texts(path, texts[index], answers, ignore_case=key == "contains")
-            case ("regex_match", int(index)):
-                yield from proposed_patterns(path, self.config.regex_match[index], answers)
-            case _:
-                pass
+class OlderTextGrader(Grader[ConfigT]):
+    """An older form of `text`: graded as one when a suite is loaded, with the paths of its own options.
+
+    ``options`` names for each list of `text` the lists that it replaces.
+    """
+
+    replaced_by = "text"
+    options: ClassVar[Mapping[str, tuple[str, ...]]]
+
+    def __init__(self, name: str, config: ConfigT) -> None:
+        super().__init__(name, config)
+        places = {
+            new: [(old, index) for old in olds for index in range(len(getattr(config, old)))]
+            for new, olds in self.options.items()
+        }
+        lists = {
+            new: [getattr(config, old)[index] for old, index in found]
+            for new, found in places.items()
+            if found
+        }
+        self.successor = TextGrader(name, TextConfig.model_validate(lists))
+        self.paths: dict[tuple[str | int, ...], tuple[str | int, ...]] = {
+            (new, index): old for new, found in places.items() for index, old in enumerate(found)
+        }
+        """The path in this configuration for each path in that of the successor."""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Grade as the successor."""
+        verdict = self.successor.grade(context)
+        checks = tuple(replace(check, path=self.paths[check.path]) for check in verdict.checks)
+        details = {**self.config.model_dump(mode="json"), "failures": verdict.details["failures"]}
+        return replace(verdict, checks=checks, details=details)
 
 
 def pattern_check(

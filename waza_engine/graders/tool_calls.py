@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
 from waza_engine.counting import counted
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tool_name_checks
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath
-from waza_engine.graders.matching.expected_calls import (
-    ExpectedCall,
-    check_call,
-    explained_call,
-    proposed_calls,
-)
-from waza_engine.graders.matching.explaining import explained_limit, explained_name, explained_pattern
 from waza_engine.graders.matching.matchers import matches
 from waza_engine.graders.matching.patterns import PatternError, found
-from waza_engine.graders.matching.proposing import (
-    proposed_least,
-    proposed_most,
-    proposed_names,
-    proposed_patterns,
+from waza_engine.graders.matching.tool_patterns import (
+    ExpectedCall,
+    check_call,
 )
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Given
-from waza_engine.spec.fields import Alternatives, Limit, ListOf, PlainText, ToolNameList, text_or_block
-from waza_engine.spec.values import Shown
+from waza_engine.spec.fields import Alternatives, Limit, ListOf, PlainText, Shown, ToolNameList, text_or_block
 from waza_engine.vocabulary import Check, ToolCall
 
 
@@ -157,7 +145,6 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
     title = "Tool calls"
     judges_tool_choice = True
     config_model = ToolCallsConfig
-    evidence = frozenset({"tool calls"})
     example = """\
 - type: tool_calls
   name: runs_the_tests
@@ -194,52 +181,6 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
             total_checks=len(checks),
         )
 
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return which tools were called, how often, and how close a call is to an expected one."""
-        config, calls = self.config, context.tool_calls or ()
-        used = [call.name for call in calls]
-        match path:
-            case ("required_tools" | "forbidden_tools" as key, int(index)):
-                names: Sequence[str] = getattr(config, key)
-                return explained_name(names[index], used, "tool calls")
-            case ("max_calls",) if config.max_calls is not None:
-                return explained_limit(len(calls), config.max_calls, "tool calls")
-            case ("min_calls",) if config.min_calls is not None:
-                return explained_limit(len(calls), config.min_calls, "tool calls", least=True)
-            case ("expect", int(index), *_):
-                expected = config.expect[index]
-                return explained_call(expected.tool, expected.args, calls)
-            case ("required" | "forbidden" as key, int(index), *_):
-                entries: Sequence[Any] = getattr(config, key)
-                entry = entries[index]
-                pattern = entry.pattern if isinstance(entry, CallPattern) else str(entry)
-                lines = "\n".join(_call_lines(calls))
-                return explained_pattern(pattern, lines, ignore_case=True, wherein="the tool calls")
-            case _:
-                return None
-
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose limits as they were observed, tools as they are called, and arguments as they were."""
-        config = self.config
-        used = [[call.name for call in context.tool_calls or ()] for context in contexts]
-        match path:
-            case ("required_tools", int(index)):
-                yield from proposed_names(path, config.required_tools[index], used)
-            case ("max_calls",) if config.max_calls is not None:
-                yield from proposed_most(path, config.max_calls, [len(names) for names in used])
-            case ("min_calls",) if config.min_calls is not None:
-                yield from proposed_least(path, config.min_calls, [len(names) for names in used])
-            case ("expect", int(index), *_):
-                yield from proposed_calls(("expect", index), config.expect[index], contexts, path)
-            case ("required", int(index), *_):
-                entry = config.required[index]
-                place = (*path[:2], "pattern") if isinstance(entry, CallPattern) else path[:2]
-                pattern = entry.pattern if isinstance(entry, CallPattern) else str(entry)
-                lines = ["\n".join(_call_lines(context.tool_calls or ())) for context in contexts]
-                yield from proposed_patterns(place, pattern, lines, ignore_case=True)
-            case _:
-                pass
-
 
 def _checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
     used = [call.name for call in calls]
@@ -275,7 +216,7 @@ def _complaint(expected: ExpectedCall, calls: Sequence[ToolCall]) -> str:
 
 
 def _older_checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
-    lines = _call_lines(calls)
+    lines = call_lines(calls)
     checks = [
         _pattern_check(("required", i), entry, lines, wanted=True) for i, entry in enumerate(config.required)
     ]
@@ -288,7 +229,8 @@ def _older_checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Ch
     return checks
 
 
-def _call_lines(calls: Sequence[ToolCall]) -> list[str]:
+def call_lines(calls: Sequence[ToolCall]) -> list[str]:
+    """Return the lines in which patterns of the older form are searched."""
     lines = [f"{call.name} {json.dumps(call.arguments, ensure_ascii=False, default=str)}" for call in calls]
     return lines + [_values_line(call) for call in calls]
 

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
-from waza_engine.counting import counted
-from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.behavior import at_most, explained_tokens, tokens_check, tokens_of
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath, shortened
-from waza_engine.graders.matching.expected_calls import (
-    NO_CALLS,
-    explained_call,
-    proposed_calls,
-)
-from waza_engine.graders.matching.explaining import explained_limit, tally
-from waza_engine.graders.matching.matchers import ArgumentMatcher, text_of
-from waza_engine.graders.matching.patterns import PatternError, found
-from waza_engine.graders.matching.proposing import proposed_most, proposed_names, proposed_patterns
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.behavior import at_most, tokens_check
+from waza_engine.graders.matching.patterns import PatternError
 from waza_engine.graders.matching.tool_patterns import (
-    PATTERNS,
     AllowedCall,
     ToolPattern,
     allows,
-    argument_text,
     call_matches,
     check_patterns,
     label_of,
@@ -42,9 +29,6 @@ from waza_engine.spec.fields import (
 )
 from waza_engine.spec.schema_version import after_0_38
 from waza_engine.vocabulary import Check, ToolCall
-
-_MOST_DESCRIBED = 5
-
 
 ToolEntry = Annotated[
     Annotated[PlainText, Tag("text")] | Annotated[ToolPattern, Tag("block")],
@@ -139,7 +123,6 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
     type = "tool_constraint"
     title = "Tool constraint"
     config_model = ToolConstraintConfig
-    evidence = frozenset({"tool calls", "usage"})
     example = """\
 - type: tool_constraint
   name: guardrails
@@ -204,97 +187,6 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
             ),
         )
 
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return the calls that match an entry, or the closest one, and the observed value for a limit."""
-        config, usage, calls = self.config, context.usage, context.tool_calls or ()
-        match path:
-            case ("expect_tools" | "reject_tools" as key, int(index), *_):
-                entries: Sequence[Any] = getattr(config, key)
-                return _explained_entry(entries[index], calls)
-            case ("allow_only", *_) if config.allow_only is not None:
-                refused = [call for call in calls if not _allowed_check(config.allow_only, call).passed]
-                names = tally([call.name for call in refused])
-                told = f"not allowed: {names}" if refused else "all are allowed"
-                return Explanation(
-                    f"{len(refused)} of {len(calls)}",
-                    (f"{counted(len(calls), 'tool call')}; {told}",),
-                    tuple(_described(call) for call in refused[:_MOST_DESCRIBED]),
-                    weight=float(len(refused)),
-                )
-            case ("max_turns",) if config.max_turns and usage is not None:
-                return explained_limit(usage.turns, config.max_turns, "turns")
-            case ("max_tokens",) if config.max_tokens:
-                return explained_tokens(usage, config.max_tokens)
-            case _:
-                return None
-
-    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose limits as they were observed, tools as they are called, and looser patterns."""
-        config = self.config
-        used = [[call.name for call in context.tool_calls or ()] for context in contexts]
-        match path:
-            case ("expect_tools", int(index), *_):
-                entry = config.expect_tools[index]
-                if isinstance(entry, ToolPattern):
-                    yield from _proposed_entry(path[:2], entry, contexts, path)
-                else:
-                    yield from proposed_names(path, entry, used)
-            case ("allow_only", *_) if config.allow_only is not None:
-                # The list as it is written; the names that are not allowed are added to it.
-                written = [_written(entry) for entry in config.allow_only]
-                calls = [call for context in contexts for call in context.tool_calls or ()]
-                refused = [call.name for call in calls if not _allowed_check(config.allow_only, call).passed]
-                names = list(dict.fromkeys(refused))
-                if names:
-                    words = f"Allow {', '.join(f'`{name}`' for name in names[:_MOST_DESCRIBED])} as well"
-                    yield Proposal(words, ("allow_only",), [*written, *names])
-            case ("max_turns",) if config.max_turns:
-                usages = [context.usage for context in contexts]
-                turns = [usage.turns for usage in usages if usage is not None]
-                yield from proposed_most(path, config.max_turns, turns)
-            case ("max_tokens",) if config.max_tokens:
-                yield from proposed_most(path, config.max_tokens, tokens_of(contexts))
-            case _:
-                pass
-
-
-def _proposed_entry(
-    place: RulePath, entry: ToolPattern, contexts: Sequence[GradingContext], path: RulePath
-) -> Iterator[Proposal]:
-    calls = [call for context in contexts for call in context.tool_calls or ()]
-    named = [call for call in calls if found(entry.tool.strip(), call.name, ignore_case=True)]
-    for key, argument in PATTERNS.items():
-        pattern = getattr(entry, key)
-        if pattern and path[2:3] in ((), (key,)):
-            values = [argument_text(call, argument) for call in named]
-            yield from proposed_patterns((*place, key), pattern, values, ignore_case=True)
-    if path[2:3] not in tuple((key,) for key in PATTERNS):
-        yield from proposed_calls(place, entry, contexts, path)
-
-
-def _written(entry: Any) -> Any:
-    return entry.model_dump(mode="json", exclude_unset=True) if isinstance(entry, ToolPattern) else entry
-
-
-def _explained_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:
-    fitting = [call for call in calls if call_matches(entry, call)]
-    if fitting:
-        times = "1 call fits" if len(fitting) == 1 else f"{len(fitting)} calls fit"
-        values = tuple(_described(call) for call in fitting[:_MOST_DESCRIBED])
-        told = f"{times} of {len(calls)}"
-        return Explanation(f"{len(fitting)}×", (told,), values, weight=float(len(fitting)))
-    if isinstance(entry, ToolPattern):
-        patterns = {name: getattr(entry, key) for key, name in PATTERNS.items() if getattr(entry, key)}
-        wanted = {name: ArgumentMatcher(regex=f"(?i){pattern}") for name, pattern in patterns.items()}
-        return explained_call(entry.tool.strip(), {**wanted, **entry.args}, calls)
-    names = [call.name for call in calls]
-    told = f"no {entry} among the calls: {tally(names)}" if names else NO_CALLS
-    return Explanation("0×", (told,))
-
-
-def _described(call: ToolCall) -> tuple[str, str]:
-    return call.name, shortened(text_of(call.arguments))
-
 
 def _entry_check(
     path: tuple[str | int, ...], entry: Any, calls: Sequence[ToolCall], *, wanted: bool
@@ -311,10 +203,11 @@ def _allow_only_checks(allowed: Sequence[Any], calls: Sequence[ToolCall]) -> lis
     """Return a check for each call, one that passes when there was none."""
     if not calls:
         return [Check(("allow_only",), True)]
-    return [_allowed_check(allowed, call) for call in calls]
+    return [allowed_check(allowed, call) for call in calls]
 
 
-def _allowed_check(allowed: Sequence[Any], call: ToolCall) -> Check:
+def allowed_check(allowed: Sequence[Any], call: ToolCall) -> Check:
+    """Check one call against ``allow_only``."""
     try:
         fits = any(allows(entry, call) for entry in allowed)
     except PatternError as error:
@@ -325,6 +218,6 @@ def _allowed_check(allowed: Sequence[Any], call: ToolCall) -> Check:
 def _allow_only_details(allowed: Sequence[Any] | None, calls: Sequence[ToolCall]) -> dict[str, Any]:
     if allowed is None:
         return {}
-    refused = [call.name for call in calls if not _allowed_check(allowed, call).passed]
+    refused = [call.name for call in calls if not allowed_check(allowed, call).passed]
     labels = [label_of(entry) for entry in allowed]
     return {"allow_only": labels, "allow_only_declared": True, "allow_only_violations": refused}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -10,17 +12,99 @@ from pydantic import BeforeValidator, Field
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.figures import shown_below, shown_threshold
-from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath, shortened
-from waza_engine.graders.matching.skill_words import SkillWords, skill_words, words
+from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
+from waza_engine.graders.matching.strings import lowered, uppered
 from waza_engine.graders.paths import from_working_directory, is_folder, is_there
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
-from waza_engine.spec.skill_file import load_skill_file
+from waza_engine.spec.skill_file import SkillFile, load_skill_file
 from waza_engine.vocabulary import Check
+
+# fmt: off
+_STOP_WORDS = frozenset([
+    "the", "and", "for", "with", "this", "that", "from", "into", "your", "you", "are", "was", "were",
+    "what", "where", "how", "why", "not", "can", "should", "using", "about", "have", "has", "had", "but",
+    "all", "any", "too", "out", "get", "let",
+])
+# fmt: on
+_USE_FOR, _NOT_FOR = "USE FOR:", "DO NOT USE FOR:"
+_NEXT_LABELS = (_NOT_FOR, "INVOKES:", "FOR SINGLE OPERATIONS:")
+_NOTE = re.compile(r"\s*\([^)]*\)\s*$")
+_QUOTED = re.compile('["\u201c\u201d]([^"\u201c\u201d]+)["\u201c\u201d]')
+
+
+@dataclass(frozen=True, slots=True)
+class SkillWords:
+    """Distinct keywords, and the phrases after ``USE FOR:``."""
+
+    keywords: frozenset[str]
+    phrases: tuple[str, ...]
+
+    def best_phrase(self, prompt: str) -> float:
+        """Return 1.0 when a phrase occurs in the prompt, else the best fraction of a phrase's words in it.
+
+        A word that a phrase repeats counts each time, as in upstream.
+        """
+        present, asked = words(prompt), lowered(prompt)
+        best = 0.0
+        for phrase in self.phrases:
+            if lowered(phrase) in asked:
+                return 1.0
+            parts = _tokens(phrase)
+            if parts:
+                best = max(best, sum(part in present for part in parts) / len(parts))
+        return best
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the distinct words that count: lower case, at least three bytes, no common word."""
+    return frozenset(_tokens(text))
+
+
+def _tokens(text: str) -> list[str]:
+    tokens = "".join(char if char.isalnum() else " " for char in lowered(text)).split()
+    return [
+        token for token in tokens if len(token.encode("utf-8", "replace")) >= 3 and token not in _STOP_WORDS
+    ]
+
+
+def skill_words(skill: SkillFile) -> SkillWords:
+    """Return the words of a skill; those after ``DO NOT USE FOR:`` in its description do not count."""
+    phrases = use_for_phrases(skill.description)
+    about = skill.description[: _position(skill.description, _NOT_FOR)]
+    return SkillWords(words(" ".join((skill.name, about, skill.body, *phrases))), phrases)
+
+
+def use_for_phrases(description: str) -> tuple[str, ...]:
+    """Return the phrases after the first ``USE FOR:``; when some are quoted, only the quoted ones count.
+
+    They end at the next other label: upstream reads a second ``USE FOR:`` as words of a phrase.
+    """
+    flat = description.replace("\r\n", " ").replace("\n", " ")
+    upper = uppered(flat)
+    start = _after_label(upper)
+    if start is None:
+        return ()
+    ends = [end for label in _NEXT_LABELS if (end := upper.find(label, start)) >= 0]
+    section = flat[start : min(ends, default=len(flat))].strip().rstrip(".")
+    quoted = _QUOTED.findall(section)
+    phrases = [*quoted] or [_NOTE.sub("", part.strip()) for part in section.split(",")]
+    return tuple(stripped for phrase in phrases if (stripped := phrase.strip()))
+
+
+def _after_label(upper: str) -> int | None:
+    """Return where the text after ``USE FOR:`` begins, ignoring ``DO NOT USE FOR:``."""
+    found = upper.find(_USE_FOR)
+    while found >= 0 and "NOT " in upper[max(0, found - 11) : found]:
+        found = upper.find(_USE_FOR, found + len(_USE_FOR))
+    return found + len(_USE_FOR) if found >= 0 else None
+
+
+def _position(text: str, label: str) -> int:
+    found = uppered(text).find(label)
+    return found if found >= 0 else len(text)
 
 
 def _trimmed(mode: object) -> object:
@@ -83,7 +167,6 @@ class TriggerGrader(Grader[TriggerConfig]):
     title = "Trigger"
     config_model = TriggerConfig
     reads_disk = True
-    evidence = frozenset({"prompt"})
     example = """\
 - type: trigger
   name: leads_to_deploy
@@ -103,7 +186,7 @@ class TriggerGrader(Grader[TriggerConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Measure the relevance of the prompt. Raises ``GraderError`` when the skill cannot be read."""
         config = self.config
-        skill = self._skill(context)
+        skill = self.skill(context)
         prompt_words = words(context.prompt)
         matched = sorted(prompt_words & skill.keywords)
         phrase_score = skill.best_phrase(context.prompt)
@@ -134,25 +217,7 @@ class TriggerGrader(Grader[TriggerConfig]):
             checks=(Check(("threshold",), passed, "" if passed else feedback),),
         )
 
-    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Return the relevance of the prompt, and which of its words the skill has."""
-        if path[:1] not in (("threshold",), ("mode",), ("skill_path",)):
-            return None
-        verdict = self.grade(context)
-        mine, known = words(context.prompt), self._skill(context).keywords
-        shared, missing = ", ".join(sorted(mine & known)), ", ".join(sorted(mine - known))
-        return Explanation(
-            f"{verdict.details['relevance']:.2f}",
-            (verdict.feedback,),
-            (
-                ("words of the prompt that the skill has", shortened(shared) or "none"),
-                ("words that it has not", shortened(missing) or "none"),
-                ("best `USE FOR:` phrase", f"{verdict.details['phrase_score']:.2f}"),
-            ),
-            weight=-abs(verdict.details["relevance"] - self.config.threshold),
-        )
-
-    def _skill(self, context: GradingContext) -> SkillWords:
+    def skill(self, context: GradingContext) -> SkillWords:
         """Return the words of the skill. Raises ``GraderError``."""
         return _skill_words(
             self._place(context.suite_directory), self.config.skill_path, context.suite_directory

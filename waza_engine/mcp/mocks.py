@@ -22,8 +22,8 @@ from waza_engine.graders.matching.matchers import equal, text_of
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.mcp import MOCK_COMMAND
 from waza_engine.mcp.servers import Server
+from waza_engine.spec.eval_file import McpMock
 from waza_engine.spec.reading.json_reader import json_fault
-from waza_engine.spec.suite_parts import McpMock
 
 LONGEST_BYTES = 64 * 1024 * 1024
 """Larger fixtures, and larger mocks as a whole, are not read."""

@@ -1,17 +1,99 @@
-"""The programs of a run: they belong to it while it is active, and they all end with it."""
+"""The programs of a run: they belong to it while it is active, and they all end with it.
+
+A tiny process that briefly outlives the engine and ends its programs if the engine was killed.
+
+It is used where the engine has no supervisor (``supervisor.py``): on macOS, and in a program that uses the
+engine as a library. Nothing inside a killed process can clean up after it. The guard reads a pipe that the
+system closes with the engine, however that ends, and then kills the process groups that are still active.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import subprocess
 import threading
 from collections.abc import Callable, Generator
 from contextvars import ContextVar
 
-from waza_engine.processes.guard import Guard
+from waza_engine.processes.supervisor import is_supervised
 from waza_engine.processes.trees import end_trees, kill_tree
 from waza_engine.vocabulary import CANCELLED
+
+# A shell is there on every system with process groups, and starts in a millisecond.
+_SHELL = "/bin/sh"
+_PROGRAM = """\
+trap '' HUP INT TERM
+groups=
+while read -r sign group; do
+  others=
+  for each in $groups; do [ "$each" = "$group" ] || others="$others $each"; done
+  groups=$others
+  [ "$sign" = + ] && groups="$groups $group"
+done
+for each in $groups; do kill -9 "-$each" 2>/dev/null; done
+"""
+_LEAVE_SECONDS = 1.0
+
+
+class Guard:
+    """Watches over process groups, and runs while there are any. Thread-safe; nothing without a shell."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._groups: set[int] = set()
+
+    def watch(self, group: int) -> None:
+        """Kill this group when the engine ends."""
+        with self._lock:
+            self._groups.add(group)
+            if self._process is None and os.name != "nt" and not is_supervised():
+                self._process = _started()
+            self._tell("+", group)
+
+    def release(self, group: int) -> None:
+        """Forget a group that has ended: its number may soon be reused."""
+        with self._lock:
+            self._groups.discard(group)
+            self._tell("-", group)
+            if not self._groups:
+                process, self._process = self._process, None
+                _end(process)
+
+    def _tell(self, sign: str, group: int) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._process.stdin.write(f"{sign} {group}\n".encode())
+
+
+def _started() -> subprocess.Popen[bytes] | None:
+    try:
+        return subprocess.Popen(
+            [_SHELL, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={},
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError:
+        return None
+
+
+def _end(process: subprocess.Popen[bytes] | None) -> None:
+    if process is None or process.stdin is None:
+        return
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(_LEAVE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 class ProcessScope:

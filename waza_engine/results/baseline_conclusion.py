@@ -10,7 +10,7 @@ from waza_engine.figures import shown_percent
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, tasks_by_name, trial_changes
 from waza_engine.scoring.impact import compared_rates, improves
-from waza_engine.scoring.paired import SIGNIFICANT, paired_p
+from waza_engine.scoring.statistics import SIGNIFICANT, paired_p
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from waza_engine.figures import reaches
 from waza_engine.frozen import frozen
 from waza_engine.results.json_values import whole
-from waza_engine.scoring.composite import Graded, TrialStatus, composite
-from waza_engine.scoring.tasks import TrialScore
+from waza_engine.scoring.tasks import Graded, TrialScore, TrialStatus, composite
 from waza_engine.scoring.triggers import TriggerAnswer
 from waza_engine.spec.executors import asked_model
 from waza_engine.vocabulary import MEASURES_JUDGES, checkpoint_grader
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from waza_engine.scoring.cost import Cost, Spending
-    from waza_engine.scoring.impact import SkillImpact
-    from waza_engine.scoring.recommendation import Recommendation
+    from waza_engine.scoring.impact import Recommendation, SkillImpact
     from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
     from waza_engine.scoring.triggers import TriggerMetrics
     from waza_engine.vocabulary import (

@@ -10,9 +10,8 @@ from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
-from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.statistics import mean
-from waza_engine.scoring.tasks import task_status
+from waza_engine.scoring.tasks import TrialStatus, task_status
 from waza_engine.vocabulary import COULD_NOT_GRADE, shown_grader, told_apart
 
 TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]

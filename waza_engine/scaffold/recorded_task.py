@@ -28,10 +28,17 @@ from waza_engine.results.reading.recordings import (
 )
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteError, SuiteTask, load_suite
-from waza_engine.scaffold.files import as_beside, original_text, restored, write_content, write_files
-from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.files import (
+    ScaffoldError,
+    as_beside,
+    free_name,
+    original_text,
+    restored,
+    scalar,
+    write_content,
+    write_files,
+)
 from waza_engine.scaffold.task import TaskPlace, free_place
-from waza_engine.scaffold.text import free_name, scalar
 from waza_engine.scaffold.yaml_lists import with_item
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles

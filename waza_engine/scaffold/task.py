@@ -8,9 +8,7 @@ from pathlib import Path
 
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError, load_suite
-from waza_engine.scaffold.files import as_beside
-from waza_engine.scaffold.problems import ScaffoldError
-from waza_engine.scaffold.text import free_name, scalar, slug
+from waza_engine.scaffold.files import ScaffoldError, as_beside, free_name, scalar, slug
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError

@@ -15,10 +15,9 @@ from waza_engine.schemas.tidying import Schema, ordered, tidied
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.project_config import ProjectConfig
-from waza_engine.spec.prompts import PromptLine
-from waza_engine.spec.skill_frontmatter import SkillFrontmatter
+from waza_engine.spec.skill_file import SkillFrontmatter
 from waza_engine.spec.task_file import TaskFile
-from waza_engine.spec.trigger_tests import TriggerTests
+from waza_engine.spec.trigger_tests import PromptLine, TriggerTests
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

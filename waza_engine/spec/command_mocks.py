@@ -9,10 +9,21 @@ from annotated_types import Le
 from pydantic import Field, model_validator
 
 from waza_engine.spec.block import Block, Conflict, Given
-from waza_engine.spec.fields import PatternList, PlainText, Text, TextList, WholeNumber
+from waza_engine.spec.fields import (
+    InsidePath,
+    ListOfBlocks,
+    NotNegative,
+    PatternList,
+    PlainText,
+    Text,
+    TextList,
+    WholeNumber,
+    WordMap,
+    kind,
+    matching,
+)
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 from waza_engine.spec.schema_version import since
-from waza_engine.spec.values import InsidePath, ListOfBlocks, NotNegative, WordMap, kind, matching
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 _OUTPUT_SPELLINGS = {

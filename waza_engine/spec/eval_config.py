@@ -9,21 +9,26 @@ from pydantic import Field
 
 from waza_engine.spec.block import Block
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spec.fields import ListOf, Number, SkillNameList, Switch, Text, WholeNumber
-from waza_engine.spec.limits import MOST_ATTEMPTS, MOST_TRIALS, MOST_WORKERS
-from waza_engine.spec.schema_version import after_0_38
-from waza_engine.spec.values import (
+from waza_engine.spec.fields import (
     AnyMap,
     AtMost,
     FixtureList,
+    ListOf,
+    Number,
     PathList,
     Positive,
     Seconds,
     SecondsOrOff,
+    SkillNameList,
+    Switch,
+    Text,
+    WholeNumber,
     kind,
     matching,
     severity,
 )
+from waza_engine.spec.limits import MOST_ATTEMPTS, MOST_TRIALS, MOST_WORKERS
+from waza_engine.spec.schema_version import after_0_38
 
 # A wrong value may be a secret, so the messages do not repeat it.
 _ADDRESS = matching(

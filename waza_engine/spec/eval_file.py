@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, cast
 
+from annotated_types import Le
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from waza_engine.spec.block import Block, Given
+from waza_engine.spec.block import Block, Conflict, Given
 from waza_engine.spec.command_mocks import (
     COMMAND_MOCKS_EXAMPLE,
     SEQUENCE_NEEDS,
     CommandMock,
+    StepNumber,
+    WithSequence,
     has_sequence,
     sequence_rules,
     without_twins,
@@ -18,13 +22,26 @@ from waza_engine.spec.command_mocks import (
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.spec.fields import (
     Alternatives,
+    AnyMap,
     ListOf,
+    ListOfBlocks,
+    NotNegative,
+    Number,
+    PlainText,
+    RequiredText,
+    Shown,
     Switch,
     Text,
+    TextList,
     WholeNumber,
+    WordMap,
+    kind,
+    matching,
+    severity,
     text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.limits import LONGEST_MILLISECONDS
 from waza_engine.spec.schema_version import (
     NEWEST_VERSION,
     SINCE,
@@ -33,9 +50,278 @@ from waza_engine.spec.schema_version import (
     version_fault,
     version_rules,
 )
-from waza_engine.spec.suite_parts import Adversarial, Hooks, McpMock, Metric, without_duplicates
 from waza_engine.spec.task_file import TaskElement
-from waza_engine.spec.values import ListOfBlocks, Shown, WordMap, kind, matching
+
+
+class Metric(Block):
+    """A metric of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
+
+    recommended: ClassVar = ({"key": "name", "severity": "warning", "why": "a metric is known by its name"},)
+    misspellings: ClassVar = {"pass_threshold": "threshold", "min_score": "threshold", "importance": "weight"}
+
+    name: Text = Field(
+        default="",
+        description=(
+            "Which figure. `trigger_accuracy` is the share of trigger prompts answered rightly; "
+            "below its `threshold` the run fails. The others inform: `task_completion` is the share of tasks "
+            "that passed in some trial, `behavior_quality` the mean score of all trials, `pass_at_k` "
+            "(`pass@k`) and `pass_exp_k` (`pass^k`) the chance that one, or every one, of as many new trials "
+            "passes."
+        ),
+        examples=["trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k", "pass_exp_k"],
+        json_schema_extra={"x-waza-kind": "metric"},
+    )
+    weight: Annotated[Number, severity("warning", exclusiveMinimum=0)] = Field(
+        default=1.0, description="Its share in the suite's composite figure.", examples=[0.4]
+    )
+    threshold: Annotated[Number, severity("warning", minimum=0, maximum=1)] = Field(
+        default=0.0, description="The value to reach, 0 to 1. `0` asks for nothing.", examples=[0.8]
+    )
+    enabled: Switch = Field(
+        default=True,
+        description="Whether the metric counts.",
+        json_schema_extra={"x-waza-inert": "Upstream reads this key and never uses it."},
+    )
+    description: Text = Field(default="", description="What the metric means, for readers.")
+
+
+class Hook(Block):
+    """A command that runs before or after the suite or a task."""
+
+    misspellings: ClassVar = {
+        "cmd": "command",
+        "run": "command",
+        "script": "command",
+        "cwd": "working_directory",
+        "workdir": "working_directory",
+    }
+
+    command: Annotated[RequiredText, kind("command")] = Field(
+        description=(
+            "The command with its arguments, split at white space and started **without a shell**: "
+            "quotes, pipes and `$VARIABLES` have no meaning. Write `sh script.sh` when you need them."
+        ),
+        examples=["python prepare.py"],
+    )
+    working_directory: Text = Field(
+        default="",
+        description="Where the command runs. Without it: the directory in which the run was started.",
+        examples=["."],
+    )
+    exit_codes: Annotated[tuple[WholeNumber, ...], ListOf(texts=False)] = Field(
+        default=(0,),
+        description=(
+            "Exit codes that count as success. Without `0` in the list an exit code of 0 is a failure."
+        ),
+        examples=[[0, 1]],
+    )
+    error_on_fail: Switch = Field(
+        default=False, description="Whether a failure stops the run (or fails the task)."
+    )
+
+
+class Hooks(Block):
+    """Commands around the run and around each task."""
+
+    misspellings: ClassVar = {
+        "before": "before_run",
+        "before_all": "before_run",
+        "beforeAll": "before_run",
+        "setup": "before_run",
+        "pre_run": "before_run",
+        "post_run": "after_run",
+        "pre_task": "before_task",
+        "post_task": "after_task",
+        "after": "after_run",
+        "after_all": "after_run",
+        "afterAll": "after_run",
+        "teardown": "after_run",
+        "before_each": "before_task",
+        "beforeEach": "before_task",
+        "after_each": "after_task",
+        "afterEach": "after_task",
+    }
+    # Around the run, or around each task?
+    uncertain: ClassVar = frozenset({"before", "setup", "after", "teardown"})
+
+    before_run: ListOfBlocks[Hook] = Field(
+        default=(), description="Before the first task. A failure can stop the whole run."
+    )
+    after_run: ListOfBlocks[Hook] = Field(
+        default=(), description="After the last task, also when the run failed."
+    )
+    before_task: ListOfBlocks[Hook] = Field(
+        default=(), description="Before each task. A failure can fail that task."
+    )
+    after_task: ListOfBlocks[Hook] = Field(default=(), description="After each task.")
+
+
+_STEP_NEEDS = "a step needs `return`, or an `error` that is not empty"
+
+
+class McpStep(Block):
+    """The result of one call of several."""
+
+    conflicts: ClassVar = (Conflict(("return",), ("error",), "a step has `return` or `error`, not both"),)
+    misspellings: ClassVar = {"response": "return", "result": "return", "delay": "delay_ms"}
+    rules: ClassVar = (
+        {
+            "anyOf": [
+                {"required": ["return"]},
+                {"required": ["error"], "properties": {"error": {"type": "string", "minLength": 1}}},
+            ],
+            "x-waza-message": _STEP_NEEDS,
+        },
+    )
+
+    return_value: Any = Field(default=None, alias="return", description="The result, any JSON value.")
+    error: Text = Field(default="", description="Answer with this tool error instead of a result.")
+    delay_ms: Annotated[StepNumber, NotNegative, Le(LONGEST_MILLISECONDS)] = Field(
+        default=0, description="How long it takes before it answers, in milliseconds.", examples=[200]
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_answer(cls, value: Any) -> Any:
+        step = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else None
+        if step is not None and "return" not in step and step.get("error") in (None, ""):
+            raise ValueError(_STEP_NEEDS)
+        return cast("Any", value)
+
+
+class McpResponse(WithSequence):
+    """One canned answer. The first whose conditions all hold is used; without conditions it always holds."""
+
+    misspellings: ClassVar = {
+        "response": "return",
+        "result": "return",
+        "returns": "return",
+        "output": "return",
+        "arguments": "match",
+        "when": "match",
+        "steps": "sequence",
+    }
+    conflicts: ClassVar = (
+        Conflict(
+            ("sequence",),
+            ("return", "error"),
+            "with a `sequence` its steps say what is answered, nothing else",
+        ),
+    )
+
+    match: AnyMap | None = Field(
+        default=None, description="Arguments that must be equal as a whole.", examples=[{"path": "README.md"}]
+    )
+    match_regex: (
+        Annotated[
+            dict[str, PlainText], Shown({"additionalProperties": {"type": "string", "x-waza-kind": "regex"}})
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Pattern by argument name, searched in the argument's text.",
+        examples=[{"path": r"\.md$"}],
+    )
+    match_schema: AnyMap | None = Field(
+        default=None,
+        description="A JSON Schema for the arguments.",
+        examples=[{"type": "object", "required": ["path"]}],
+    )
+    return_value: Any = Field(
+        default=None, alias="return", description="The result, any JSON value.", examples=[{"ok": True}]
+    )
+    error: Text = Field(
+        default="", description="Answer with this tool error instead of a result.", examples=["not found"]
+    )
+    sequence: Annotated[ListOfBlocks[McpStep], Field(min_length=1)] | None = Field(
+        default=None,
+        description=(
+            "What the first, second, … call of a task comes to; every call behind the last fails. For suites "
+            "with a `scenario`."
+        ),
+        examples=[[{"error": "busy", "delay_ms": 100}, {"return": {"ok": True}}]],
+        json_schema_extra=since("2.0"),
+    )
+
+
+class McpTool(Block):
+    """A mocked tool: its description for the agent and its answers."""
+
+    description: Text = Field(default="", description="The tool's description, as the agent reads it.")
+    input_schema: AnyMap = Field(
+        default_factory=lambda: {"type": "object"}, description="JSON Schema of the tool's arguments."
+    )
+    responses: Annotated[ListOfBlocks[McpResponse], Field(min_length=1)] = Field(
+        description=(
+            "The canned answers, tried in order. A tool without any makes upstream drop the whole mock."
+        ),
+        examples=[[{"return": {"ok": True}}]],
+    )
+
+
+class McpMock(Block):
+    """An MCP server that answers from canned responses, so that a run needs no network.
+
+    One that is broken is left out with a warning, and so is a real server of its name.
+    """
+
+    at_least_one: ClassVar = {"fixtures": Given.WRITTEN, "tools": Given.PRESENT}
+
+    name: RequiredText = Field(
+        description="The server's name; every mock has its own. It replaces a real server of that name."
+    )
+    fixtures: Annotated[Text, kind("path.suite")] = Field(
+        default="",
+        description=(
+            "Directory of JSON files, relative to `eval.yaml`, searched through all levels. "
+            "Each file is one tool named after the file, or holds `tools`."
+        ),
+        examples=["mocks/github"],
+    )
+    tools: dict[str, McpTool] = Field(
+        default_factory=dict[str, McpTool],
+        description="Tools by name. They replace fixture tools of the same name.",
+        examples=[{"search": {"responses": [{"return": {"items": []}}]}}],
+    )
+
+
+def _distinct_packs(packs: tuple[str, ...]) -> tuple[str, ...]:
+    names = [pack.strip() for pack in packs]
+    if "" in names:
+        raise ValueError("must not contain a blank name")
+    if len(set(names)) < len(names):
+        raise ValueError("must not name a pack twice")
+    return packs
+
+
+class Adversarial(Block):
+    """Attack packs for the `adversarial` command. A normal run does not use them."""
+
+    packs: Annotated[
+        TextList,
+        Field(min_length=1),
+        AfterValidator(_distinct_packs),
+        Shown({"uniqueItems": True, "items": {"type": ["string", "number", "boolean"], "pattern": r"\S"}}),
+    ] = Field(
+        description="Which packs, each once: `prompt-injection`, `scope-bypass`.",
+        examples=[["prompt-injection", "scope-bypass"]],
+    )
+    on_unsafe_outcome: Literal["fail", "warn"] = Field(
+        default="fail",
+        description="Whether an unsafe answer fails the command (`fail`) or is only reported (`warn`).",
+    )
+
+
+def without_duplicates(mocks: tuple[McpMock, ...]) -> tuple[McpMock, ...]:
+    """Return the mocks; raises ``ValueError`` when two have the same name."""
+    seen: dict[str, Mapping[str, Any] | McpMock] = {}
+    for mock in mocks:
+        name = mock.name.strip()
+        if name in seen:
+            raise ValueError(f"the name `{name}` occurs twice; give every mock its own name")
+        seen[name] = mock
+    return mocks
+
 
 _RANGE_MESSAGE = "must be two row numbers, the first not greater than the second, such as `[1, 10]`"
 

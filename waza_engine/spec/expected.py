@@ -9,16 +9,18 @@ from pydantic import Discriminator, Field, JsonValue, Tag
 from waza_engine.spec.block import Block
 from waza_engine.spec.fields import (
     Alternatives,
+    AnyMap,
     ListOf,
+    ListOfBlocks,
     Switch,
     Text,
     TextList,
     ToolNameList,
     WholeNumber,
+    severity,
     text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.values import AnyMap, ListOfBlocks, severity
 
 _NOT_EVALUATED = "Read and kept for people; no run evaluates it."
 _INERT: dict[str, JsonValue] = {"x-waza-inert": _NOT_EVALUATED}

@@ -11,9 +11,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from waza_engine.spec.block import Block
-from waza_engine.spec.fields import Number, Switch, Text
+from waza_engine.spec.fields import AnyMap, Number, Switch, Text, kind, severity
 from waza_engine.spec.schema_version import after_0_38
-from waza_engine.spec.values import AnyMap, kind, severity
 
 NAME_DESCRIPTION = (
     "The grader's name: its key in the results and in the editor's scores. A later grader with the "

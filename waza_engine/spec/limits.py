@@ -5,9 +5,24 @@ Architecture invariant: light, since the table of run settings and the models of
 
 from __future__ import annotations
 
+import re
+
 MOST_TRIALS = 1_000
 MOST_WORKERS = 256
 MOST_ATTEMPTS = 100
 LONGEST_SECONDS = 604_800
 """A week: the longest time limit. Clocks and timers of some platforms take no more than 49 days."""
 LONGEST_MILLISECONDS = LONGEST_SECONDS * 1_000
+
+
+_NO_FIRST_VERSION = re.compile(r"No module named 'waza(?:\.[\w.]+)?'")
+_FIRST_VERSION = (
+    "`waza.graders` is the first version's package, which is not here: "
+    "import `Grader`, `GradingContext` and `Verdict` from `waza_engine.graders.base`, "
+    "`register` from `waza_engine.graders.registry` (docs/custom-graders.md)"
+)
+
+
+def first_version_words(said: str) -> str:
+    """Return a replacement where Python misses the package of the first version, "" elsewhere."""
+    return _FIRST_VERSION if _NO_FIRST_VERSION.search(said) else ""

@@ -1,7 +1,8 @@
-"""Files that a grading program needs besides itself, from its command. Light: the editor uses it too."""
+"""Paths inside grader options: files of a grading program, and rubrics. Light: the editor uses it too."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -44,3 +45,24 @@ def words_of(command: str) -> list[str]:
 def is_path(command: str) -> bool:
     """Return whether a command is the path of a program; any other is looked up on PATH."""
     return "/" in command or "\\" in command
+
+
+MARKDOWN_RUBRICS = (".md", ".markdown")
+YAML_RUBRICS = (".yaml", ".yml", ".json")
+_TEXT_RUBRICS = (".txt", ".prompt", ".prompty")
+
+
+def example_rubric(written: str) -> str:
+    """Return the name of a rubric in upstream's `examples/rubrics`, "" for another path."""
+    found = re.search(r"(?:^|[\\/])examples[\\/]rubrics[\\/]([\w-]+)\.ya?ml$", written.strip())
+    return found[1] if found else ""
+
+
+def is_rubric_path(written: str) -> bool:
+    """Return whether a rubric is written as a path: one line, and few spaces, before a known ending."""
+    text = written.strip()
+    if not text or "\n" in text:
+        return False
+    if text.lower().endswith((*MARKDOWN_RUBRICS, *YAML_RUBRICS, *_TEXT_RUBRICS)):
+        return len(re.findall(r"\s", text)) < 4
+    return not re.search(r"\s", text) and (text[0] in "./~" or "/" in text or "\\" in text)

@@ -11,19 +11,22 @@ from annotated_types import Le
 from pydantic import Field
 
 from waza_engine.spec.block import Block
-from waza_engine.spec.fields import PlainText, Switch, Text, WholeNumber
-from waza_engine.spec.limits import MOST_WORKERS
-from waza_engine.spec.values import (
+from waza_engine.spec.fields import (
     ListOfBlocks,
     NotNegative,
+    PlainText,
     Positive,
     RequiredText,
     Seconds,
     Shown,
+    Switch,
+    Text,
+    WholeNumber,
     kind,
     matching,
     severity,
 )
+from waza_engine.spec.limits import MOST_WORKERS
 
 _FILE_NAME = matching(r"^(?!\s*\.{1,2}\s*$)(?=.*\S)[^/\\]+$", "must be a file name without a directory")
 _SUFFIX = matching(

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 from pydantic.types import JsonValue
 
-from waza_engine.spec.fields import Text, plain_text
-from waza_engine.spec.values import Shown
+from waza_engine.spec.fields import Shown, Text, plain_text
 
 NEWEST_VERSION = "1.5"
 """The newest 1.x that is known here, which a file without a version has."""

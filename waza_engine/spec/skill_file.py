@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Annotated, ClassVar, cast
+
+from pydantic import ConfigDict, Field
 
 from waza_engine.boundary import Boundary
 from waza_engine.files import is_named
-from waza_engine.spec.fields import plain_text
+from waza_engine.spec.block import Block
+from waza_engine.spec.fields import Alternatives, AnyMap, Switch, Text, TextList, kind, plain_text, severity
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text
 
@@ -85,3 +88,72 @@ def _text(frontmatter: YamlFile, key: str) -> str:
     if isinstance(value, list | dict):
         raise SuiteFileError(frontmatter.path, frontmatter.line_of([key]), f"`{key}` must be text")
     return "" if value is None else str(plain_text(value))
+
+
+_NAME = r"^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$"
+_AT_MOST_1024 = r"^[\s\S]{0,1023}(?:\S?\s*)$"
+
+
+class SkillFrontmatter(Block):
+    """The name of a skill, and when an agent should use it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    first_keys: ClassVar = ("name", "description")
+    misspellings: ClassVar = {
+        "title": "name",
+        "skill": "name",
+        "desc": "description",
+        "summary": "description",
+    }
+
+    name: Annotated[
+        Text,
+        kind("skill.name"),
+        severity(
+            "warning",
+            pattern=_NAME,
+            **{"x-waza-message": "must be at most 64 small letters, digits and single hyphens"},
+        ),
+    ] = Field(
+        default="", description="What the skill is called, as its folder is.", examples=["code-explainer"]
+    )
+    description: Annotated[
+        Text,
+        severity(
+            "warning",
+            pattern=_AT_MOST_1024,
+            **{"x-waza-message": "must have at most 1024 characters; upstream calls the skill invalid"},
+        ),
+    ] = Field(
+        default="",
+        description="What the skill does and when to use it: all that an agent sees before it chooses it.",
+        examples=["Explains code to newcomers. Use when somebody asks what code does."],
+    )
+    license: Text = Field(default="", description="Its licence, or the file that has it.", examples=["MIT"])
+    compatibility: Annotated[Text | AnyMap, Alternatives()] = Field(
+        default="", description="What it needs to work: an agent, programs, a network."
+    )
+    metadata: AnyMap | None = Field(
+        default=None, description="Anything else about it, such as its `version` and `author`."
+    )
+    allowed_tools: Annotated[Text | TextList, Alternatives()] = Field(
+        default="",
+        alias="allowed-tools",
+        description="The tools that the agent may use without asking.",
+        examples=[["Read", "Grep"]],
+    )
+    version: Text = Field(
+        default="", description="Its version; `metadata` is the place that agents agree on."
+    )
+    model: Text = Field(default="", description="The model that carries it out, for agents that can choose.")
+    argument_hint: Annotated[Text | TextList, Alternatives()] = Field(
+        default="", alias="argument-hint", description="What to write behind its name when a user calls it."
+    )
+    disable_model_invocation: Switch | None = Field(
+        default=None,
+        alias="disable-model-invocation",
+        description="Whether only a user can call it.",
+    )
+    user_invocable: Switch | None = Field(
+        default=None, alias="user-invocable", description="Whether a user can call it by its name."
+    )

@@ -7,8 +7,15 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.base import Check, Grader, GraderError, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import (
+    Check,
+    Grader,
+    GraderConfig,
+    GraderError,
+    GradingContext,
+    Verdict,
+    verdict_of_checks,
+)
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import Limit

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from tests.server.analysis.assertion_grammar import random_assertion
-from waza_engine.assertions.members import ITERATION, MEMBERS, NAMING, RE_FLAGS, RE_FUNCTIONS
+from waza_engine.assertions.names import ITERATION, MEMBERS, NAMING, RE_FLAGS, RE_FUNCTIONS
 
 _RULES = r"""
 any: <text> | <number> | <list> | <dict> | <set> | <truth> | <bytes> | <tuple> | <match> | <function> | None

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from waza_engine.assertions.interpreter import Expression
-from waza_engine.assertions.members import RefusedError, is_refused_attribute
-from waza_engine.assertions.scopes import RefusedSyntaxError
-from waza_engine.assertions.syntax import check_expression, parse_expression
+from waza_engine.assertions.names import RefusedError, is_refused_attribute
+from waza_engine.assertions.syntax import RefusedSyntaxError, check_expression, parse_expression
 from waza_engine.assertions.values import names_for_assertions
 
 _ADDRESSES = re.compile(r"<method '\w+' of '\w+' objects>|<[^<>]*(?:<[^<>]*>[^<>]*)* at 0x[0-9a-f]+>")

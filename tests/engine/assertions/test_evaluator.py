@@ -14,8 +14,7 @@ import pytest
 
 from tests.engine.assertions.expressions import CONTEXT, EXPRESSIONS, FALSE, TRUE
 from tests.patience import ON_A_BUSY_MACHINE, ends
-from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
-from waza_engine.assertions.kept_trials import TrialNames
+from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, TrialNames
 
 FOREVER = "re.search('(a+)+$', 'a' * 60 + 'b')"
 posix_only = pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="memory cannot be limited here")

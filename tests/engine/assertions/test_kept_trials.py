@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.engine.assertions.expressions import CONTEXT
-from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
-from waza_engine.assertions.kept_trials import KeptTrials, TrialNames
+from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, KeptTrials, TrialNames
 
 pytestmark = pytest.mark.check
 

@@ -13,7 +13,7 @@ import pytest
 from tests.engine.assertions.attacks import REACHING
 from tests.engine.assertions.generators import CONTEXT, GENERATORS, VALUES
 from waza_engine.assertions.interpreter import Expression
-from waza_engine.assertions.members import (
+from waza_engine.assertions.names import (
     MEMBERS,
     RE_FLAGS,
     RE_FUNCTIONS,

@@ -12,8 +12,7 @@ from typing import Literal
 import psutil
 import pytest
 
-from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.assertions.workers import JAVASCRIPT
+from waza_engine.assertions.evaluator import JAVASCRIPT, AssertionEvaluator
 
 pytestmark = [
     pytest.mark.check,

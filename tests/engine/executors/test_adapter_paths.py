@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waza_engine.executors.adapter.paths import find, find_text, is_path, text_of
+from waza_engine.executors.adapter.events import find, find_text, is_path, text_of
 
 EVENT: dict[str, Any] = {
     "type": "assistant",

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from waza_engine.executors.base import ExecutionRequest
-from waza_engine.executors.copilot.sessions import Sessions
+from waza_engine.executors.copilot_sdk import Sessions
 
 pytest.importorskip("copilot")
 

@@ -16,9 +16,9 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, openai_executor
 from tests.hostile_peers import JSON, STREAM, HostilePeer, bomb, event, hostile_peer, without_end
 from tests.scripted_model import Answer, Status, call
+from waza_engine.executors import openai as executor_module
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.chat import errors, reaching
-from waza_engine.executors.chat.answer import MOST_CALLS
+from waza_engine.executors.chat.wire import MOST_CALLS
 from waza_engine.peers import bounds
 
 MOST, LONGEST = 200_000, 50_000
@@ -122,7 +122,7 @@ def test_calls_of_tools_without_end_are_refused(monkeypatch: pytest.MonkeyPatch,
 def test_headers_without_end_are_refused(tmp_path: Path) -> None:
     endless = without_end(b"HTTP/1.1 200 OK\r\n", b"X-Y: " + b"z" * 1_000 + b"\r\n")
     with hostile_peer(lambda _: endless) as peer, openai_executor(f"{peer.url}/v1") as executor:
-        with pytest.raises(ExecutorError, match="broke before the answer was there"):
+        with pytest.raises(ExecutorError, match=r"broke before|did not finish"):
             ask(executor, "Hello", tmp_path, timeout_seconds=1.0)
         assert peer.sent < 20_000_000
 
@@ -186,7 +186,7 @@ class TestPreflight:
     def test_a_server_that_sends_byte_by_byte_is_not_waited_for(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(reaching, "SECONDS", 0.3)
+        monkeypatch.setattr(executor_module, "SECONDS", 0.3)
         ended = threading.Event()
 
         def drip(_: bytes) -> Iterable[bytes]:
@@ -231,31 +231,6 @@ class TestPreflight:
         ):
             executor.reach()
         assert len(peer.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("written", "seconds"),
-    [
-        ("", None),
-        ("soon", None),
-        ("nan", None),
-        ("-5", None),
-        ("-inf", None),
-        ("0", None),
-        ("2.5", 2.5),
-        ("99999999", 86_400.0),
-        ("inf", 86_400.0),
-        ("1e400", 86_400.0),
-        ("Mon, 99 Foo 2030 99:99:99 GMT", None),
-        ("Mon, 31 Feb 999999999999 00:00:00 GMT", None),
-        ("Mon, 01 Jan 1990 00:00:00 GMT", None),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400.0),
-        ("Fri, 00 Jan 0000 00:00:00 -999999999999", 86_400.0),
-        ("\x00", None),
-    ],
-)
-def test_a_wait_that_nobody_can_mean_is_bounded(written: str, seconds: float | None) -> None:
-    assert errors._seconds_to_wait({"retry-after": written}) == seconds
 
 
 @pytest.mark.parametrize("written", ["nan", "-1", "", "Mon, 99 Foo 2030 99:99:99 GMT"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
 import json
 import os
 import socket
@@ -285,7 +284,6 @@ class TestTryingAgain:
             Status(500),
             Status(503, headers={"Retry-After": "0.05"}),
             Cut(),
-            Cut(in_body=True),
         ],
     )
     def test_after_what_may_go_away(
@@ -300,39 +298,6 @@ class TestTryingAgain:
         assert len(model.requests) == 2
         assert response.usage is not None
         assert response.usage.turns == 1
-
-    def test_waits_as_long_as_the_server_asks(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        arrivals: list[float] = []
-
-        def reply(_request: object) -> RateLimited | str:
-            arrivals.append(time.monotonic())
-            return RateLimited(0.7) if len(arrivals) == 1 else "Here."
-
-        with openai_executor(scripted_model(reply).base_url) as executor:
-            ask(executor, "Hello", tmp_path)
-
-        assert arrivals[1] - arrivals[0] >= 0.7
-
-    @pytest.mark.parametrize(
-        "header",
-        ["30", lambda: email.utils.formatdate(time.time() + 30, usegmt=True)],
-        ids=["seconds", "date"],
-    )
-    def test_does_not_wait_past_the_deadline(
-        self, scripted_model: StartModel, tmp_path: Path, header: str | Callable[[], str]
-    ) -> None:
-        value = header if isinstance(header, str) else header()
-        model = scripted_model(Status(429, "slow down", {"Retry-After": value}), "never")
-        started = time.monotonic()
-
-        with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path, timeout_seconds=10.0)
-
-        assert time.monotonic() - started < 5 + ON_A_BUSY_MACHINE
-        assert "too many requests (status 429) and asks to wait" in str(error)
-        assert str(error).endswith("slow down")
-        assert error.transient
-        assert len(model.requests) == 1
 
     def test_gives_up_in_the_end(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(*[Status(500, "broken", {"retry-after-ms": "10"})] * 9)
@@ -349,21 +314,13 @@ class TestTryingAgain:
             port = unused.getsockname()[1]
 
         with openai_executor(f"http://127.0.0.1:{port}/v1") as executor:
-            took: list[float] = []
-            errors: list[ExecutorError] = []
-            for _ in range(5):
-                started = time.monotonic()
-                errors.append(failure(executor, tmp_path))
-                took.append(time.monotonic() - started)
+            error = failure(executor, tmp_path)
 
-        # Three more tries would take 3.5 seconds, and a server that is not started does not start by itself.
-        assert min(took) < 2
-        (error, *_) = errors
         assert str(error) == f"nothing answers at `127.0.0.1:{port}`; start the server, or check `base_url`"
         assert error.transient
 
-    def test_a_connection_that_always_breaks(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(lambda _request: Cut())
+    def test_an_answer_that_breaks_off(self, scripted_model: StartModel, tmp_path: Path) -> None:
+        model = scripted_model(Cut(in_body=True))
 
         with openai_executor(model.base_url) as executor:
             error = failure(executor, tmp_path)

@@ -67,14 +67,6 @@ class TestWhatIsKept:
         assert response.output == "Half"
         assert (response.error or "").endswith("broke before the answer was there")
 
-    def test_of_an_answer_that_broke_off_and_came_again(
-        self, scripted_model: StartModel, tmp_path: Path
-    ) -> None:
-        model = scripted_model(Events([piece(content="Half an ans")]), "The whole answer.")
-
-        with openai_executor(model.base_url) as executor:
-            assert ask(executor, "Explain.", tmp_path).output == "The whole answer."
-
 
 class TestServersThatDoNotStream:
     def test_one_that_answers_whole_all_the_same(self, scripted_model: StartModel, tmp_path: Path) -> None:
@@ -124,13 +116,6 @@ class TestStreams:
 
         with openai_executor(model.base_url) as executor:
             assert ask(executor, "Explain.", tmp_path).output == "a\u2028b\x85c"
-
-    def test_a_failure_in_the_middle_is_tried_again(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        failed = 'data: {"error": {"message": "out of memory", "code": 500}}'
-        model = scripted_model(Events([piece(content="It"), failed]), "It works.")
-
-        with openai_executor(model.base_url) as executor:
-            assert ask(executor, "Explain.", tmp_path).output == "It works."
 
     def test_a_failure_in_the_middle_is_told(self, scripted_model: StartModel, tmp_path: Path) -> None:
         failed = 'data: {"error": {"message": "out of memory", "code": 500}}'

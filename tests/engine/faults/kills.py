@@ -32,7 +32,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.writing.recovery import recover_journals
-from waza_engine.scoring.usage import tokens_of
+from waza_engine.scoring.cost import tokens_of
 
 Kind = Literal["model", "program"]
 TASKS, TOKENS = 3, Tokens(90, 10)

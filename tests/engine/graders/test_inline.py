@@ -15,8 +15,8 @@ import pytest
 
 from tests.engine.graders.grading import folder, grade, result
 from tests.patience import ON_A_BUSY_MACHINE
+from waza_engine.graders import inline as launchers
 from waza_engine.graders.base import GradingContext, Verdict
-from waza_engine.graders.programs import launchers
 from waza_engine.graders.programs.input import program_input, trajectory
 from waza_engine.graders.registry import create
 from waza_engine.vocabulary import ToolCall

@@ -278,7 +278,7 @@ def test_a_schema_that_finds_problems_without_end_is_an_error() -> None:
 
 
 def test_a_schema_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waza_engine.graders.matching.json_schema_keywords.CHECK_SECONDS", 0.2)
+    monkeypatch.setattr("waza_engine.graders.matching.json_schemas.CHECK_SECONDS", 0.2)
     with refused("longer than 0.2 seconds"):
         grade("json_schema", {"schema": doubling(40)}, output="{}")
 

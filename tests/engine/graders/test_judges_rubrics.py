@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.conftest import StartModel
 from tests.engine.graders.grading import folder, refused, result
 from tests.engine.graders.judging import judged, passes, verdicts
-from waza_engine.graders.judging.durations import seconds_of
+from waza_engine.graders.judging.judges import seconds_of
 from waza_engine.graders.judging.ratings import scale_for
 from waza_engine.graders.judging.rubrics import RubricError, built_in, built_in_names, load_rubric
 from waza_engine.graders.judging.scales import RatingError, linear, scale_of

@@ -10,7 +10,7 @@ from tests.conftest import StartModel
 from tests.engine.graders.grading import refused
 from tests.engine.graders.judging import fails, judged, passes, verdicts
 from waza_engine.graders.base import Verdict
-from waza_engine.graders.judging.votes import Aggregate, decided
+from waza_engine.graders.judging.verdicts import Aggregate, decided
 from waza_engine.graders.registry import create
 
 ASK = {"prompt": "Is it good? Call set_waza_grade_pass or set_waza_grade_fail."}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engine.graders.grading import folder, grade, refused, result
-from waza_engine.graders.matching.skill_words import skill_words, use_for_phrases, words
+from waza_engine.graders.trigger import skill_words, use_for_phrases, words
 from waza_engine.spec.skill_file import load_skill_file
 
 SKILL = """\

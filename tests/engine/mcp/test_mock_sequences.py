@@ -10,7 +10,7 @@ from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, only_trial, run, write_suite
 from tests.scripted_model import call
 from waza_engine.mcp.mocks import MockError, MockServer, load_mocks, read_mock, steps_folder
-from waza_engine.spec.suite_parts import McpMock
+from waza_engine.spec.eval_file import McpMock
 
 STEPS = [{"error": "busy"}, {"return": {"ok": True}, "delay_ms": 1}]
 

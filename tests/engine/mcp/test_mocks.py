@@ -9,7 +9,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from waza_engine.mcp.mocks import MockError, MockServer, load_mocks, read_mock, server_of
-from waza_engine.spec.suite_parts import McpMock
+from waza_engine.spec.eval_file import McpMock
 
 
 def mock_of(directory: Path, **keys: Any) -> MockServer:

@@ -18,8 +18,7 @@ from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.reports.junit import junit_report
 from waza_engine.results.reports.markdown import markdown_report
 from waza_engine.results.task_conclusion import conclude_task
-from waza_engine.scoring.composite import TrialStatus
-from waza_engine.scoring.tasks import task_status
+from waza_engine.scoring.tasks import TrialStatus, task_status
 
 ADVICE = "- {type: text, name: advice, required: false, config: {contains: [goodbye]}}\n"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

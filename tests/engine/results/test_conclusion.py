@@ -34,8 +34,14 @@ from waza_engine.results.record import (
     Validation,
 )
 from waza_engine.results.reports.words import verdict_words
-from waza_engine.scoring.composite import TrialStatus, borne_out
-from waza_engine.scoring.tasks import TaskScore, suite_summary, task_statistics, task_status
+from waza_engine.scoring.tasks import (
+    TaskScore,
+    TrialStatus,
+    borne_out,
+    suite_summary,
+    task_statistics,
+    task_status,
+)
 from waza_engine.scoring.triggers import trigger_metrics
 
 HEADER = RunHeader(

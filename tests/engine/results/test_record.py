@@ -33,12 +33,18 @@ from waza_engine.results.record import (
     VerdictStatus,
     verdicts_of,
 )
-from waza_engine.scoring.composite import TrialStatus, borne_out, trial_status
 from waza_engine.scoring.cost import Cost, Spending
-from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
-from waza_engine.scoring.recommendation import RankedModel, Recommendation
+from waza_engine.scoring.impact import PairwiseImpact, RankedModel, Recommendation, SkillImpact
 from waza_engine.scoring.statistics import Interval
-from waza_engine.scoring.tasks import SuiteSummary, TaskScore, suite_summary, task_statistics
+from waza_engine.scoring.tasks import (
+    SuiteSummary,
+    TaskScore,
+    TrialStatus,
+    borne_out,
+    suite_summary,
+    task_statistics,
+    trial_status,
+)
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.vocabulary import (
     Check,

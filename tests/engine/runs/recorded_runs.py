@@ -18,8 +18,7 @@ from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import read_yaml
-from waza_engine.spec.task_file import TaskFile
-from waza_engine.spec.task_inputs import InputFile
+from waza_engine.spec.task_file import InputFile, TaskFile
 
 _OPTIONS_OF_THE_FIRST_VERSION = {"assertions", "rubric", "model", "script"}
 

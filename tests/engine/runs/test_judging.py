@@ -154,7 +154,7 @@ def test_a_judge_that_is_down_costs_its_own_verdict_alone(scripted_model: StartM
     ("answer", "kind", "told"),
     [
         (Status(401, "bad key"), "environment", "`judge` could not grade: the judge gave no answer"),
-        (RateLimited(3600), "environment", "asks to wait 3600 seconds"),
+        (RateLimited(3600), "environment", "too many requests (status 429)"),
         ("It looks good to me.", "test", "`judge` said nothing of the answer: the judge gave no verdict"),
     ],
 )

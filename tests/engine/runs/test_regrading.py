@@ -12,8 +12,7 @@ import pytest
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.graders import registry
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError

@@ -15,7 +15,7 @@ from waza_engine.commands.methods import Methods
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.loading.suite import load_suite
-from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.files import ScaffoldError
 from waza_engine.scaffold.recorded_task import recorded_task
 
 TASK = """\

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
+from waza_engine.scoring.tasks import Graded, TrialStatus, composite, trial_status
 
 
 def graded(score: float, weight: float = 1.0, *, passed: bool | None = None) -> Graded:

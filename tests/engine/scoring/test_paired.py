@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.scoring.paired import paired_p
+from waza_engine.scoring.statistics import paired_p
 
 
 @pytest.mark.parametrize(

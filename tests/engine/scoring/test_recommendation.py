@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.scoring.recommendation import ModelFigures, price_decides, recommend, settled
+from waza_engine.scoring.impact import ModelFigures, price_decides, recommend, settled
 
 
 def test_each_criterion_counts_from_0_to_10_with_its_weight() -> None:

@@ -2,8 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.scoring.composite import TrialStatus
-from waza_engine.scoring.tasks import TaskScore, TrialScore, suite_summary, task_statistics, task_status
+from waza_engine.scoring.tasks import (
+    TaskScore,
+    TrialScore,
+    TrialStatus,
+    suite_summary,
+    task_statistics,
+    task_status,
+)
 
 
 @pytest.mark.parametrize(

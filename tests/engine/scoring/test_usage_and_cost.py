@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.scoring.cost import Cost, cost_of, has_price, total_cost
-from waza_engine.scoring.usage import added, tokens_of, total
+from waza_engine.scoring.cost import Cost, added, cost_of, has_price, tokens_of, total, total_cost
 from waza_engine.vocabulary import ModelUsage, Usage
 
 

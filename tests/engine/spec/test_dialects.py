@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from waza_engine.spec.dialects import canonical_eval, canonical_task, inline_task
 from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.loading import canonical_eval, canonical_task, inline_task
 from waza_engine.spec.reading.yaml_reader import parse_yaml
 from waza_engine.spec.task_file import TaskElement, TaskFile
 

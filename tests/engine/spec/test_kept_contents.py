@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from waza_engine.files import FileError
-from waza_engine.spec.reading.kept_contents import LONGEST_KEPT, KeptContents
+from waza_engine.spec.reading.file_cache import LONGEST_KEPT, KeptContents
 
 LIMIT = 1_000_000
 LONG_AGO_NS = time.time_ns() - 3_600_000_000_000
@@ -68,10 +68,10 @@ def test_a_file_that_stays_is_read_once(file: Path, monkeypatch: pytest.MonkeyPa
     write(file, b"one")
     # Its owner and links were changed just now; later that is long ago.
     later = time.time_ns() + 3_600_000_000_000
-    monkeypatch.setattr("waza_engine.spec.reading.kept_contents.time.time_ns", lambda: later)
+    monkeypatch.setattr("waza_engine.spec.reading.file_cache.time.time_ns", lambda: later)
     kept.look_again()
     kept.read(file, LIMIT)
     assert kept.size == 3
-    monkeypatch.setattr("waza_engine.spec.reading.kept_contents.read_bytes", None)
+    monkeypatch.setattr("waza_engine.spec.reading.file_cache.read_bytes", None)
     kept.look_again()
     assert kept.read(file, LIMIT) == b"one"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.assertions.members import MEMBERS, REFUSED
+from waza_engine.assertions.names import MEMBERS, REFUSED
 from waza_language_server.embedded.python.findings import assertion_findings
 from waza_language_server.embedded.python.members import PATTERN, TEXT, members_of
 from waza_language_server.embedded.python.python_source import PythonFault, PythonSource, parse_python

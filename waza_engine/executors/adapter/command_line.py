@@ -13,10 +13,9 @@ from typing import Any, cast
 
 from waza_engine.boundary import Boundary
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
-from waza_engine.executors.chat.skill_tool import skill_folders
+from waza_engine.executors.chat.agent_tools import skill_folders
 from waza_engine.files import copy_file, is_named, read_text, special_names, write_atomically
-from waza_engine.spec.adapter import AdapterFile
-from waza_engine.spec.adapter_parts import HistoryTemplate
+from waza_engine.spec.adapter import AdapterFile, HistoryTemplate
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES
 
 _TURN = "User: {{input}}\nAssistant: {{output}}"

@@ -1,87 +1,124 @@
-"""Errors between the engine and an OpenAI-compatible server, as messages for people."""
+"""The server and the key of the executor ``openai``, and its errors as messages for people."""
 
 from __future__ import annotations
 
-import contextlib
-import email.utils
 import json
-import time
-from collections.abc import Mapping
+import os
+from dataclasses import dataclass
 from typing import cast
 
 import openai
 
-from waza_engine.counting import in_seconds
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.chat.provider import Endpoint
-from waza_engine.executors.provider import is_this_machine, nothing_answers
+from waza_engine.executors.provider import host_of, is_near, named_key, nothing_answers
+from waza_engine.masking import keep_secret
 from waza_engine.peers.bounds import refusal_in
 from waza_engine.peers.proxies import proxy_in_the_way
+from waza_engine.spec.eval_config import Provider
 
-_REASON_LENGTH = 300
-_LONGEST_WAIT_SECONDS = 86_400.0
+KEY_VARIABLE = "OPENAI_API_KEY"
+_DEFAULT_URL = "https://api.openai.com/v1"
+_URL_VARIABLE = "OPENAI_BASE_URL"
 
 
-class RequestError(ExecutorError):
-    """A request failed.
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server that speaks OpenAI's chat completions. ``key`` is empty for one that needs none.
 
-    ``again`` is true when another try may help immediately, or after ``wait_seconds``, which the server
-    requests, None when it does not.
+    ``own`` is true for a server that the user named: not OpenAI's own.
     """
 
-    def __init__(
-        self, message: str, *, transient: bool, again: bool = False, wait_seconds: float | None = None
-    ) -> None:
-        super().__init__(message, transient=transient)
-        self.again = again
-        self.wait_seconds = wait_seconds
+    base_url: str
+    host: str
+    key: str
+    key_variable: str
+    own: bool
 
 
-def request_error(error: Exception, endpoint: Endpoint, model: str) -> RequestError:
+def find_endpoint(provider: Provider | None) -> Endpoint:
+    """Return the server of ``config.provider``, else of ``OPENAI_BASE_URL``, else OpenAI's.
+
+    ``OPENAI_API_KEY`` belongs to the servers that the environment names: a server that a suite names gets
+    the key that ``api_key_env`` names, and no other. Raises ``ExecutorError``.
+    """
+    if provider is not None and provider.type != "openai":
+        raise ExecutorError(
+            f"the executor `openai` cannot talk to a provider of type `{provider.type}`; "
+            "write `type: openai`, or use `copilot-sdk`"
+        )
+    from_environment = os.environ.get(_URL_VARIABLE, "").strip()
+    if provider is not None:
+        url, source = provider.base_url.strip(), "`provider.base_url`"
+    else:
+        url, source = from_environment or _DEFAULT_URL, f"`{_URL_VARIABLE}`"
+    host = host_of(url, source)
+    if provider is not None:
+        variable, key = named_key(provider)
+    else:
+        variable, key = KEY_VARIABLE, os.environ.get(KEY_VARIABLE, "").strip()
+        keep_secret(key)
+    if not key:
+        _check_keyless(provider, host)
+    if not (key.isascii() and key.isprintable()):
+        raise ExecutorError(f"`{variable}` holds characters that no key has; set it again")
+    return Endpoint(url, host, key, variable, own=provider is not None or bool(from_environment))
+
+
+def _check_keyless(provider: Provider | None, host: str) -> None:
+    if is_near(host):
+        return
+    if provider is not None:
+        raise ExecutorError(
+            f"there is no key for `{host}`; name the environment variable that holds it "
+            "in `provider.api_key_env`"
+        )
+    raise ExecutorError(
+        f"there is no key for `{host}`; set `{KEY_VARIABLE}`, "
+        "or name a server of your own in `provider.base_url`"
+    )
+
+
+_REASON_LENGTH = 300
+
+
+def request_error(error: Exception, endpoint: Endpoint, model: str) -> ExecutorError:
     """Return the library's error in our words."""
     host = f"`{endpoint.host}`"
     if refusal := refusal_in(error):
-        return RequestError(f"{host} {refusal}", transient=False)
+        return ExecutorError(f"{host} {refusal}", transient=False)
     match error:
         case openai.APIStatusError():
-            headers = error.response.headers
             message, transient = _status_in_words(error, model, endpoint)
             reason = reason_in(error.response.text)
-            return RequestError(
-                f"{message}: {reason}" if reason else message,
-                transient=transient,
-                again=transient and headers.get("x-should-retry") != "false",
-                wait_seconds=_seconds_to_wait(headers),
-            )
+            return ExecutorError(f"{message}: {reason}" if reason else message, transient=transient)
         case openai.APITimeoutError():
-            return RequestError(f"{host} did not answer in time", transient=True, again=True)
+            return ExecutorError(f"{host} did not answer in time", transient=True)
         case openai.APIConnectionError():
             return no_connection(error, endpoint)
         case _:
             # An invalid address only fails when it is used.
-            return RequestError(f"no request can be sent to {host}; check `base_url`", transient=False)
+            return ExecutorError(f"no request can be sent to {host}; check `base_url`", transient=False)
 
 
-def broken_off(endpoint: Endpoint) -> RequestError:
+def broken_off(endpoint: Endpoint) -> ExecutorError:
     """Return the error of a connection that ended in the middle of an answer."""
-    return RequestError(
-        f"the connection to `{endpoint.host}` broke before the answer was there", transient=True, again=True
+    return ExecutorError(
+        f"the connection to `{endpoint.host}` broke before the answer was there", transient=True
     )
 
 
-def failed_midway(endpoint: Endpoint, error: openai.APIError) -> RequestError:
+def failed_midway(endpoint: Endpoint, error: openai.APIError) -> ExecutorError:
     """Return the error of a server that reports a failure in the middle of an answer."""
     reason = reason_in(json.dumps({"error": error.body}))
-    return RequestError(
+    return ExecutorError(
         f"`{endpoint.host}` failed in the middle of the answer: {reason or error.message}",
         transient=True,
-        again=True,
     )
 
 
-def no_completion(endpoint: Endpoint) -> RequestError:
+def no_completion(endpoint: Endpoint) -> ExecutorError:
     """Return the error of a response that is not a completion."""
-    return RequestError(
+    return ExecutorError(
         f"`{endpoint.host}` answered something that is no chat completion; does `{endpoint.base_url}` end "
         "with the version, as in `/v1`?",
         transient=False,
@@ -116,9 +153,7 @@ def _status_in_words(error: openai.APIStatusError, model: str, endpoint: Endpoin
         case 429 if error.code == "insufficient_quota":
             return f"the account at {host} has no quota left", False
         case 429:
-            wait = _seconds_to_wait(error.response.headers)
-            hint = "" if wait is None else f" and asks to wait {in_seconds(wait)}"
-            return f"{host} has had too many requests (status 429){hint}", True
+            return f"{host} has had too many requests (status 429)", True
         case 408 | 409:
             return f"{host} could not answer now (status {status})", True
         case _ if status >= 500:
@@ -127,42 +162,20 @@ def _status_in_words(error: openai.APIStatusError, model: str, endpoint: Endpoin
             return f"{host} refuses the request (status {status})", False
 
 
-def _seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Return how long the server asks to wait, a day at the most, None when it asks for nothing sensible."""
-    seconds = _asked_seconds(headers)
-    return min(seconds, _LONGEST_WAIT_SECONDS) if seconds > 0 else None
-
-
-def _asked_seconds(headers: Mapping[str, str]) -> float:
-    for name, divisor in (("retry-after-ms", 1000), ("retry-after", 1)):
-        with contextlib.suppress(KeyError, ValueError):
-            return float(headers[name]) / divisor
-    # An invalid date is parsed in part, and fails in the computation.
-    with contextlib.suppress(ValueError, OverflowError, TypeError, IndexError):
-        date = email.utils.parsedate_tz(headers.get("retry-after", ""))
-        return 0.0 if date is None else round(email.utils.mktime_tz(date) - time.time(), 1)
-    return 0.0
-
-
-def no_connection(error: BaseException, endpoint: Endpoint) -> RequestError:
+def no_connection(error: BaseException, endpoint: Endpoint) -> ExecutorError:
     """Return why there is no connection, in our words."""
     host, causes = f"`{endpoint.host}`", " ".join(_causes(error)).lower()
     if not never_connected(error):
         return broken_off(endpoint)
     if "certificate" in causes or "ssl" in causes:
-        return RequestError(
+        return ExecutorError(
             f"there is no safe connection to {host}: its certificate is not accepted", transient=False
         )
     if proxy := proxy_in_the_way(endpoint.base_url):
-        return RequestError(f"there is no connection to {host}: {proxy}", transient=True, again=True)
+        return ExecutorError(f"there is no connection to {host}: {proxy}", transient=True)
     if "getaddrinfo" in causes or "gaierror" in causes or "name or service" in causes or "nodename" in causes:
-        return RequestError(f"there is no host {host}; check `base_url`", transient=True, again=True)
-    # A missing server on this machine is not started yet: retrying immediately is in vain.
-    return RequestError(
-        nothing_answers(endpoint.host),
-        transient=True,
-        again=not is_this_machine(endpoint.host),
-    )
+        return ExecutorError(f"there is no host {host}; check `base_url`", transient=True)
+    return ExecutorError(nothing_answers(endpoint.host), transient=True)
 
 
 def never_connected(error: BaseException) -> bool:

@@ -13,9 +13,16 @@ from uuid import uuid4
 from waza_engine.counting import in_seconds
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.chat.agent_tools import Tool, ToolError, ToolOutcome
-from waza_engine.executors.chat.answer import Answer, RequestedCall, Spent
-from waza_engine.executors.chat.clean_text import clean, clean_escapes
-from waza_engine.executors.chat.wire import Connection, Limits, TooLateError
+from waza_engine.executors.chat.wire import (
+    Answer,
+    Connection,
+    Limits,
+    RequestedCall,
+    Spent,
+    TooLateError,
+    clean,
+    clean_escapes,
+)
 from waza_engine.masking import masked
 from waza_engine.peers.bounds import Intake
 from waza_engine.processes.scope import ProcessScope

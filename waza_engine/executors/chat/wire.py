@@ -10,26 +10,23 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import openai
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
-from tenacity.wait import wait_exponential_jitter
+from pydantic import BaseModel, ConfigDict, Field
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.chat.answer import Answer
 from waza_engine.executors.chat.errors import (
-    RequestError,
+    Endpoint,
     broken_off,
     failed_midway,
     no_completion,
     request_error,
 )
-from waza_engine.executors.chat.provider import Endpoint
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.peers.bounds import Intake, PeerError
 from waza_engine.peers.http import bounded_hooks
@@ -37,10 +34,205 @@ from waza_engine.peers.http import bounded_hooks
 if TYPE_CHECKING:
     import httpx2
 
+
+def clean(text: str) -> str:
+    """Return the string with ``?`` in place of each lone surrogate."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def clean_escapes(document: str) -> str:
+    """Return JSON text without escapes of lone surrogates.
+
+    Raises ``ValueError`` or ``RecursionError`` when it is not JSON and there are such escapes.
+    """
+    if "\\ud" not in document.lower():
+        return clean(document)
+    return clean(json.dumps(json.loads(document), ensure_ascii=False))
+
+
+MOST_CALLS = 1_000
+"""The most tool calls and choices of one answer: each takes fifty times the memory of its text."""
+
+
+class CalledFunction(BaseModel):
+    """The function of a tool call; some servers send the arguments as an object instead of a JSON string."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str = ""
+    arguments: str | dict[str, Any] | None = None
+
+
+class RequestedCall(BaseModel):
+    """A tool call of the model. Extra fields of the server must be sent back to it, so they are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str | None = None
+    function: CalledFunction
+
+
+class Spent(BaseModel):
+    """The tokens of one request; cached ones are among those of the prompt."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+
+    def counts(self) -> dict[str, int]:
+        """Return the tokens by the names of ``Usage``."""
+        details = self.prompt_tokens_details
+        return {
+            "input_tokens": self.prompt_tokens or 0,
+            "output_tokens": self.completion_tokens or 0,
+            "cache_read_tokens": (details.cached_tokens or 0) if details else 0,
+        }
+
+
+class Answer:
+    """An answer, complete or in progress; the text so far can be read from any thread.
+
+    ``complete`` is true when all has arrived. ``usage`` is None when the server reports none.
+    """
+
+    def __init__(self) -> None:
+        self.start_again()
+
+    def start_again(self) -> None:
+        """Drop the partial text of an answer that broke off."""
+        self.complete = False
+        self.calls: list[RequestedCall] = []
+        self.finish_reason = ""
+        self.usage: Spent | None = None
+        self._texts: list[str] = []
+        self._refusals: list[str] = []
+        self._by_index: dict[int, RequestedCall] = {}
+
+    @property
+    def text(self) -> str:
+        """Return the text, or that of a refusal."""
+        return "".join(self._texts) or "".join(self._refusals)
+
+    @property
+    def refusal(self) -> str:
+        """Return the text in the field for refusals."""
+        return "".join(self._refusals)
+
+    @property
+    def has_choice(self) -> bool:
+        """Return whether the server has answered at all, even with nothing."""
+        return bool(self.finish_reason or self.calls or self.text)
+
+    def take_whole(self, document: str) -> None:
+        """Read a completion. Raises ``ValueError`` or ``RecursionError`` if it is not one."""
+        completion = _Completion.model_validate_json(clean_escapes(document))
+        self.usage = completion.usage
+        for choice in completion.choices[:1]:
+            self._say(choice.message)
+            self.calls = choice.message.tool_calls or []
+            self.finish_reason = choice.finish_reason or "stop"
+        self.complete = True
+
+    def take_piece(self, document: str) -> None:
+        """Read the data of one event of a stream.
+
+        Raises ``ValueError`` or ``RecursionError`` when it is not a chunk of a completion, and ``PeerError``
+        for too many tool calls.
+        """
+        chunk = _Chunk.model_validate_json(clean_escapes(document))
+        self.usage = chunk.usage or self.usage
+        for choice in chunk.choices[:1]:
+            self.finish_reason = choice.finish_reason or self.finish_reason
+            if choice.delta is not None:
+                self._say(choice.delta)
+                for piece in choice.delta.tool_calls or ():
+                    self._add_to_call(piece)
+
+    def _say(self, message: _Spoken) -> None:
+        if text := _text(message.content):
+            self._texts.append(text)
+        if message.refusal:
+            self._refusals.append(message.refusal)
+
+    def _add_to_call(self, piece: _CallPiece) -> None:
+        """Add to the call with the same index.
+
+        Some servers give the same index, or none, to all calls; a name begins a new one unless the id says
+        that it is the same.
+        """
+        known = self._by_index.get(piece.index)
+        if known is None or (piece.function.name and not _is_same(known, piece)):
+            given = piece.model_dump(exclude={"index"}, exclude_none=True)
+            if len(self.calls) == MOST_CALLS:
+                raise PeerError(f"asked for more than {MOST_CALLS:,} tool calls in one answer")
+            self._by_index[piece.index] = RequestedCall.model_validate(given)
+            self.calls.append(self._by_index[piece.index])
+            return
+        function, more = known.function, piece.function.arguments
+        if isinstance(function.arguments, str) and isinstance(more, str):
+            function.arguments += more
+        else:
+            function.arguments = more or function.arguments
+
+
+class _PromptDetails(BaseModel):
+    cached_tokens: int | None = None
+
+
+class _Spoken(BaseModel):
+    content: str | list[dict[str, Any]] | None = None
+    refusal: str | None = None
+
+
+class _Message(_Spoken):
+    tool_calls: Annotated[list[RequestedCall], Field(max_length=MOST_CALLS)] | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Completion(BaseModel):
+    choices: Annotated[list[_Choice], Field(max_length=MOST_CALLS)]
+    usage: Spent | None = None
+
+
+class _CallPiece(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    index: int = 0
+    id: str | None = None
+    function: CalledFunction = CalledFunction()
+
+
+class _Delta(_Spoken):
+    tool_calls: Annotated[list[_CallPiece], Field(max_length=MOST_CALLS)] | None = None
+
+
+class _ChoicePiece(BaseModel):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Chunk(BaseModel):
+    choices: Annotated[list[_ChoicePiece], Field(max_length=MOST_CALLS)] = []
+    usage: Spent | None = None
+
+
+def _is_same(known: RequestedCall, piece: _CallPiece) -> bool:
+    return piece.id == known.id if piece.id else known.id is not None
+
+
+def _text(content: str | Sequence[dict[str, Any]] | None) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(str(part.get("text", "")) for part in content or () if part.get("type") == "text")
+
+
 RETRIES = 3
 _CONNECT_SECONDS = 10.0
 _CLOSE_SECONDS = 1.0
-_backoff = wait_exponential_jitter(multiplier=0.5, max=8, jitter=0.25)
 _intake: ContextVar[Intake] = ContextVar("intake")
 
 
@@ -113,24 +305,16 @@ class Connection:
 
     async def _probe(self, seconds: float) -> None:
         _intake.set(Intake())
-        async with asyncio.timeout(seconds), self._opened_client().models.with_streaming_response.list():
+        client = self._opened_client().with_options(max_retries=0)
+        async with asyncio.timeout(seconds), client.models.with_streaming_response.list():
             pass
 
     async def _fetch(self, body: Mapping[str, Any], answer: Answer, limits: Limits) -> None:
         _intake.set(limits.intake)
-        seconds = limits.end - asyncio.get_running_loop().time()
-        if seconds <= 0:
-            raise TooLateError(begun=True)
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, RequestError) and error.again),
-            stop=stop_after_attempt(RETRIES + 1) | stop_before_delay(seconds),
-            wait=_seconds_to_wait,
-            reraise=True,
-        )
         silence = asyncio.timeout_at(limits.begin)
         try:
             async with asyncio.timeout_at(limits.end), silence:
-                await retrying(self._try, body, answer, silence)
+                await self._try(body, answer, silence)
         except TimeoutError:
             raise TooLateError(begun=not silence.expired()) from None
 
@@ -159,7 +343,7 @@ class Connection:
         if streamed and answer.usage is None:
             self._streams = False
         if not answer.has_choice:
-            raise RequestError(f"`{self.endpoint.host}` answered without a choice", transient=True)
+            raise ExecutorError(f"`{self.endpoint.host}` answered without a choice", transient=True)
 
     async def _receive(
         self, stream: openai.AsyncStream[object], answer: Answer, silence: asyncio.Timeout
@@ -188,13 +372,12 @@ class Connection:
         answer.complete = True
 
     def _opened_client(self) -> openai.AsyncOpenAI:
-        # In the thread of the loop, which alone uses the client. Retries are decided here, not by the
-        # library: it knows no time limit.
+        # In the thread of the loop, which alone uses the client.
         if self._client is None:
             self._client = openai.AsyncOpenAI(
                 base_url=self.endpoint.base_url,
                 api_key=self.endpoint.key or "none",
-                max_retries=0,
+                max_retries=RETRIES,
                 timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
                 http_client=openai.DefaultAsyncHttpxClient(
                     event_hooks=bounded_hooks(_intake.get, self._without_foreign_credentials)
@@ -216,9 +399,3 @@ def _refuses_to_stream(error: Exception) -> bool:
         and error.status_code in (400, 422)
         and re.search(r"\bstream", error.response.text) is not None
     )
-
-
-def _seconds_to_wait(state: RetryCallState) -> float:
-    error = None if state.outcome is None else state.outcome.exception()
-    asked = error.wait_seconds if isinstance(error, RequestError) else None
-    return asked if asked is not None and asked > 0 else _backoff(state)

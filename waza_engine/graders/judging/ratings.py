@@ -1,23 +1,209 @@
-"""Ratings: a judge answers with a number on the rubric's scale, and a threshold decides.
+"""Ratings: a judge sees the evidence of a trial and answers with a number, and a threshold decides.
 
-A reply without a rating, or with one that is not on the scale,
-is an error of the grader.
+A reply without a rating, or with one that is not on the scale, is an error of the grader.
+
+Each piece is between tags, so that a judge can tell the agent's output from its own instructions.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from waza_engine.figures import reaches, shown_below
 from waza_engine.graders.base import GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.evidence import everything, inputs
 from waza_engine.graders.judging.judge import JudgeError
 from waza_engine.graders.judging.judges import ask, without_judge
 from waza_engine.graders.judging.replies import Reply, read_reply
-from waza_engine.graders.judging.rubric import Rubric
+from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import RatingError, Scale, linear, scales_in
+from waza_engine.vocabulary import SkillInvocation, ToolCall
+
+_LONGEST = 60_000
+_LONGEST_VALUE = 4_000
+_NOTHING = "(nothing)"
+_WRAPPING = re.compile(r"^[\s${]*(.*?)[\s}]*$", re.DOTALL)
+
+
+def task_and_answer(context: GradingContext) -> str:
+    """Return the sections for a judge that sees nothing of the agent's session."""
+    return "\n\n".join(
+        [
+            section("Task input", "task_input", context.prompt),
+            section("Answer to judge", "answer", context.output),
+        ]
+    )
+
+
+def everything(context: GradingContext) -> str:
+    """Return the sections for a rating: the task, the answer, and the agent's actions."""
+    about = "\n".join(text for text in (context.task_name, context.task_description) if text)
+    parts = [section("Task", "task", about)] if about else []
+    parts += [task_and_answer(context)]
+    if context.tool_calls:
+        parts.append(section("Tool calls of the agent", "tool_calls", _tool_calls(context.tool_calls)))
+    if context.duration_ms:
+        parts.append(f"The agent took {context.duration_ms / 1000:.1f} seconds.")
+    return "\n\n".join(parts)
+
+
+def inputs(mapping: Mapping[str, str], context: GradingContext) -> tuple[str, list[str]]:
+    """Return the sections of a rubric's ``input_mapping`` (input → source), and unknown inputs.
+
+    Both vocabularies of rubrics are accepted, ``session_transcript`` as well as ``context.output``; an
+    unknown source is looked up under the name of the input.
+    """
+    parts: list[str] = []
+    unknown: list[str] = []
+    for name, source in mapping.items():
+        found = _source(source, context) or _source(name, context)
+        if found is None:
+            unknown.append(f"`{source}`, the source of the rubric's input `{name}`, is not known")
+            continue
+        tag = re.sub(r"\W+", "_", name.strip().lower()).strip("_") or "input"
+        parts.append(section(name.replace("_", " ").strip().capitalize(), tag, found()))
+    return "\n\n".join(parts), unknown
+
+
+def section(title: str, tag: str, text: str) -> str:
+    """Return a heading and the content between tags that do not occur in it."""
+    free, number = tag, 1
+    while f"</{free}>" in text:
+        number += 1
+        free = f"{tag}_{number}"
+    return f"## {title}\n\n<{free}>\n{_shortened(text.strip(chr(10)), _LONGEST) or _NOTHING}\n</{free}>"
+
+
+def _source(written: str, context: GradingContext) -> Callable[[], str] | None:
+    path = cast("re.Match[str]", _WRAPPING.match(written))[1].strip().lower()
+    path = re.sub(r"^(?:context|trial|run|task|inputs?|data|sample)\.", "", path)
+    if path.startswith("metadata."):
+        value = context.metadata.get(written.strip().strip("${} ").rpartition(".")[2])
+        return lambda: _NOTHING if value is None else _as_text(value)
+    found = _SOURCES.get(path.replace("-", "_"))
+    return None if found is None else lambda: found(context)
+
+
+def _expected_answer(context: GradingContext) -> str:
+    return context.reference or context.hint or "(the task names no expected answer)"
+
+
+def _task(context: GradingContext) -> str:
+    return "\n\n".join(text for text in (context.task_description, context.prompt) if text)
+
+
+def _definitions(context: GradingContext) -> str:
+    called = sorted({call.name for call in context.tool_calls or ()})
+    used = f" The agent called: {', '.join(called)}." if called else ""
+    return f"(The definitions of the tools are not recorded.{used})"
+
+
+def _conversation(context: GradingContext) -> str:
+    lines = [line for event in context.transcript if (line := _event(event))]
+    if lines:
+        return "\n".join(lines)
+    turns = [f"user: {turn}" for turn in context.turns or (context.prompt,)]
+    calls = [] if not context.tool_calls else [_tool_calls(context.tool_calls)]
+    return "\n".join([*turns, *calls, f"assistant: {context.output}"])
+
+
+def _event(event: Mapping[str, Any]) -> str:
+    """Return the line of a transcript entry that has content, "" for others."""
+    role = event.get("role")
+    if role is not None and "type" not in event:
+        # The Python era: one entry a message or call.
+        return f"{role} {event.get('name', '')}".strip() + f": {_as_text(event.get('content', ''))}"
+    match event.get("type"):
+        case "user.message":
+            return f"user: {event.get('content', '')}"
+        case "assistant.message":
+            content = event.get("content")
+            return f"assistant: {content}" if content else ""
+        case "tool.execution_start":
+            return f"tool call {event.get('tool_name')}: {_as_text(event.get('arguments') or {})}"
+        case "tool.execution_complete":
+            outcome = "result" if event.get("success") is not False else "failure"
+            return f"tool {outcome}: {_result(event.get('tool_result'))}"
+        case "skill.invoked":
+            return f"skill invoked: {event.get('name', '')}"
+        case "session.error":
+            return f"error: {event.get('message', '')}"
+        case _:
+            return ""
+
+
+def _tool_calls(calls: Iterable[ToolCall] | None) -> str:
+    lines: list[str] = []
+    for number, call in enumerate(calls or (), 1):
+        lines.append(f"{number}. {call.name} {_as_text(call.arguments)}")
+        if call.result is not None:
+            said = "result" if call.success else "failed"
+            lines.append(f"   {said}: {_result(call.result)}")
+    return "\n".join(lines)
+
+
+def _result(value: Any) -> str:
+    content = cast("Mapping[str, Any]", value).get("content") if isinstance(value, Mapping) else None
+    return _shortened(_as_text(value if content is None else content), _LONGEST_VALUE)
+
+
+def _skills(skills: Sequence[SkillInvocation]) -> str:
+    return "\n".join(skill.name for skill in skills)
+
+
+_SOURCES: Mapping[str, Callable[[GradingContext], str]] = {
+    **dict.fromkeys(
+        ("prompt", "query", "user_query", "user_prompt", "question", "task_input", "input", "instruction"),
+        lambda context: context.prompt,
+    ),
+    **dict.fromkeys(
+        (
+            "output",
+            "response",
+            "agent_response",
+            "answer",
+            "final_output",
+            "final_response",
+            "candidate_output",
+        ),
+        lambda context: context.output,
+    ),
+    **dict.fromkeys(
+        ("session_transcript", "transcript", "conversation", "conversation_history", "messages", "history"),
+        _conversation,
+    ),
+    **dict.fromkeys(
+        ("tool_calls", "tool_events", "tool_results", "tool_outputs", "actions"),
+        lambda context: _tool_calls(context.tool_calls),
+    ),
+    **dict.fromkeys(("tool_definitions", "tools", "available_tools"), _definitions),
+    **dict.fromkeys(
+        ("ground_truth", "expected", "expected_output", "reference", "expected_response"), _expected_answer
+    ),
+    **dict.fromkeys(("skill_invocations", "skills"), lambda context: _skills(context.skill_invocations)),
+    **dict.fromkeys(("task", "description", "task_description"), _task),
+    **dict.fromkeys(("name", "task_name"), lambda context: context.task_name),
+    "id": lambda context: context.task_id,
+    "hint": lambda context: context.hint,
+    "metadata": lambda context: _as_text(context.metadata),
+    "duration_ms": lambda context: f"{context.duration_ms}",
+}
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _shortened(text: str, longest: int) -> str:
+    """Return the beginning and the end of a string that is too long for a judge."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2
+    return f"{text[:half]}\n… ({len(text) - 2 * half} characters left out) …\n{text[-half:]}"
+
 
 DEFAULT_THRESHOLD = 0.75
 _FIELD_IN_TEXT = re.compile(r"[\"'`](overall_score|score|overall|\w+_score)[\"'`]")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import Field
 
-from waza_engine.graders.base import GraderError
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import GraderConfig, GraderError
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import Number, PlainText

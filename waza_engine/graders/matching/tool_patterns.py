@@ -1,4 +1,4 @@
-"""Tools and their calls by patterns, as the `tool_constraint` grader means them."""
+"""Tools and their calls by names and patterns, as graders of tool calls describe them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,84 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.matching.expected_calls import ExpectedCall, check_call, check_pattern
-from waza_engine.graders.matching.matchers import matches, text_of
-from waza_engine.graders.matching.patterns import found
-from waza_engine.graders.matching.tool_names import names_tool
+from waza_engine.graders.base import GraderConfig, GraderError
+from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.spec.fields import PlainText
 from waza_engine.vocabulary import ToolCall
+
+_SAME_TOOLS = {
+    **dict.fromkeys(("readfile", "fileread", "view"), "read"),
+    **dict.fromkeys(("writefile", "filewrite", "edit"), "write"),
+    "runcommand": "bash",
+    "web_fetch": "fetch",
+}
+
+
+def names_tool(written: str, called: str) -> bool:
+    """Return whether a name in a list of allowed tools means a tool that was called.
+
+    Agents call the same tool by several names. ``builtin:`` before a name is ignored; after ``mcp:`` and
+    ``custom:`` the name counts as it is written.
+    """
+    wanted, actual = written.strip().lower(), called.strip().lower()
+    source, _, rest = wanted.partition(":")
+    if source in ("mcp", "custom") and ":" not in actual:
+        return rest == actual
+    return _canonical(wanted) == _canonical(actual)
+
+
+def _canonical(name: str) -> str:
+    plain = name.removeprefix("builtin:")
+    return _SAME_TOOLS.get(plain, plain)
+
+
+NO_CALLS = "no tool was called"
+
+
+class ExpectedCall(GraderConfig):
+    """One call that must have happened: a tool, and its arguments."""
+
+    tool: PlainText = Field(
+        description=(
+            "A regular expression (RE2) for the tool's name, found anywhere in it; "
+            "upper and lower case are the same. Write `^bash$` for exactly that tool."
+        ),
+        examples=["^bash$"],
+        pattern=r"\S",
+        json_schema_extra={"x-waza-kind": "regex", "x-waza-any-case": True},
+    )
+    args: dict[str, ArgumentMatcher] = Field(
+        default_factory=dict[str, ArgumentMatcher],
+        description=(
+            "What the arguments of that call are: by argument name, one matcher each. "
+            "Upper and lower case differ."
+        ),
+        examples=[{"command": {"regex": "^git status"}}],
+    )
+
+    misspellings: ClassVar = {
+        "name": "tool",
+        "tool_name": "tool",
+        "arguments": "args",
+        "argument_match": "args",
+    }
+
+
+def check_call(place: str, expected: ExpectedCall) -> None:
+    """Raise ``GraderError`` when a pattern or schema of an expected call is invalid."""
+    check_pattern(f"{place}.tool", expected.tool)
+    for argument, matcher in expected.args.items():
+        matcher.check_patterns(f"{place}.args.{argument}")
+
+
+def check_pattern(place: str, pattern: str) -> None:
+    """Raise ``GraderError`` when a pattern of the configuration is invalid."""
+    try:
+        check_syntax(pattern)
+    except PatternError as error:
+        raise GraderError(f"`{place}`: {error}") from None
+
 
 PATTERNS = {"command_pattern": "command", "skill_pattern": "skill", "path_pattern": "path"}
 """The keys that have patterns, and the arguments of a call that these are for."""

@@ -15,7 +15,7 @@ from waza_engine.counting import in_seconds
 from waza_engine.figures import ROUNDING, is_finite
 from waza_engine.graders.base import Verdict
 from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished
-from waza_engine.spec.first_version import first_version_words
+from waza_engine.spec.limits import first_version_words
 from waza_engine.vocabulary import Check
 
 Vocabulary = Literal["harness-json", "waza-json", "auto"]

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import ConfigDict
 
 import waza_engine.graders.base as today
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.base import GraderConfig
 from waza_engine.graders.registry import register
 
 _MODULES = ("waza", "waza.graders", "waza.graders.base", "waza.schemas", "waza.schemas.results")

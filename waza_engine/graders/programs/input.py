@@ -1,4 +1,4 @@
-"""Standard input of a grading program: one JSON object for programs of both worlds.
+"""Options and standard input of grading programs: one JSON object for programs of both worlds.
 
 The keys of the agent-eval-harness (``input``, ``output``, ``hint``, ``trajectory``, ``metadata``, ``cwd``)
 are next to those of waza's scripts (``task``, ``transcript``, ``tool_calls``, ``errors``, ``outcome``,
@@ -8,12 +8,108 @@ are next to those of waza's scripts (``task``, ``transcript``, ``tool_calls``, `
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
 
+from annotated_types import Le
+from pydantic import Field
+
+from waza_engine.assertions.evaluator import TrialNames
 from waza_engine.graders.base import GradingContext
-from waza_engine.graders.programs.assertion_context import assertion_context
+from waza_engine.spec.fields import WholeNumber
+from waza_engine.spec.limits import LONGEST_SECONDS
+from waza_engine.vocabulary import KNOWN_ARGUMENTS, ToolCall
+
+TimeLimit: TypeAlias = Annotated[
+    Annotated[WholeNumber, Le(LONGEST_SECONDS)] | None,
+    Field(
+        description=(
+            "The longest run allowed, in seconds. "
+            "Default: `graders.programTimeout` of `.waza.yaml`, else 30; zero and less mean the default."
+        ),
+        examples=[60],
+    ),
+]
+AnswerWords: TypeAlias = Annotated[
+    Literal["auto", "harness-json", "waza-json"],
+    Field(
+        description=(
+            "The words of the answer: `harness-json` (`pass`, `score`, `reasoning`, `outcome`), `waza-json` "
+            "(`passed`, `score`, `message`, `details`), or whichever of them is printed."
+        ),
+    ),
+]
+
+
+def starting_directory(context: GradingContext, arguments: Sequence[str]) -> Path:
+    """Return the working directory, or the folder at or above the eval file with a file missing here.
+
+    Public suites write program paths from the repository root; a suite that is run from elsewhere still finds
+    its own.
+    """
+    here = Path.cwd()
+    suite = context.suite_directory
+    for argument in arguments:
+        if not argument or argument.startswith("-") or Path(argument).is_absolute() or "\0" in argument:
+            continue
+        for folder in (here, suite, *suite.parents):
+            if _is_file(folder / argument):
+                return folder
+    return here
+
+
+def grader_environment(context: GradingContext) -> dict[str, str]:
+    """Return the variables that a grading program gets besides the inherited ones."""
+    return {"WAZA_WORKSPACE_DIR": str(context.workspace) if context.workspace is not None else ""}
+
+
+def time_limit(written: int | None, context: GradingContext) -> float:
+    """Return the longest run in seconds: as written, else the project's; zero and less mean the default."""
+    return float(written) if written and written > 0 else context.program_timeout_seconds
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def assertion_context(context: GradingContext) -> dict[str, Any]:
+    """Return the names that an assertion may use.
+
+    As in upstream, a call has only the known arguments, "" when absent; others are in the transcript.
+    """
+    return {
+        "output": context.output,
+        "outcome": {},
+        "transcript": [dict(event) for event in context.transcript],
+        "tool_calls": [_call(call) for call in context.tool_calls or ()],
+        "errors": [dict(event) for event in context.transcript if _is_error(event)],
+        "duration_ms": context.duration_ms,
+    }
+
+
+def trial_names(context: GradingContext) -> TrialNames:
+    """Return the same names for a worker that caches them while the answer exists; computed lazily."""
+    return TrialNames(lambda: assertion_context(context))
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    arguments = {name: call.arguments.get(name) or "" for name in KNOWN_ARGUMENTS}
+    data: dict[str, Any] = {"name": call.name, "arguments": arguments, "success": call.success}
+    if call.id:
+        data["id"] = call.id
+    if call.result is not None:
+        data["result"] = call.result
+    return data
+
+
+def _is_error(event: Mapping[str, Any]) -> bool:
+    return "error" in str(event.get("type", "")) or "error" in str(event.get("content") or "")
+
 
 _STEP_OF_MESSAGE = {"assistant.message": "message", "assistant.reasoning": "thought"}
 

@@ -11,17 +11,20 @@ from dataclasses import asdict
 from waza_engine.results.codec.trials import status_borne_out
 from waza_engine.results.codec.verdicts import verdicts_of
 from waza_engine.results.json_values import Block, Json, blocks_of, duration_of, number_or_none, text_of
-from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
 from waza_engine.scoring.tasks import (
+    Graded,
     SuiteSummary,
     TaskScore,
     TaskStatistics,
     TaskStatus,
     TrialScore,
+    TrialStatus,
+    composite,
     suite_summary,
     task_statistics,
     task_status,
+    trial_status,
 )
 
 

@@ -37,7 +37,7 @@ from waza_engine.results.record import (
     TriggerOutcome,
 )
 from waza_engine.scoring.cost import Spending
-from waza_engine.scoring.recommendation import RankedModel, Recommendation
+from waza_engine.scoring.impact import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
 from waza_engine.scoring.tasks import SuiteSummary, TaskScore, suite_summary
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics

@@ -11,10 +11,9 @@ from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.codec.usage import cost_document
 from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, number, plain, text_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome
-from waza_engine.scoring.composite import TrialStatus, borne_out
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
-from waza_engine.scoring.tasks import task_statistics, task_status
+from waza_engine.scoring.tasks import TrialStatus, borne_out, task_statistics, task_status
 
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
 

@@ -30,9 +30,8 @@ from waza_engine.results.record import (
     TrialOutcome,
     Validation,
 )
-from waza_engine.scoring.composite import TrialStatus, borne_out, trial_status
-from waza_engine.scoring.cost import total_cost
-from waza_engine.scoring.usage import added
+from waza_engine.scoring.cost import added, total_cost
+from waza_engine.scoring.tasks import TrialStatus, borne_out, trial_status
 from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall, ToolDenial
 
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}

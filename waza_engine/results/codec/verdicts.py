@@ -18,7 +18,7 @@ from waza_engine.results.json_values import (
     text_of,
 )
 from waza_engine.results.record import Validation, VerdictStatus
-from waza_engine.scoring.composite import effective_weight
+from waza_engine.scoring.tasks import effective_weight
 from waza_engine.vocabulary import MEASURES_JUDGES, Check
 
 

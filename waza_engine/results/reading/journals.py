@@ -17,8 +17,7 @@ from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
 from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
-from waza_engine.scoring.cost import total_cost
-from waza_engine.scoring.usage import input_tokens_of
+from waza_engine.scoring.cost import input_tokens_of, total_cost
 
 _OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "answers", "broke")
 _OF_RUN = ("is_baseline", "baseline_outcome", "summary", "trigger_results")

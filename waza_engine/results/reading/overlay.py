@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from waza_engine.results.reading.scores import GraderResult, LaterRun, PromptResult, RunResult, TaskResult
-from waza_engine.scoring.composite import Graded, composite
+from waza_engine.scoring.tasks import Graded, composite
 from waza_engine.steps import Steps
 
 _TASKS_PER_PAUSE = 1_000

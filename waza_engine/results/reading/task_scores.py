@@ -13,8 +13,7 @@ from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOri
 from waza_engine.results.record import Validation
 from waza_engine.results.reviews.review import recorded_review
 from waza_engine.results.task_conclusion import conclude_grader
-from waza_engine.scoring.composite import TrialStatus, borne_out, composite
-from waza_engine.scoring.tasks import task_status
+from waza_engine.scoring.tasks import TrialStatus, borne_out, composite, task_status
 from waza_engine.steps import Steps, finished
 from waza_engine.vocabulary import Check, checkpoint_grader
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from waza_engine.frozen import frozen
-from waza_engine.graders.explanation import shortened
-from waza_engine.graders.matching.letter_case import lowered
-from waza_engine.graders.matching.loosened import matching_loosened
-from waza_engine.graders.matching.nearest import nearest_text
+from waza_engine.graders.matching.nearest import matching_loosened, nearest_text
 from waza_engine.graders.matching.patterns import PatternError, found_everywhere
-from waza_engine.graders.matching.quoting import quoted
+from waza_engine.graders.matching.strings import lowered, quoted, shortened
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.results.json_values import value_at
 from waza_engine.results.record import TrialOutcome, Validation

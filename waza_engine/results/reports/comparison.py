@@ -15,7 +15,7 @@ from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.tool_metrics import tool_metrics
 from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.results.trigger_conclusion import trigger_verdict
-from waza_engine.scoring.paired import paired_p
+from waza_engine.scoring.statistics import paired_p
 from waza_engine.vocabulary import told_apart
 
 

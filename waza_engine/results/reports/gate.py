@@ -16,7 +16,7 @@ from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
 from waza_engine.results.trigger_conclusion import TriggerConclusion
-from waza_engine.scoring.paired import SIGNIFICANT, paired_p
+from waza_engine.scoring.statistics import SIGNIFICANT, paired_p
 
 Policy = Literal["allow", "warn", "fail"]
 PASSED, REGRESSED, GOLDEN_FAILED, NOT_GATED = 0, 1, 2, 3

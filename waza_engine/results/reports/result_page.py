@@ -26,7 +26,7 @@ from waza_engine.results.reports.words import (
 )
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.results.trigger_conclusion import TriggerConclusion
-from waza_engine.scoring.usage import tokens_of
+from waza_engine.scoring.cost import tokens_of
 from waza_engine.vocabulary import Check, ToolCall, shown_grader
 
 LONGEST_CHARACTERS = 400_000

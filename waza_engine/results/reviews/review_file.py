@@ -24,7 +24,7 @@ from waza_engine.figures import is_finite
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.review import Review
-from waza_engine.spec.reading.file_names import EVAL_NAMES
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.steps import Steps
 from waza_engine.terminal import json_text
 

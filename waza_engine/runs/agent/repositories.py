@@ -14,7 +14,7 @@ from pathlib import Path
 from waza_engine.boundary import is_foreign, suite_boundary
 from waza_engine.files import from_home
 from waza_engine.processes.git import GitError, commit_named, git
-from waza_engine.spec.task_inputs import Repository
+from waza_engine.spec.task_file import Repository
 
 _URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|[^/\\]+@[^/\\]+:)")
 

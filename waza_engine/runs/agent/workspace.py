@@ -19,8 +19,7 @@ from waza_engine.runs.agent.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
-from waza_engine.spec.task_file import TaskFile
-from waza_engine.spec.task_inputs import InputFile
+from waza_engine.spec.task_file import InputFile, TaskFile
 from waza_engine.user_state import remember_workspace
 
 _MANY_FILES = 20_000

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from waza_engine.graders.explanation import Explanation, Proposal, RulePath
-from waza_engine.graders.matching.explaining import explained_text
-from waza_engine.graders.matching.letter_case import lowered
-from waza_engine.graders.matching.line_ends import line_end_words
-from waza_engine.graders.matching.proposing import proposed_texts
+from waza_engine.graders.matching.strings import line_end_words, lowered
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.judged_rules import rule_words
 from waza_engine.spec.expected import Expected
@@ -39,27 +35,6 @@ def expectations(expected: Expected, output: str) -> Iterator[Validation]:
         )
     if expected.output_contains_any:
         yield _any_holds(expected.output_contains_any, answer)
-
-
-def explained_expectation(expected: Expected, path: RulePath, output: str) -> Explanation | None:
-    """Explain one string of a list, or the whole list of strings of which one must occur."""
-    match path:
-        case ("output_contains" | "output_not_contains" | "output_contains_any" as key, int(index)):
-            texts: Sequence[str] = getattr(expected, key)
-            return explained_text(texts[index], output) if index < len(texts) else None
-        case _:
-            return None
-
-
-def proposed_expectations(expected: Expected, path: RulePath, outputs: Sequence[str]) -> Iterator[Proposal]:
-    """Propose strings for the lists, as they occur in the answers."""
-    match path:
-        case ("output_contains" | "output_contains_any" as key, int(index)):
-            texts: Sequence[str] = getattr(expected, key)
-            if index < len(texts):
-                yield from proposed_texts(path, texts[index], outputs)
-        case _:
-            pass
 
 
 def _all_hold(

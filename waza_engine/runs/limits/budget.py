@@ -25,8 +25,7 @@ from waza_engine.results.reports.words import dollars
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.settings.table import Budget
-from waza_engine.scoring.cost import Cost, cost_of, has_price, total_cost
-from waza_engine.scoring.usage import added, tokens_of, total
+from waza_engine.scoring.cost import Cost, added, cost_of, has_price, tokens_of, total, total_cost
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage
 
 _LAST_WORDS_SECONDS = 1.5

@@ -22,8 +22,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.csv_table import Row, TableError, read_table
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
-from waza_engine.spec.task_file import TaskFile
-from waza_engine.spec.task_inputs import TaskInputs
+from waza_engine.spec.task_file import TaskFile, TaskInputs
 
 ItemT = TypeVar("ItemT")
 

@@ -12,8 +12,7 @@ from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.file_names import EVAL_NAMES
-from waza_engine.spec.reading.searched_folders import is_environment, is_searched
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES, is_environment, is_searched
 
 _LEVELS = 6
 

@@ -9,10 +9,10 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from waza_engine.graders.registry import known_type
-from waza_engine.spec.dialects import canonical_grader
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.loading import canonical_grader
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.grader_packages import (
     LOCK_NAME,

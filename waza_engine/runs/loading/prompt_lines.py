@@ -13,12 +13,11 @@ from pydantic import ValidationError
 from waza_engine.boundary import suite_boundary
 from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.prompts import PromptLine
 from waza_engine.spec.reading.json_reader import json_fault
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
-from waza_engine.spec.task_file import TaskFile
-from waza_engine.spec.task_inputs import TaskInputs
+from waza_engine.spec.task_file import TaskFile, TaskInputs
+from waza_engine.spec.trigger_tests import PromptLine
 
 SUFFIXES = (".jsonl", ".ndjson")
 _OLDER_HINT = "expected"

@@ -14,9 +14,8 @@ from waza_engine.boundary import FileError, is_foreign, suite_boundary, suite_pl
 from waza_engine.files import Boundary, shown
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.runs.loading.packaged_graders import with_packages
-from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
-from waza_engine.spec.loading import load_eval_file, load_task_file
+from waza_engine.spec.loading import inline_task, load_eval_file, load_task_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.reading.file_cache import FileCache
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles

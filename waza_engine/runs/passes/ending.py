@@ -11,10 +11,9 @@ from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOut
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.passes.suite_pass import Findings
-from waza_engine.scoring.cost import Spending
+from waza_engine.scoring.cost import Spending, total
 from waza_engine.scoring.impact import PairwiseImpact, pairwise_impact, skill_impact
 from waza_engine.scoring.tasks import TaskScore, suite_summary
-from waza_engine.scoring.usage import total
 from waza_engine.vocabulary import told_apart
 
 

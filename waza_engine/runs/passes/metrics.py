@@ -9,7 +9,7 @@ from waza_engine.results.conclusion import DECIDING, decides
 from waza_engine.results.metrics import FIGURES, follows_from_tasks, metric_value
 from waza_engine.results.record import MetricOutcome, TaskOutcome
 from waza_engine.scoring.triggers import TriggerMetrics
-from waza_engine.spec.suite_parts import Metric
+from waza_engine.spec.eval_file import Metric
 
 
 def suite_metrics(

@@ -26,8 +26,7 @@ from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.request import TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Phase, TrialTask
-from waza_engine.scoring.composite import TrialStatus, composite
-from waza_engine.scoring.tasks import task_statistics, task_status
+from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, task_status
 
 ENDED_BEFORE = "the run ended before"
 STOPPED_EARLY = "`fail_fast`: a task before it did not pass"

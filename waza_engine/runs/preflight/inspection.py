@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from waza_engine.graders.base import Evidence
 from waza_engine.results.writing.store import ResultsError, check_place
 from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
 from waza_engine.runs.agent.workspace import fixture_problems
@@ -46,7 +45,7 @@ def unseen_skills(
         for task in tasks
         if task.trial is not None and task.trial.graded
         for built in task.trial.all_graders
-        if built.grader is not None and built.grader.reads() == frozenset[Evidence]({"skills"})
+        if built.grader is not None and built.grader.judges_skill_use
     }
     why, _, remedy = blindness.partition("; ")
     judging = ["the trigger prompts"] * triggers + [f"grader `{name}`" for name in graders]

@@ -7,8 +7,7 @@ from typing import Any
 
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.preflight.finding import Finding, State
-from waza_engine.spec.requirements import Requirement
-from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.task_file import Requirement, TaskFile
 
 _COVERED = "Graders that check it exist; whether it is met only a run can say."
 _UNCOVERED = "No grader checks it."

@@ -11,7 +11,7 @@ from waza_engine.results.reading.recordings import Recording
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.file_names import EVAL_NAMES
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import SuiteFiles
 
 _LEVELS = 6

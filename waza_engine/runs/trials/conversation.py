@@ -21,8 +21,8 @@ from waza_engine.executors.base import (
 from waza_engine.results.record import CheckpointOutcome
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.limits.budget import BudgetExceededError
-from waza_engine.scoring.usage import added, total
-from waza_engine.spec.checkpoint import Checkpoint
+from waza_engine.scoring.cost import added, total
+from waza_engine.spec.task_file import Checkpoint
 from waza_engine.vocabulary import PaidAnswer, SkillInvocation, ToolCall, Usage
 
 _GRACE_SECONDS = 5.0

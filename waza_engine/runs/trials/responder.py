@@ -20,7 +20,7 @@ from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.results.record import ResponderOutcome
 from waza_engine.runs.limits.budget import BudgetExceededError
 from waza_engine.runs.trials.conversation import PartnerError, execute
-from waza_engine.spec import task_inputs
+from waza_engine.spec.task_file import Responder
 
 DECISION_SECONDS = 120.0
 REPLY, STOP, ABSTAIN = "responder_reply", "responder_stop", "responder_abstain"
@@ -40,7 +40,7 @@ class ModelResponder:
 
     def __init__(
         self,
-        spec: task_inputs.Responder,
+        spec: Responder,
         executor: Executor,
         model: str,
         cancellation: Cancellation,

@@ -43,10 +43,9 @@ from waza_engine.runs.trials.conversation import Conversation, FollowUps, conver
 from waza_engine.runs.trials.request import TrialRequest
 from waza_engine.runs.trials.responder import ModelResponder
 from waza_engine.runs.trials.tool_calls import call_words
-from waza_engine.scoring.composite import trial_status
 from waza_engine.scoring.cost import cost_of, total_cost
-from waza_engine.spec.checkpoint import Checkpoint
-from waza_engine.spec.task_file import TaskFile
+from waza_engine.scoring.tasks import trial_status
+from waza_engine.spec.task_file import Checkpoint, TaskFile
 from waza_engine.vocabulary import PaidAnswer, ToolCall, checkpoint_grader
 
 Phase = Literal["asking", "grading"]

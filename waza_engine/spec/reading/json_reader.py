@@ -9,8 +9,7 @@ from typing import cast
 from waza_engine.boundary import Boundary
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.spec.reading.yaml_nodes import YamlFaultError, read_nodes
-from waza_engine.spec.reading.yaml_reader import YamlFile, read_text
+from waza_engine.spec.reading.yaml_reader import YamlFaultError, YamlFile, read_nodes, read_text
 
 
 def read_json_file(path: Path, *, within: Boundary | None = None) -> YamlFile:

@@ -1,4 +1,4 @@
-"""Folders that are searched for suites and skills below a folder.
+"""Names of a suite's files, and folders that are searched for suites and skills.
 
 Light on purpose: the language server loads it too.
 """
@@ -42,3 +42,6 @@ def is_searched(name: str, inside: str | None) -> bool:
 def is_environment(names: Collection[str]) -> bool:
     """Return whether a folder with these entries is a virtual environment: its content is installed."""
     return _MARK_OF_ENVIRONMENT in names
+
+
+EVAL_NAMES = ("eval.yaml", "eval.yml")

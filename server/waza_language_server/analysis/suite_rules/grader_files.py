@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
-from waza_engine.spec.program_files import is_path, script_of, words_of
-from waza_engine.spec.rubric_paths import example_rubric, is_rubric_path
+from waza_engine.spec.program_files import example_rubric, is_path, is_rubric_path, script_of, words_of
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.suite_file import word
 from waza_language_server.schema.locate import grader_type

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from waza_engine.boundary import is_foreign
 from waza_engine.files import from_home, shown
-from waza_engine.spec.rubric_paths import is_rubric_path
+from waza_engine.spec.program_files import is_rubric_path
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.skills import items_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_engine.files import shown
-from waza_engine.spec.rubric_paths import is_rubric_path
+from waza_engine.spec.program_files import is_rubric_path
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.spelling import listed, nearest, slip_of

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from waza_engine.assertions.members import is_refused_attribute, is_refused_member
-from waza_engine.assertions.names import CONTEXT_NAMES, DOCS, FUNCTION_NAMES
+from waza_engine.assertions.names import (
+    CONTEXT_NAMES,
+    DOCS,
+    FUNCTION_NAMES,
+    is_refused_attribute,
+    is_refused_member,
+)
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.brackets import CLOSERS, open_call, unclosed
 from waza_language_server.embedded.language import Explanation, Signature, Surroundings, Word

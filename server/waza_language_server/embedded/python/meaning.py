@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from waza_engine.assertions.members import ALLOWED_DUNDER_ATTRIBUTES as _DUNDERS
-from waza_engine.assertions.members import READ, is_refused_attribute, is_refused_member, members_of
+from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES as _DUNDERS
+from waza_engine.assertions.names import READ, is_refused_attribute, is_refused_member, members_of
 from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.python.constants import constant_findings
 from waza_language_server.embedded.python.inference import Types, infer, names_inside

@@ -14,13 +14,13 @@ from functools import cache
 from types import GeneratorType, MappingProxyType
 from typing import Any
 
-from waza_engine.assertions.members import RE_FUNCTIONS
-from waza_engine.assertions.members import members_of as tabled_members
 from waza_engine.assertions.names import (
     ARGUMENT_FIELDS,
     EVENT_FIELDS,
+    RE_FUNCTIONS,
     TOOL_CALL_FIELDS,
 )
+from waza_engine.assertions.names import members_of as tabled_members
 from waza_engine.frozen import frozen
 from waza_language_server.spelling import article
 

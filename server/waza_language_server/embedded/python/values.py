@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from types import ModuleType
 
-from waza_engine.assertions.members import RE_FLAGS, RE_FUNCTIONS, RE_TYPES, is_refused_member
+from waza_engine.assertions.names import RE_FLAGS, RE_FUNCTIONS, RE_TYPES, is_refused_member
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, check_python_syntax
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.inference import Types, infer

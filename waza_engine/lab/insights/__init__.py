@@ -1,0 +1,1 @@
+"""The insight into each built-in grader type."""

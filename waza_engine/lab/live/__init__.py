@@ -1,0 +1,1 @@
+"""Live verdicts: recorded answers graded again while a suite is edited."""

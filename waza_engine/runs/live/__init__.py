@@ -1,1 +1,0 @@
-"""Grade recorded answers again while the suite is edited, explain the verdicts, and propose fixes."""

@@ -1,1 +1,0 @@
-"""Mutation scores of graders: the share of changed answers that they notice."""
