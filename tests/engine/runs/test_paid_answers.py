@@ -26,10 +26,10 @@ from waza_engine.results.record import RunOutcome, TrialOutcome
 from waza_engine.results.reports.result_page import trial_sections
 from waza_engine.results.writing.store import ResultsError, ResultStore
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor, Tally
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import Budget, RunSettings
-from waza_engine.scoring.cost import Spending
+from waza_engine.scoring.cost import Cost, Spending
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.steps import finished
 from waza_engine.vocabulary import PaidAnswer, ToolCall, Usage
@@ -303,6 +303,30 @@ def test_what_a_call_used_that_breaks_is_counted(tmp_path: Path) -> None:
         tally.execute(ExecutionRequest("", tmp_path), RunCancellation())
     assert (meter.tokens, tokens(tally.usage)) == (5, 5)
     assert [answer.text for answer in tally.arrived] == ["half"]
+
+
+def test_a_cancelled_run_waits_for_usage_that_another_thread_is_counting(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    class Slow(Meter):
+        def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
+            waiting = threading.Thread(target=lambda: (cancellation.request(), waiting_run.join(0.2)))
+            waiting.start()
+            waiting.join()
+            super().count(usage, cost, must_tell=must_tell)
+            order.append("counted")
+
+    def run() -> None:
+        request = ExecutionRequest("", tmp_path)
+        with pytest.raises(CancelledRunError):
+            MeteredExecutor(Telling(breaks), Slow(Budget())).execute(request, cancellation)
+        order.append("ended")
+
+    cancellation = RunCancellation()
+    waiting_run = threading.Thread(target=run)
+    waiting_run.start()
+    waiting_run.join()
+    assert order == ["counted", "ended"]
 
 
 def test_a_full_disk_is_told_and_not_raised_in_the_turn(

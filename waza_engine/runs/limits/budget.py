@@ -224,7 +224,8 @@ class _Bill:
     def __init__(self, meter: Meter, request: ExecutionRequest) -> None:
         self._meter = meter
         self._request = request
-        self._counted = threading.Lock()
+        self._lock = threading.Lock()
+        self._counted = False
         self._arrived: list[PaidAnswer] = []
 
     def note(self, answer: PaidAnswer) -> None:
@@ -234,9 +235,12 @@ class _Bill:
         self._request.paid(answer)
 
     def count(self, usage: Usage | None, *, must_tell: bool = False) -> None:
-        """Count the call's usage, unless that was done."""
-        if self._counted.acquire(blocking=False):
-            self._meter.count(usage, cost_of(usage, self._request.model), must_tell=must_tell)
+        """Count the call's usage, unless that was done; when it returns, the meter has it."""
+        # The lock is held while the meter counts: a cancelled run reads the meter as soon as this returns.
+        with self._lock:
+            if not self._counted:
+                self._counted = True
+                self._meter.count(usage, cost_of(usage, self._request.model), must_tell=must_tell)
 
     def count_arrived(self) -> None:
         """Count the answers of a call that broke, or that no caller waits for any more."""
