@@ -38,7 +38,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile 
     config = parent.config
     if not (config.getoption("--waza") or config.getini("waza")):
         return None
-    from waza_engine.spec.reading.file_names import EVAL_NAMES
+    from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 
     if file_path.name not in EVAL_NAMES or _is_foreign(file_path):
         return None

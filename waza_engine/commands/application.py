@@ -244,7 +244,7 @@ def mcp(
     """
     from importlib.util import find_spec
 
-    from waza_engine.executors.packages import installing, missing_packages
+    from waza_engine.executors.registry import installing, missing_packages
 
     if find_spec("mcp") is None:
         complain(f"`waza-engine mcp` needs more packages: {installing(missing_packages())}")

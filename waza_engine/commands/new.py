@@ -162,7 +162,7 @@ def new_workflow_command(
 
     Exit code 0: written. 2: the workflow cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.problems import ScaffoldError
+    from waza_engine.scaffold.files import ScaffoldError
     from waza_engine.scaffold.workflow import new_workflow
 
     try:

@@ -7,8 +7,7 @@ from pathlib import Path
 from waza_engine import __version__
 from waza_engine.boundary import repository_around
 from waza_engine.project_page import project_page
-from waza_engine.scaffold.files import write_files
-from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.files import ScaffoldError, write_files
 
 _GITHUB = """\
 name: Waza
