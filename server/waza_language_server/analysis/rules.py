@@ -15,34 +15,38 @@ from waza_language_server.analysis.file_rules.eval_file import (
 from waza_language_server.analysis.file_rules.expected_graders import expected_graders
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.hook_commands import hook_commands
-from waza_language_server.analysis.file_rules.input_files import input_files
-from waza_language_server.analysis.file_rules.mock_steps import mock_steps
-from waza_language_server.analysis.file_rules.modeline import wrong_schema
-from waza_language_server.analysis.file_rules.repeated_items import repeated_items
-from waza_language_server.analysis.file_rules.requirements import requirements
+from waza_language_server.analysis.file_rules.repeated_items import both_sides, repeated_items
 from waza_language_server.analysis.file_rules.schema_version import newer_version
-from waza_language_server.analysis.file_rules.suppressions import unknown_codes
-from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
-from waza_language_server.analysis.file_rules.turns import turns
+from waza_language_server.analysis.file_rules.suppressions import unknown_codes, wrong_schema
+from waza_language_server.analysis.file_rules.task_file import input_files, mock_steps, requirements, turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets
 from waza_language_server.analysis.suite_rules.echoed_prompts import echoed_prompts
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
+    nobody_to_judge,
     unknown_judges,
     unknown_judges_of,
     unknown_names,
 )
 from waza_language_server.analysis.suite_rules.grader_packages import packages, packages_of
-from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
-from waza_language_server.analysis.suite_rules.loaded_skills import loaded_skills, loaded_skills_of
-from waza_language_server.analysis.suite_rules.named_files import missing_files, missing_files_of
-from waza_language_server.analysis.suite_rules.outside_paths import outside_paths, outside_paths_of
-from waza_language_server.analysis.suite_rules.programs import missing_programs, missing_programs_of
-from waza_language_server.analysis.suite_rules.skill_directories import skill_directories
+from waza_language_server.analysis.suite_rules.named_files import (
+    missing_files,
+    missing_files_of,
+    missing_programs,
+    missing_programs_of,
+    outside_paths,
+    outside_paths_of,
+)
 from waza_language_server.analysis.suite_rules.skill_files import skill_file
-from waza_language_server.analysis.suite_rules.skills import missing_skills
+from waza_language_server.analysis.suite_rules.skills import (
+    loaded_skills,
+    loaded_skills_of,
+    missing_skills,
+    skill_directories,
+    skill_of_triggers,
+)
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import (
     blank_prompts,
@@ -50,23 +54,27 @@ from waza_language_server.analysis.suite_rules.tasks import (
     orphans,
     relative_paths,
 )
-from waza_language_server.analysis.suite_rules.trigger_skills import skill_of_triggers
-from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
-from waza_language_server.analysis.suite_rules.unread_verdicts import unread_verdicts, unread_verdicts_of
-from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
+from waza_language_server.analysis.suite_rules.weak_graders import (
+    scores_without_graders,
+    unread_verdicts,
+    unread_verdicts_of,
+    weak_graders,
+)
 from waza_language_server.analysis.text_rules.syntax import syntax
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
     contradictions_of_grader,
 )
-from waza_language_server.analysis.value_rules.foreign_patterns import foreign_patterns
 from waza_language_server.analysis.value_rules.json_schemas import json_schemas
-from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
+from waza_language_server.analysis.value_rules.patterns import (
+    foreign_patterns,
+    patterns_of_file,
+    patterns_of_grader,
+)
 from waza_language_server.analysis.value_rules.rubrics import rubric_names
-from waza_language_server.analysis.value_rules.thresholds import trigger_thresholds
 from waza_language_server.analysis.value_rules.tool_names import tool_names, unanchored_patterns
-from waza_language_server.analysis.value_rules.vacuous import vacuous_checks
+from waza_language_server.analysis.value_rules.vacuous import trigger_thresholds, vacuous_checks
 from waza_language_server.analysis.value_rules.workspace_paths import workspace_paths
 from waza_language_server.syntax.fault import FAULT_CODES
 

@@ -17,7 +17,7 @@ FIRST = (
 """The modules that an opened document needs, before the rules."""
 BEHIND_RULES = (
     *("features.completion.complete", "protocol.handlers.completion", "protocol.services.model_prices"),
-    *("analysis.text_rules.syntax_problems",),
+    *("analysis.text_rules.repairs",),
     *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
     *("text.scalar_map", "syntax.edits"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),

@@ -109,7 +109,6 @@ def test_nothing_is_lacking_where_an_alias_without_an_anchor_stands() -> None:
     [
         ("---", "Delete the `---`"),
         ("...", "Delete the `...`"),
-        ("...\n---", "Delete the `...` and the `---`"),
     ],
 )
 def test_what_stands_behind_a_mark_of_a_document_is_not_told_as_missing(marks: str, title: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from waza_language_server.analysis.schema_rules.found_errors import ITEMS_AT_ONCE, FoundError, found_errors
+from waza_language_server.analysis.schema_rules.schema_errors import ITEMS_AT_ONCE, FoundError, found_errors
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator

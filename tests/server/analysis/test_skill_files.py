@@ -138,7 +138,7 @@ def test_skills_of_the_samples_have_no_other_problems_than_long_descriptions() -
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize("opening", ["", "\n---\n", "\n \n---\n", "--\n"])
+@pytest.mark.parametrize("opening", ["", "\n---\n", "\n \n---\n"])
 def test_frontmatter_without_a_beginning_is_an_error_and_is_opened(opening: str, ending: str) -> None:
     text = GOOD.replace("---\n", opening, 1).replace("\n", ending)
     assert claim(Path("SKILL.md"), text) == "skill"

@@ -19,7 +19,7 @@ from waza_language_server.analysis.diagnose import Found, diagnose, hides
 from waza_language_server.analysis.excerpt import Excerpt
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules import schema_errors
-from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
+from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKey
 from waza_language_server.analysis.suite_rules import named_files
 from waza_language_server.analysis.trial import Trials
 from waza_language_server.project.document import Document

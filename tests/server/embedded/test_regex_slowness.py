@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import drawn, graders
-from waza_language_server.embedded.regex.slowness import is_catastrophic
+from waza_language_server.embedded.regex.findings import is_catastrophic
 
 
 @pytest.mark.parametrize(

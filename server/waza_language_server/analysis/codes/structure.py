@@ -143,9 +143,7 @@ STRUCTURE_CODES = (
         "JavaScript has them, and patterns with each backslash twice. A model or skill that is a variable, "
         "`${MODEL}`, which no run replaces, or is still to be filled in. Commands of hooks "
         "that need a shell: `npm ci && npm test`. A warning where the text is not "
-        "what was written: one that begins with `!` is a tag for YAML, one with ` #1` in it ends there, a "
-        "quote or a comma that stands at its end alone is a part of it, an `I` is no `|`, and `0240` is "
-        "octal.",
+        "what was written: one that begins with `!` is a tag for YAML, and `0240` is octal.",
         f"{TASK}timeout_seconds: 300000\n",
         f"{TASK}timeout_seconds: 300\n",
     ),

@@ -1,4 +1,4 @@
-"""Duplicate items of a list: metrics of one name, tags, prompts of one side, files of one path."""
+"""Items that occur twice in a file: values of a list, prompts on both sides."""
 
 from __future__ import annotations
 
@@ -70,3 +70,33 @@ def _fixes(tree: Tree, item: Node, earlier: Node) -> Iterator[Fix]:
     """Yield the deletion of an item that duplicates the earlier one."""
     if item.to_python() == earlier.to_python() and item.green.anchor is None:
         yield Fix("Delete the repeated item", partial(delete_item, tree, item))
+
+
+def both_sides(view: FileView) -> Found:
+    """Yield the prompts that both must and must not trigger the skill."""
+    root = view.tree.root
+    if root is None or view.kind != "trigger_tests":
+        return
+    wanted: dict[str, Node] = {}
+    for prompt in _prompts(root, "should_trigger_prompts"):
+        yield None
+        wanted[_plain(prompt)] = prompt
+    for prompt in _prompts(root, "should_not_trigger_prompts"):
+        yield None
+        other = wanted.get(_plain(prompt))
+        if other is not None and prompt.value.strip():
+            message = "This prompt must trigger the skill, too, so one of the two always fails."
+            related = (Related(other.span, "Here it must trigger the skill."),)
+            yield Problem("prompt-on-both-sides", prompt.span, message, "warning", related=related)
+
+
+def _prompts(root: Node, key: str) -> Iterator[Node]:
+    prompts = root.get(key)
+    for item in prompts.target.each_item() if prompts is not None else ():
+        text = item.get("prompt") if item.target.kind == "mapping" else item
+        if text is not None and text.target.kind == "scalar":
+            yield text.target
+
+
+def _plain(prompt: Node) -> str:
+    return " ".join(prompt.value.split()).casefold()

@@ -1,30 +1,35 @@
 """Translation of the validator's errors into problems: one problem for each mistake, at its own characters.
 
 The validator reports the kind of each error, the path of the value and the path of the schema. Its wording is
-never shown, and only the alternative that the author chose for a value is explained.
+never shown, and only the alternative that the author chose for a value is explained. Long lists are validated
+in chunks, because the validator returns only when it has found everything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import field, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.scalars import MERGE_KEY
+from waza_engine.spec.reading.scalars import MERGE_KEY, Json
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE
-from waza_language_server.analysis.schema_rules.found_errors import FoundError
-from waza_language_server.analysis.schema_rules.keys import missing_keys
-from waza_language_server.analysis.schema_rules.keys.other_types import of_another_type
-from waza_language_server.analysis.schema_rules.keys.pushed_blocks import fallen_block, pushed_block
-from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey, UnknownKeys
-from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown_key
+from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
+from waza_language_server.analysis.schema_rules.misplaced_keys import (
+    UnknownKey,
+    UnknownKeys,
+    fallen_block,
+    pushed_block,
+)
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.values import wrong_values
+from waza_language_server.analysis.schema_rules.unknown_keys import of_another_type, unknown_key
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.nodes import Entry, Node
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError, Validator
 
 _HIDDEN = {"graders": "graders", "tasks": "tasks", "tasks_from": "tasks"}
 """Keys of a file whose misspelling nothing else reveals: a run passes without them."""
@@ -309,3 +314,67 @@ def _holder_nullable(subject: Subject, node: Node) -> bool:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+ITEMS_AT_ONCE = 200
+"""Items of each top-level list that the validator checks between two pauses."""
+
+
+@frozen()
+class FoundError:
+    """An error of the validator. ``moved`` is the number of items of its list before the chunk."""
+
+    error: ValidationError
+    moved: int = 0
+
+    @property
+    def path(self) -> list[str | int]:
+        """Return the keys and positions that lead to the value."""
+        path = list(self.error.instance_path)
+        if self.moved:
+            path[1] = cast("int", path[1]) + self.moved
+        return path
+
+    @property
+    def schema_path(self) -> list[str | int]:
+        """Return the path to the keyword that the value violates."""
+        return self.error.schema_path
+
+    @property
+    def details(self) -> Any:
+        """Return the validator's details of the error, without its location."""
+        return self.error.kind
+
+    @property
+    def is_of_nothing(self) -> bool:
+        """Return whether there is no value."""
+        return self.error.instance is None
+
+    @property
+    def of_branches(self) -> list[list[FoundError]]:
+        """Return the errors of the value for each of several alternatives."""
+        contexts = cast("list[list[ValidationError]]", getattr(self.error.kind, "context", []))
+        return [[FoundError(each, self.moved) for each in errors] for errors in contexts]
+
+
+def found_errors(validator: Validator, value: Json) -> Iterator[FoundError | None]:
+    """Yield the errors of a document, and None wherever a pause is possible."""
+    long = {key: items for key, items in _lists_of(value) if len(items) > ITEMS_AT_ONCE}
+    if not long:
+        yield from map(FoundError, validator.iter_errors(value))
+        return
+    first = {**cast("dict[str, Json]", value), **{key: items[:ITEMS_AT_ONCE] for key, items in long.items()}}
+    yield from map(FoundError, validator.iter_errors(first))
+    for key, items in long.items():
+        for start in range(ITEMS_AT_ONCE, len(items), ITEMS_AT_ONCE):
+            yield None
+            piece = {**first, key: items[start : start + ITEMS_AT_ONCE]}
+            for error in validator.iter_errors(piece):
+                path = error.instance_path
+                if len(path) > 1 and path[0] == key:
+                    yield FoundError(error, start)
+
+
+def _lists_of(value: Json) -> Iterator[tuple[str, list[Json]]]:
+    if isinstance(value, dict):
+        yield from ((key, each) for key, each in value.items() if isinstance(each, list))

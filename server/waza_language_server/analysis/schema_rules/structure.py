@@ -14,24 +14,24 @@ from typing import cast
 from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
-from waza_language_server.analysis.schema_rules.found_errors import found_errors
-from waza_language_server.analysis.schema_rules.graders.grader_types import missing_type, unknown_type
-from waza_language_server.analysis.schema_rules.keys import deprecations, missing_keys
-from waza_language_server.analysis.schema_rules.keys.discouraged_keys import discouraged_keys
-from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKeys
+from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
+from waza_language_server.analysis.schema_rules.discouraged_keys import (
+    deprecated_keys,
+    deprecated_type,
+    discouraged_keys,
+)
+from waza_language_server.analysis.schema_rules.grader_types import missing_type, unknown_type
+from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.plain_values import document_value, entry_value
-from waza_language_server.analysis.schema_rules.schema_errors import explained
+from waza_language_server.analysis.schema_rules.schema_errors import explained, found_errors
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.values import wrong_values
-from waza_language_server.analysis.schema_rules.values.misread_texts import (
+from waza_language_server.analysis.schema_rules.unlikely_values import (
     escaped_text,
     items_inside,
     may_be_escaped,
-    may_hold_items,
-)
-from waza_language_server.analysis.schema_rules.values.unlikely_values import (
     may_be_no_name,
     may_be_unlikely,
+    may_hold_items,
     no_name,
     tag_before_text,
     tag_for_text,
@@ -100,7 +100,7 @@ def structure_of_grader(view: GraderView) -> Found:
         yield None
         problems, unknown = yield from explained(subject, found_errors(validator, value))
         yield from problems
-    yield from deprecations.deprecated_type(subject, root.top)
+    yield from deprecated_type(subject, root.top)
     for number, (node, shape) in enumerate(view.located, 1):
         if not number % NODES_AT_ONCE:
             yield None
@@ -167,7 +167,7 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
             yield from missing_keys.recommended_keys(subject, node, shape, unknown)
         if shape.not_greater:
             yield from wrong_values.reversed_bounds(subject, node, shape)
-        yield from deprecations.deprecated_keys(subject, node, shape)
+        yield from deprecated_keys(subject, node, shape)
         yield from discouraged_keys(subject, node, shape)
 
 

@@ -9,7 +9,7 @@ from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of, searcher
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.analysis.suite_rules.skills import items_of
+from waza_language_server.analysis.suite_rules.named_files import items_of
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.merges import value_at

@@ -1,4 +1,4 @@
-"""Names of graders that a task shares with its suite, or that its suite does not have."""
+"""Names of graders across files: duplicates, unknown references, judges that do not exist."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.executors import EXECUTORS
 from waza_engine.steps import in_steps
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
-from waza_language_server.analysis.file_rules.requirements import checks_of
+from waza_language_server.analysis.file_rules.task_file import checks_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.nearby import Nearby
@@ -177,3 +178,27 @@ def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
     graders = SuiteFile(project.tree(path)).graders()
     nodes = (name_node(grader.node) for grader in graders if grader.task is None)
     return {node.value: _Elsewhere(uri_of(path), node.span) for node in nodes if node is not None}
+
+
+def nobody_to_judge(view: SuiteView) -> Found:
+    """Yield the executor of an eval file that does not support the judge models of its graders."""
+    root = view.document.tree.root
+    node = root.get("config", "executor") if root is not None and view.document.kind == "eval" else None
+    executor = word(node) or ""
+    if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
+        return
+    catalog = view.workspace.catalog
+    types = yield from view.graders.counted(grader_type)
+    asking = {
+        name
+        for name in types.by_value
+        if name and (shape := catalog.grader(name)) is not None and shape.asks_model
+    }
+    judged = yield from view.graders.of_types(asking)
+    names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
+    if names:
+        message = (
+            f"The executor `{executor}` has no model, so nobody judges for {listed(names, 'and')} "
+            "unless `--judge-executor` names one."
+        )
+        yield Problem("nobody-judges", node.target.span, message, "information")

@@ -1,7 +1,4 @@
-"""Files that tasks and graders need and that do not exist.
-
-Nothing is reported if a hook may still create them, or if the server cannot see whether they exist.
-"""
+"""Files that a suite names and that do not exist, or lie outside of the repository; missing programs."""
 
 from __future__ import annotations
 
@@ -9,10 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.files import shown
+from waza_engine.boundary import is_foreign
+from waza_engine.files import from_home, shown
+from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.program_files import MODULE_RUNTIMES, MODULE_SUFFIXES, is_path, is_rubric_path, words_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import (
@@ -26,17 +27,25 @@ from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import FIXTURES, bases_of_run, found_at, is_plain
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of
+from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import nearest, path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.kept_items import items_where
-from waza_language_server.text.edit import Fix
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.placed_text import inserted
+from waza_language_server.syntax.tried_edits import checked, entries_of
+from waza_language_server.text.edit import Edit, Edits, Fix
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from waza_engine.steps import Steps
     from waza_language_server.project.places import Kind
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
+    from waza_language_server.syntax.tree import Tree
 
-CODE = "missing-file"
+_MISSING = "missing-file"
 _FIXTURES, _FIXTURES_OF_TASK = "in `fixtures`", "in `context_dir`"
 _NAMING = frozenset({"files", "prompt_file", "context"})
 """Keys of ``inputs`` that name files."""
@@ -275,7 +284,7 @@ class _Files:
                 repair = partial(replace_scalar, self._view.document.tree, node, meant)
                 preferred = path_slip_of(node.value, names) == meant
                 fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
-        return Problem(CODE, node.span, f"{what}; {so}.", "warning", fixes)
+        return Problem(_MISSING, node.span, f"{what}; {so}.", "warning", fixes)
 
 
 def _of_suite(places: Mapping[Path, tuple[Path, ...]], suite: Suite) -> tuple[Path, ...]:
@@ -295,3 +304,164 @@ def _listed_file(item: Node) -> Node | None:
 
 def _items(node: Node | None) -> Iterator[Node]:
     return iter(()) if node is None or node.target.kind != "sequence" else node.target.each_item()
+
+
+_OUTSIDE = "outside-repository"
+_UNKNOWN = frozenset("\0{$")
+"""Characters of paths that do not name a file yet."""
+TYPES_WITH_PATHS = frozenset({"diff", "json_schema", "llm", "prompt", "script", "trigger"})
+_KEYS_OF_GRADERS = ("context_dir", "schema_file", "script", "skill_path")
+_KEYS_OF_TASKS = frozenset({"context_dir", "inputs", "skill_directories"})
+_KEYS_OF_CONFIG = ("adapter", "recording")
+
+
+def outside_paths(view: SuiteView) -> Found:
+    """Yield the paths of a suite or task, and of its graders, that are outside the boundary."""
+    path, root = path_of(view.document.uri), view.document.tree.root
+    if path is None or root is None or view.document.kind not in ("eval", "task"):
+        return
+    listed = [root.get("config", key) for key in _KEYS_OF_CONFIG]
+    listed += items_of(root.get("config", "skill_directories"))
+    tasks: Iterable[Node] = (root,)
+    if view.document.kind == "eval":
+        written = root.get("tasks")
+        tasks = (yield from items_where(written, _names_paths)) if written is not None else ()
+    for task in tasks:
+        yield None
+        if task.target.kind == "scalar":
+            listed.append(task.target)
+        else:
+            listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
+            listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
+    yield from _outside(view, path, listed)
+    yield from outside_paths_of(view, (yield from view.graders.where(names_paths, TYPES_WITH_PATHS)))
+
+
+def outside_paths_of(view: SuiteView, graders: Iterable[Node]) -> Found:
+    """Yield the paths of some graders that are outside the boundary."""
+    path = path_of(view.document.uri)
+    if path is not None:
+        for grader in graders:
+            yield None
+            yield from _outside(view, path, _paths_of(grader))
+
+
+def names_paths(grader: Node) -> bool:
+    """Return whether a grader names a path relative to the suite."""
+    return any(_paths_of(grader))
+
+
+def _paths_of(grader: Node) -> list[Node | None]:
+    rubric = grader.get("config", "rubric") or grader.get("rubric")
+    is_path = rubric is not None and is_rubric_path(word(rubric) or "")
+    return [*(grader.get("config", key) for key in _KEYS_OF_GRADERS), rubric if is_path else None]
+
+
+def _names_paths(task: Node) -> bool:
+    return task.kind == "scalar" or not _KEYS_OF_TASKS.isdisjoint(task.key_names)
+
+
+def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found:
+    project = view.workspace.project
+    suites = [suite.folder for suite in project.suites_of(path)]
+    starts = [path.parent] if view.document.kind == "eval" else suites
+    for node in nodes:
+        yield None
+        written = (word(node) or "") if node is not None and node.target.kind == "scalar" else ""
+        if node is None or not written or _UNKNOWN.intersection(written):
+            continue
+        # The part of a glob before its first star is a folder.
+        place = from_home(written.partition("*")[0])
+        within = [(start, project.disk.reach.around(start)) for start in starts]
+        inside = any(
+            boundary.holds(Path(os.path.normpath(base / place)))
+            for start, boundary in within
+            for base in (start, *project.roots)
+        )
+        if within and (is_foreign(written) or not inside):
+            what = (
+                "names a network share or a device" if is_foreign(written) else "leads out of the repository"
+            )
+            message = f"`{shown(written)}` {what}, so no run uses it; move what it names next to the suite."
+            yield Problem(_OUTSIDE, node.target.span, message, "error")
+
+
+_WITH_PROGRAMS = ("program", "inline")
+_SHELL = compiled_later(r"\A(?:[|<>;]|&&|\d?>)|\$[A-Za-z({]|[|;]\Z")
+"""Syntax that only a shell understands."""
+
+
+def missing_programs(view: SuiteView) -> Found:
+    """Yield the programs and interpreters of grader entries that are not installed on this computer."""
+    yield from missing_programs_of(view, (yield from view.graders.of_types(_WITH_PROGRAMS)))
+
+
+def missing_programs_of(view: SuiteView, graders: Iterable[Node]) -> Found:
+    """Yield the same of some graders."""
+    known: dict[str, bool] = {}
+    path, project = path_of(view.document.uri), view.workspace.project
+    suites = project.suites_of(path) if path is not None else ()
+    if any(hooks_may_make(project.tree(suite.path).root) for suite in suites):
+        return
+
+    def is_there(program: str) -> bool:
+        if program not in known:
+            known[program] = project.disk.has_program(program)
+        return known[program]
+
+    for grader in graders:
+        yield None
+        kind = grader_type(grader)
+        if kind == "program":
+            node = grader.get("config", "command")
+            command = word(node) or ""
+            if node is not None and (words := words_of(command)) and not is_there(command):
+                yield _with_arguments(view.document.tree, node, words)
+            elif node is not None and command and not is_path(command) and not is_there(command):
+                message = f"There is no program `{shown(command)}` on PATH, so this grader fails."
+                yield Problem("missing-program", node.target.span, message, "warning")
+        elif kind == "inline":
+            node = grader.get("config", "grader")
+            is_module = (word(node) or "").endswith(MODULE_SUFFIXES)
+            if node is not None and is_module and not any(map(is_there, MODULE_RUNTIMES)):
+                message = "A module needs bun or Node.js, and neither is on PATH, so this grader fails."
+                yield Problem("missing-program", node.target.span, message, "warning")
+
+
+def _with_arguments(tree: Tree, command: Node, words: Sequence[str]) -> Problem:
+    """Return the problem of a program written as a shell command line, as other tools accept it."""
+    program, *arguments = words
+    message = f"The whole of `{shown(command.target.value)}` is taken for the name of a program, so this "
+    fixes: tuple[Fix, ...] = ()
+    if any(_SHELL.search(word) for word in words):
+        message += "grader fails; no shell reads it."
+        new = "sh", ["-c", command.target.value]
+        title = "Have it run by `sh`"
+    else:
+        message += "grader fails; its arguments belong in `args`."
+        new = program, arguments
+        title = "Move the arguments into `args`"
+    if command.parent is not None and command.parent.get("args") is None:
+        fixes = (Fix(title, partial(_divided, tree, command, *new)),)
+    return Problem("missing-program", command.target.span, message, "warning", fixes)
+
+
+def _divided(tree: Tree, command: Node, program: str, arguments: Sequence[str]) -> Steps[Edits]:
+    config = command.parent
+    entry = config.entry("command") if config is not None else None
+    if config is None or entry is None or command.target is not command:
+        return ()
+    listed = inserted(tree, config, f"args: {dumps(arguments, ensure_ascii=False)}", entry)
+    edits = Edit(command.span, program), *listed
+    new = {"command": program, "args": list(arguments)}
+    return (yield from checked(tree, edits, config.path, lambda old: {**entries_of(old), **new}))
+
+
+def items_of(node: Node | None) -> Iterator[Node]:
+    """Yield the items of a list, or the single string that may replace a list."""
+    if node is None:
+        return
+    if node.target.kind == "sequence":
+        yield from (item.target for item in node.target.each_item())
+    elif word(node):
+        yield node.target

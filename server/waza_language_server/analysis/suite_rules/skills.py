@@ -1,36 +1,40 @@
-"""Skills that a suite needs and that do not exist: the tested one and those in ``required_skills``.
-
-The skills are searched where a run searches them (``runs/agent/skills.py`` of the engine); nothing is
-reported if the server cannot see what exists there. An executor that loads no skills misses none: there the
-tested skill may be anywhere, unless its name is a typo of the skill next to the suite.
-"""
+"""Names of skills that do not exist, or are loaded twice: of suites, trigger files, graders, directories."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.files import shown
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
+from waza_language_server.analysis.schema_rules.missing_keys import missing_key
+from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.suite_rules.named_files import hooks_may_make, items_of
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.places import no_folder_at
+from waza_language_server.project.places import bases_of_run, found_at, is_plain, no_folder_at
 from waza_language_server.project.skills_of_run import UnknownSkillsError, skills_of_run
 from waza_language_server.project.suite_file import word
-from waza_language_server.project.uris import path_of
-from waza_language_server.spelling import nearest, slip_of
-from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.text.edit import Fix
+from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.spelling import nearest, path_slip_of, slip_of
+from waza_language_server.syntax.author_style import line_break
+from waza_language_server.syntax.edits import insert_entry, replace_scalar
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Edits, Fix, Related
+from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
 
-CODE = "skill-not-found"
+_NO_SKILL = "skill-not-found"
 _MOST_TASKS = 200
 """Task files that are searched for skill directories of their own; more than these count as unknown."""
 
@@ -121,14 +125,190 @@ def _problem(view: SuiteView, node: Node, missing: str, advice: str, known: Iter
         fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip is not None),)
     if slip is not None:
         advice = f"did you mean `{slip}`?"
-    return Problem(CODE, node.span, f"{missing.format(node.value)}; {advice}", "warning", fixes)
+    return Problem(_NO_SKILL, node.span, f"{missing.format(node.value)}; {advice}", "warning", fixes)
 
 
-def items_of(node: Node | None) -> Iterator[Node]:
-    """Yield the items of a list, or the single string that may replace a list."""
-    if node is None:
+_TYPE = "skill_invocation"
+_OFF = "inject_skill_body"
+_CONSEQUENCES = {
+    "required_skills": "and then this grader fails",
+    "forbidden_skills": "and this grader does not see that it uses it",
+}
+
+
+def loaded_skills(view: SuiteView) -> Found:
+    """Yield the required and forbidden skills in graders that the agent has no reason to load."""
+    yield from loaded_skills_of(view, (yield from view.graders.of_types((_TYPE,))))
+
+
+def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
+    """Yield the same for some graders; only if every suite of the file gives the text of this skill."""
+    path, project = path_of(view.document.uri), view.workspace.project
+    graders = [grader for grader in graders if word(grader.get("type")) == _TYPE]
+    suites = project.suites_of(path) if path is not None and graders else ()
+    own = view.document.tree.root
+    roots = [own if suite.path == path else project.tree(suite.path).root for suite in suites]
+    tested = {word(root.get("skill")) for root in roots if root is not None and _gives_text(root)}
+    if not suites or len(tested) != 1 or not all(root is not None and _gives_text(root) for root in roots):
         return
-    if node.target.kind == "sequence":
-        yield from (item.target for item in node.target.each_item())
-    elif word(node):
-        yield node.target
+    for grader in graders:
+        yield None
+        for key, consequence in _CONSEQUENCES.items():
+            for item in items_of(grader.get("config", key)):
+                if item.value in tested:
+                    yield _already_loaded(view, item, suites[0].path, consequence)
+
+
+def _gives_text(root: Node) -> bool:
+    """Return whether the agent of a suite has the text of the tested skill in its instructions."""
+    config = root.get("config")
+    if config is None or not loads_skills(word(config.get("executor"))) or word(root.get("skill")) is None:
+        return False
+    left_out = (*items_of(config.get("disabled_skills")), *items_of(config.get("skill_directories")))
+    return word(config.get(_OFF)) in (None, "true") and not {"*", "none"}.intersection(map(word, left_out))
+
+
+def _already_loaded(view: SuiteView, item: Node, suite: Path, consequence: str) -> Problem:
+    tree, is_eval = view.document.tree, view.document.kind == "eval"
+    config = tree.root.get("config") if tree.root is not None and is_eval else None
+    written = config.get(_OFF) if config is not None else None
+    fixes: tuple[Fix, ...] = ()
+    if config is not None:
+        repair = (
+            partial(insert_entry, tree, config.target, _OFF, "false")
+            if written is None
+            else partial(replace_scalar, tree, written.target, "false")
+        )
+        fixes = (Fix(f"Set `{_OFF}: false`", repair),)
+    there = view.workspace.project.tree(suite).root
+    place = there.get("config") if there is not None and not is_eval else None
+    related = (Related(place.span, f"`{_OFF}` belongs here.", uri_of(suite)),) if place is not None else ()
+    message = (
+        f"The agent has the text of `{item.value}` in its instructions, so it rarely loads it, "
+        f"{consequence}; set `{_OFF}: false` in `config`."
+    )
+    return Problem("skill-already-loaded", item.span, message, "information", fixes, related)
+
+
+def skill_of_triggers(view: SuiteView) -> Iterator[Problem]:
+    """Yield an unknown skill with a name similar to the tested one."""
+    document, project = view.document, view.workspace.project
+    if document.kind != "trigger_tests":
+        return
+    root, path = document.tree.root, path_of(document.uri)
+    node = root.get("skill") if root is not None else None
+    written = word(node)
+    if root is not None and root.kind == "mapping" and root.entry("skill") is None:
+        yield from _without_skill(view, root)
+        return
+    if path is None or node is None or not written:
+        return
+    names = sorted({suite.outline.skill for suite in project.suites_of(path) if suite.outline.skill})
+    meant = nearest(written, names)
+    if written in names or meant is None or written in Nearby(project, document).skills():
+        return
+    repair = partial(replace_scalar, document.tree, node.target, meant)
+    fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip_of(written, names) == meant),)
+    message = f"The suite tests the skill `{meant}`, and no prompt ever triggers `{written}`."
+    yield Problem(_NO_SKILL, node.target.span, message, "warning", fixes)
+
+
+def _without_skill(view: SuiteView, root: Node) -> Iterator[Problem]:
+    """Yield that no skill is named, with a fix that names the one that the suite around tests."""
+    document, catalog = view.document, view.workspace.catalog
+    shapes = catalog.document_root(document.kind)
+    misspelt = shapes.top.misspellings
+    if any(slip_of(key, ("skill",)) or misspelt.get(key) == "skill" for key in root.key_names):
+        return
+    subject = Subject(document.tree, document.kind, catalog, root, shapes)
+    if subject.may_lack(root):
+        return
+    path, project = path_of(document.uri), view.workspace.project
+    suites = project.suites_of(path) if path is not None else ()
+    known = sorted({suite.outline.skill for suite in suites if suite.outline.skill})
+    names = known or Nearby(project, document).skills()[:1]
+    problem = missing_key(subject, root, shapes.top, "skill")
+    start, ending = root.span.start, line_break(document.text)
+    first = (Fix(f"Insert `skill: {name}`", _line_above(start, name, ending)) for name in names)
+    repairs = tuple(first) if root.style == "block" else ()
+    yield replace(problem, fixes=repairs or problem.fixes)
+
+
+def _line_above(start: int, name: str, ending: str) -> Edits:
+    """Return the edit that names a skill before the first key, which is at the margin."""
+    return (Edit(Span(start, start), f"skill: {plain_or_quoted(name)}{ending}"),)
+
+
+_MOST_BESIDE = 500
+"""The most names in a folder to compare a missing one with."""
+
+
+def skill_directories(view: SuiteView) -> Found:
+    """Yield the skill directories of a suite or a task that one of the engines does not find."""
+    document, project = view.document, view.workspace.project
+    path, root = path_of(document.uri), document.tree.root
+    if path is None or root is None or document.kind not in ("eval", "task") or not project.roots:
+        return
+    where = ("config", "skill_directories") if document.kind == "eval" else ("skill_directories",)
+    listed = list(items_of(root.get(*where)))
+    suites = (project.suite(path),) if document.kind == "eval" else project.suites_of(path)
+    if not listed or not suites or not all(_loads(project, suite, root, path) for suite in suites):
+        return
+    for node in listed:
+        yield None
+        written = word(node) or ""
+        if written != "none" and is_plain(written):
+            yield from _of_directory(view, node, suites)
+
+
+def _loads(project: Project, suite: Suite, root: Node, path: Path) -> bool:
+    """Return whether skills are loaded that no hook creates."""
+    read = root if suite.path == path else project.tree(suite.path).root
+    if read is None or hooks_may_make(read):
+        return False
+    return loads_skills(word(read.get("config", "executor"))) or any(
+        True for _ in items_of(read.get("config", "required_skills"))
+    )
+
+
+def _similar(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> tuple[Fix, ...]:
+    """Return the fix that writes the folder next to the missing one that has a similar name."""
+    project, written = view.workspace.project, node.value.strip()
+    above, _, _ = written.rstrip("/").rpartition("/")
+    found: set[str] = set()
+    for suite in suites:
+        place = Path(os.path.normpath(suite.folder / above))
+        boundary = project.disk.reach.around(suite.folder)
+        names = project.disk.names(place).value[:_MOST_BESIDE] if boundary.holds(place) else ()
+        found.update(f"{above}/{name}" if above else name for name, is_folder in names if is_folder)
+    meant = nearest(written, sorted(found))
+    if meant is None:
+        return ()
+    repair = partial(replace_scalar, view.document.tree, node, meant)
+    return (Fix(f"Change to `{shown(meant)}`", repair, preferred=path_slip_of(written, found) == meant),)
+
+
+def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Iterator[Problem]:
+    project, written = view.workspace.project, node.value.strip()
+    places: set[Path] = set()
+    for suite in suites:
+        beside = [*found_at(project, suite.folder, (suite.folder,), written, "folder")]
+        found = [*found_at(project, suite.folder, bases_of_run(project, suite.folder), written, "folder")]
+        if beside or None in found[:1]:
+            return
+        places.update(place for place in found[:1] if place is not None)
+    if not places:
+        where = "" if written.startswith("..") else " or in a folder above it"
+        what = f"There is no folder `{shown(written)}` beside the eval file{where}"
+        fixes = _similar(view, node, suites)
+        yield Problem("missing-file", node.span, f"{what}; its skills are not loaded.", "warning", fixes)
+        return
+    meant = {Path(os.path.relpath(place, suite.folder)).as_posix() for place in places for suite in suites}
+    fixes: tuple[Fix, ...] = ()
+    advice = "."
+    if len(meant) == 1:
+        (new,) = meant
+        advice = f"; write `{shown(new)}`."
+        fixes = (Fix(f"Change to `{shown(new)}`", partial(replace_scalar, view.document.tree, node, new)),)
+    message = f"Only this engine finds `{shown(written)}`: upstream looks beside the eval file alone{advice}"
+    yield Problem("path-not-portable", node.span, message, "warning", fixes)

@@ -1,16 +1,12 @@
-"""Globs of ``tasks`` in an eval file that match nothing, or that match binary files.
-
-A run fails only when all globs together match no task, so that is an error; a single glob that matches
-nothing next to others that do is a hint, a named file that does not exist a warning. Nothing is reported when
-a folder cannot be read.
-"""
+"""The globs of a suite for its tasks: no matches, unreadable and renamed tasks."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
 from functools import partial
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
@@ -19,21 +15,24 @@ from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_engine.steps import in_steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
-from waza_language_server.analysis.suite_rules.renamed_tasks import Renamed, renamed_to
 from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
+from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of
 from waza_language_server.spelling import path_slip_of
 from waza_language_server.syntax.edits import delete_item, replace_scalar
 from waza_language_server.text.edit import Fix, Related
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from waza_language_server.project.document import Document
     from waza_language_server.project.facts import Fact
     from waza_language_server.project.index import Project
     from waza_language_server.syntax.nodes import Node
+
 
 MAX_RELATED = 20
 """The most other locations of one problem."""
@@ -242,3 +241,62 @@ def _has_inline_tasks(root: Node) -> bool:
         item.target.kind == "mapping" and not item.target.entry("task_files")
         for item in tasks.target.each_item()
     )
+
+
+_ENDINGS = (".yaml", ".yml")
+_MOST_RENAMED = 50
+
+
+@frozen()
+class Renamed:
+    """The probable new file, as an eval file would list it; ``id`` is "" unless it identifies the task."""
+
+    pattern: str
+    id: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return the sentence for a message."""
+        if self.id:
+            return f'"{self.pattern}" has the id "{self.id}" and is in no list: was it renamed?'
+        return f'"{self.pattern}" is the only task beside it that is in no list: was it renamed?'
+
+
+def renamed_to(document: Document, project: Project, path: Path, pattern: str) -> Renamed | None:
+    """Return the most likely new file for a missing one, None if there is no clear candidate.
+
+    It is the one whose ``id`` the missing file was named after, or the only one that no suite lists.
+    """
+    beside = list(islice(_beside(document, project, path, pattern), _MOST_RENAMED + 1))
+    unlisted = [name for name in beside[:_MOST_RENAMED] if _is_unlisted(project, path, name)]
+    stem = _plain(PurePosixPath(pattern).stem)
+    named = [
+        Renamed(name, written)
+        for name in unlisted
+        if _plain(written := project.outline(path.parent / name).id or "") == stem
+    ]
+    if named:
+        return named[0] if len(named) == 1 else None
+    # One of those that were not checked may be unlisted as well.
+    is_only = len(unlisted) == 1 and len(beside) <= _MOST_RENAMED
+    return Renamed(unlisted[0]) if is_only else None
+
+
+def _beside(document: Document, project: Project, path: Path, pattern: str) -> Iterator[str]:
+    folder = PurePosixPath(pattern).parent
+    names = Nearby(project, document).entries(path.parent / folder).value
+    files = [name for name, is_folder in names if not is_folder and name.endswith(_ENDINGS)]
+    for name in files:
+        if is_literal(name):
+            yield str(folder / name)
+
+
+def _is_unlisted(project: Project, path: Path, name: str) -> bool:
+    file = path.parent / name
+    if file == path or project.claim(file) != "task":
+        return False
+    return not any(picks_up(suite, file) for suite in project.suites_of(file))
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("_", "-")

@@ -62,19 +62,19 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
             continue
         best: _Repair | None = None
         broken = Broken(tree, fault, kind, catalog)
-        # A key that is set twice is usually just that.
+        # A key that is set twice is usually just that; several are the keys of another item.
         least = _misfits(tree, broken) if fault.code == "duplicate-key" else sys.maxsize
-        for proposal in _proposals(broken, left) if least else ():
+        for proposal in _proposals(broken, left) if least or len(faults) > 1 else ():
             left -= 1
             yield None
             repaired = yield from parse_in_steps(apply(tree.text, proposal.edits), tree)
             yield None
             repair = _judged(broken, faults, proposal, repaired)
-            if repair is None or repair.misfits[1] >= least:
+            if repair is None or (repair.misfits[1] >= least and len(repair.explained) == 1):
                 continue
             if best is None or repair.misfits < best.misfits:
                 best = repair
-            if best is not None and best.misfits == (0, 0):
+            if not best.misfits[1] and (proposal.is_sure or not best.misfits[0]):
                 break
         if best is not None:
             yield best.problem

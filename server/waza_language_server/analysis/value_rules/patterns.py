@@ -1,18 +1,26 @@
-"""Regular expressions that a run, or upstream, rejects."""
+"""Regular expressions: invalid, not portable, slow, or written for another engine."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from types import MappingProxyType
 
+from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Fix
 from waza_language_server.text.scalar_map import ScalarMap
 
 _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
@@ -48,3 +56,87 @@ def _problems(text: str, node: Node, severity: Severity) -> Iterator[Problem]:
     for finding in LANGUAGES["regex"].check(node.value).findings:
         grave = severity if finding.code == "invalid-pattern" else _SEVERITIES[finding.code]
         yield problem_inside(text, node, ScalarMap.of(text, node), finding, grave)
+
+
+_BETWEEN_SLASHES = compiled_later(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
+_FLAGS = frozenset("ims")
+_RAW = compiled_later(r"[rR](?P<quote>[\"'])(?P<pattern>.+)(?P=quote)")
+_PARTS = compiled_later(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+"""The elements of a pattern: characters, escapes and classes."""
+_LITERAL = compiled_later(r"[A-Za-z0-9_{]")
+_MAY_LACK = compiled_later(r"[?*]|\{0")
+_TWICE_ESCAPED = compiled_later(r"\\\\([dDsSwW])(?=[+*?{])")
+"""An escaped backslash before a repeated letter: ``\\ddd`` is not what the author intended."""
+
+
+def foreign_patterns(view: GraderView) -> Found:
+    """Yield patterns between slashes, Python's raw strings, doubled backslashes, ends in the middle."""
+    for node, shape in view.located:
+        if shape.kind == "regex" and node.kind == "scalar":
+            yield None
+            yield from _between_slashes(view.file.tree, node)
+            yield from _raw_text(view.file.tree, node)
+            yield from _twice_escaped(view.file.tree, node)
+            yield from _end_in_the_middle(view.file.tree, node)
+
+
+def _between_slashes(tree: Tree, node: Node) -> Iterator[Problem]:
+    match = _BETWEEN_SLASHES.fullmatch(node.value)
+    if match is None:
+        return
+    flags = "".join(sorted(_FLAGS & set(match[2])))
+    right = f"(?{flags}){match[1]}" if flags else match[1]
+    right = right.replace("\\/", "/")
+    message = (
+        f"So JavaScript writes a pattern; here the slashes and `{match[2]}` are looked for, too. "
+        f"Write `{shown(right)}`."
+    )
+    yield _problem(tree, node, message, right)
+
+
+def _raw_text(tree: Tree, node: Node) -> Iterator[Problem]:
+    match = _RAW.fullmatch(node.value) if node.style == "plain" else None
+    if match is None or match["quote"] in match["pattern"]:
+        return
+    sign = f"r{match['quote']}"
+    right = match["pattern"]
+    message = (
+        f"So Python writes a pattern; here `{sign}` and the quote at the end are looked for, too. "
+        f"Write `{shown(right)}`."
+    )
+    yield replace(_problem(tree, node, message, right), severity="warning")
+
+
+def _twice_escaped(tree: Tree, node: Node) -> Iterator[Problem]:
+    match = _TWICE_ESCAPED.search(node.value)
+    if match is None:
+        return
+    right = _TWICE_ESCAPED.sub(r"\\\1", node.value)
+    once = f"\\{match[1]}"
+    message = f"`\\{once}` looks for a backslash before the letter `{match[1]}`; did you mean `{once}`?"
+    yield _problem(tree, node, message, right)
+
+
+def _end_in_the_middle(tree: Tree, node: Node) -> Iterator[Problem]:
+    """Yield a `$` with a character after it: nothing follows the end of a text, or of a line."""
+    if "$" not in node.value or "(?x" in node.value:
+        return
+    parts = list(_PARTS.finditer(node.value))
+    ends = [
+        part
+        for part, behind in pairwise(parts)
+        if part[0] == "$" and _LITERAL.fullmatch(behind[0]) and not _MAY_LACK.match(node.value, behind.end())
+    ]
+    if ends:
+        marked = {part.start() for part in ends}
+        right = "".join(f"\\{part[0]}" if part.start() in marked else part[0] for part in parts)
+        message = (
+            "`$` stands for the end, and nothing can follow it, so this pattern never matches; "
+            "write `\\$` for the sign itself."
+        )
+        yield replace(_problem(tree, node, message, right), severity="warning")
+
+
+def _problem(tree: Tree, node: Node, message: str, right: str) -> Problem:
+    fix = Fix(f"Change to `{shown(right)}`", partial(replace_scalar, tree, node, right))
+    return Problem("unlikely-value", node.span, message, "information", (fix,))

@@ -1,25 +1,25 @@
-"""Syntax errors of assertions, and fixes for them.
+"""Syntax errors of assertions, and fixes for them: statements, JavaScript, brackets.
 
 Loaded with the first one: nearly all assertions parse.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from keyword import iskeyword
 
 from waza_language_server.embedded.brackets import CLOSERS, unclosed
 from waza_language_server.embedded.language import Finding, Rewrite
-from waza_language_server.embedded.python import statements
 from waza_language_server.embedded.python.javascript import as_python, javascript_mark
+from waza_language_server.embedded.python.missing_names import make_visible
 from waza_language_server.embedded.python.python_source import (
     PythonFault,
     PythonSource,
     parse_python,
     tokens_of,
 )
-from waza_language_server.embedded.python.scopes import resolve_names
-from waza_language_server.embedded.python.visibility import make_visible
+from waza_language_server.embedded.python.scopes import resolve_names, with_names_replaced
 
 _STATEMENT_WORDS = "assert return import from if for while def with try del raise"
 _STATEMENTS = frozenset(_STATEMENT_WORDS.split())
@@ -39,7 +39,7 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
         return Finding(
             "assertion-javascript", mark.start, mark.end, message, tuple(written_in_python(text, known))
         )
-    if statements.is_statement(text) or _is_assignment(text, fault):
+    if is_statement(text) or _is_assignment(text, fault):
         message = (
             f"{_statement_title(text, fault)}: an assertion is one Python expression that is true or false."
         )
@@ -76,14 +76,14 @@ def written_in_python(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
 
 
 def _statements(text: str, fault: PythonFault, known: frozenset[str]) -> Iterator[Rewrite]:
-    compared = statements.comparison_meant(text, known)
-    if not statements.is_statement(text):
+    compared = comparison_meant(text, known)
+    if not is_statement(text):
         # It is invalid to assign to a call, or after an `and`.
         compared = f"{text[: fault.start]}=={text[fault.end :]}"
     if compared is not None and (working := _working(compared, known)) is not None:
         yield Rewrite("Compare with `==`", (working,), preferred=True)
         return
-    expressions = statements.as_expressions(text)
+    expressions = as_expressions(text)
     if expressions is None:
         return
     repaired: list[str] = []
@@ -150,3 +150,91 @@ def _working(text: str, known: frozenset[str]) -> str | None:
     if isinstance(source, PythonFault):
         return None
     return make_visible(text, known, unroll=True)
+
+
+_ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Dict, ast.Set)
+
+
+def is_statement(text: str) -> bool:
+    """Return whether a text that is not an expression parses as Python statements."""
+    source = parse_python(text.strip(), "exec")
+    return isinstance(source, PythonSource) and isinstance(source.tree, ast.Module) and bool(source.tree.body)
+
+
+def as_expressions(text: str) -> tuple[str, ...] | None:
+    """Return expressions equivalent to the statements, one for each assertion, or None.
+
+    ``assert`` and ``return`` are dropped, so are a trailing semicolon and ``import re``; ``x = E`` is inlined
+    into its uses. An unused assignment has no equivalent.
+    """
+    source = parse_python(text.strip(), "exec")
+    if not isinstance(source, PythonSource) or not isinstance(source.tree, ast.Module):
+        return None
+    meant: dict[str, str] = {}
+    used: set[str] = set()
+    expressions: list[str] = []
+    for statement in source.tree.body:
+        if _is_import_of_re(statement):
+            continue
+        value = _value(statement)
+        if value is None:
+            return None
+        written = _inlined(source, value, meant, used)
+        if written is None:
+            return None
+        if isinstance(statement, ast.Assign):
+            (target,) = statement.targets
+            assert isinstance(target, ast.Name)
+            meant[target.id] = written if isinstance(value, _ATOMS) else f"({written})"
+        else:
+            expressions.append(written)
+    return tuple(expressions) if used == set(meant) else None
+
+
+def comparison_meant(text: str, known: frozenset[str]) -> str | None:
+    """Return ``a == b`` for the single statement ``a = b`` when ``a`` is a name the assertion knows."""
+    source = parse_python(text.strip(), "exec")
+    if not isinstance(source, PythonSource) or not isinstance(source.tree, ast.Module):
+        return None
+    match source.tree.body:
+        case [ast.Assign(targets=[target])]:
+            root = target
+            while isinstance(root, ast.Subscript | ast.Attribute):
+                root = root.value
+            if not isinstance(root, ast.Name) or root.id not in known:
+                return None
+            equals = [t for t in source.tokens if t.text == "=" and t.start >= source.end(target)]
+            if not equals:
+                return None
+            return source.text[: equals[0].start] + "==" + source.text[equals[0].end :]
+        case _:
+            return None
+
+
+def _is_import_of_re(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Import(names=[ast.alias(name="re", asname=None)]):
+            return True
+        case _:
+            return False
+
+
+def _value(statement: ast.stmt) -> ast.expr | None:
+    match statement:
+        case ast.Expr(value=value) | ast.Return(value=ast.expr() as value) | ast.Assert(test=value):
+            return value
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return value
+        case _:
+            return None
+
+
+def _inlined(source: PythonSource, value: ast.expr, meant: dict[str, str], used: set[str]) -> str | None:
+    """Return the source of an expression with the assigned names replaced by their values."""
+
+    def value_of(use: ast.Name) -> str:
+        used.add(use.id)
+        return meant[use.id]
+
+    text = with_names_replaced(source, value, meant.keys(), value_of)
+    return f"({text})" if text is not None and "\n" in text else text

@@ -1,4 +1,4 @@
-"""Valid assertions that do not mean what they seem to: unknown attributes, methods that are not called.
+"""The meaning of valid assertions: unknown attributes, wrong types, constant parts, uncalled methods.
 
 Everything is found without running the assertion; if the type of a value is unknown, nothing is reported.
 """
@@ -6,17 +6,36 @@ Everything is found without running the assertion; if the type of a value is unk
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
 
 from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES as _DUNDERS
-from waza_engine.assertions.names import READ, is_refused_attribute, is_refused_member, members_of
-from waza_language_server.embedded.language import Finding
-from waza_language_server.embedded.python.constants import constant_findings
+from waza_engine.assertions.names import (
+    FUNCTION_NAMES,
+    RE_FLAGS,
+    RE_FUNCTIONS,
+    RE_TYPES,
+    READ,
+    is_refused_attribute,
+    is_refused_member,
+    members_of,
+)
+from waza_engine.spec.pattern_syntax import PatternSyntaxError, check_python_syntax
+from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.inference import Types, infer, names_inside
-from waza_language_server.embedded.python.members import CONTEXT_TYPES, OUTCOME, RE, TOOL_CALL, ValueType
-from waza_language_server.embedded.python.python_source import PythonSource
-from waza_language_server.embedded.python.scopes import Comprehension, parameters
-from waza_language_server.embedded.python.values import call_findings, comparison_findings, unknown_of_re
+from waza_language_server.embedded.python.members import (
+    CONTEXT_TYPES,
+    EVENT,
+    OUTCOME,
+    RE,
+    TEXT,
+    TOOL_CALL,
+    ValueType,
+    is_number,
+)
+from waza_language_server.embedded.python.python_source import PythonSource, brief
+from waza_language_server.embedded.python.scopes import Comprehension, parameters, resolve_names
 from waza_language_server.spelling import nearest, slip_of
 
 _JAVASCRIPT = {
@@ -227,3 +246,368 @@ def _subscript(source: PythonSource, node: ast.Subscript, kind: ValueType | None
     new = f"{quote}{intended}{quote}"
     rewrite = source.rewrite(node.slice, new, f"Change to `{intended}`", preferred=True)
     return source.finding("assertion-key", node.slice, message, rewrite)
+
+
+_ORDERED = frozenset({str, list, tuple, set, bytes})
+_SIZED = frozenset({str, list, tuple, set, dict})
+_NO_CONTAINERS = frozenset({int, float, bool, re.Match, type(None)})
+_SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_NAMES_OF_RE: frozenset[str] = RE_FUNCTIONS | RE_FLAGS | RE_TYPES
+_WITH_PATTERN = RE_FUNCTIONS - {"escape"}
+
+
+def comparison_findings(source: PythonSource, node: ast.AST, names: Types) -> Iterator[Finding]:
+    """Yield the first comparison in a node that fails, or has the same result for all values."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+        yield from _joined(source, node, names)
+    if not isinstance(node, ast.Compare):
+        return
+    sides = [node.left, *node.comparators]
+    for at, operator in enumerate(node.ops):
+        left, right = sides[at], sides[at + 1]
+        types = infer(left, names), infer(right, names)
+        if types[0] is None or types[1] is None:
+            continue
+        # The comparison includes the brackets around its first and last side; the sides do not.
+        start = source.start(node if at == 0 else left)
+        end = source.end(node if right is sides[-1] else right)
+        finding = _compared(source, left, operator, right, (types[0], types[1]), (start, end))
+        if finding is not None:
+            yield finding
+            return
+
+
+def call_findings(source: PythonSource, call: ast.Call, names: Types) -> Iterator[Finding]:
+    """Yield the problems of the first argument of a call."""
+    match call:
+        case ast.Call(func=ast.Name(id="int" | "float" as name), args=[ast.Constant(value=str(written))]) if (
+            name not in names
+        ):
+            try:
+                float(written) if name == "float" else int(written)
+            except ValueError:
+                yield _failing(source, call.args[0], f"`{source.brief(call.args[0])}` is no number")
+        case ast.Call(func=ast.Name(id="len"), args=[argument], keywords=[]) if "len" not in names:
+            kind = infer(argument, names)
+            if kind is not None and kind.python not in _SIZED | {bytes}:
+                yield _failing(
+                    source, argument, f"`{source.brief(argument)}` is {kind.title}, without a length"
+                )
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="re"), attr=name),
+            args=[ast.Constant(value=str()) as pattern, *_],
+        ) if name in _WITH_PATTERN and names.get("re") is RE:
+            yield from _pattern(source, pattern)
+        case _:
+            return
+
+
+def unknown_of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
+    """Return a finding for a function that ``re`` does not have, or that assertions may not use."""
+    end = source.end(node)
+    start = end - len(node.attr)
+    if node.attr in _NAMES_OF_RE or source.text[start:end] != node.attr:
+        return None
+    if is_refused_member(ModuleType, node.attr):
+        message = f"This engine refuses `re.{node.attr}`; upstream evaluates it."
+        return Finding("assertion-internal", start, end, message)
+    intended = nearest(node.attr, sorted(_NAMES_OF_RE))
+    if intended is None:
+        message = f"There is no `{node.attr}` in `re`; it has `search`, `findall` and `sub`, for example."
+        return Finding("assertion-attribute", start, end, message)
+    message = f"There is no `{node.attr}` in `re`; did you mean `{intended}`?"
+    rewrite = source.rewrite((start, end), intended, f"Change to `{intended}`")
+    return source.finding("assertion-attribute", (start, end), message, rewrite)
+
+
+def _joined(source: PythonSource, node: ast.BinOp, names: Types) -> Iterator[Finding]:
+    """Yield ``&`` and ``|`` next to strings, which bind more tightly than the comparisons around them."""
+    if infer(node.left, names) != TEXT and infer(node.right, names) != TEXT:
+        return
+    sign, word = ("&", "and") if isinstance(node.op, ast.BitAnd) else ("|", "or")
+    at = source.text.find(sign, source.end(node.left), source.start(node.right))
+    message = (
+        f"`{sign}` joins numbers and not conditions, for which there is `{word}`; that fails the assertion."
+    )
+    rewrite = source.rewrite((at, at + 1), word, preferred=True)
+    yield source.finding("assertion-type", (at, at + 1), message, rewrite)
+
+
+def _compared(
+    source: PythonSource,
+    left: ast.expr,
+    operator: ast.cmpop,
+    right: ast.expr,
+    types: tuple[ValueType, ValueType],
+    place: tuple[int, int],
+) -> Finding | None:
+    one, other = types
+    are_alike = _family(one) is _family(other)
+    both = f"`{source.brief(left)}` is {one.title} and `{source.brief(right)}` is {other.title}"
+    rewrites = _of_one_type(source, (left, right), types)
+    if isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        if are_alike and (is_number(one) or one.python in _ORDERED):
+            return None
+        message = f"{both}; `{_SIGNS[type(operator)]}` cannot compare them, which fails the assertion."
+        return Finding("assertion-type", *place, message, rewrites)
+    if not isinstance(operator, ast.In | ast.NotIn):
+        is_identity = isinstance(operator, ast.Is | ast.IsNot)
+        if are_alike or is_identity or type(None) in {one.python, other.python}:
+            return None
+        outcome = "true" if isinstance(operator, ast.NotEq) else "false"
+        message = f"{both}; they are never equal, so this is always {outcome}."
+        return Finding("assertion-constant", *place, message, rewrites)
+    if other.python in _NO_CONTAINERS:
+        what = f"`{source.brief(right)}` is {other.title}, in which nothing can be"
+        return Finding("assertion-type", *place, f"{what}; that fails the assertion.")
+    if other.python is str and one.python is not str:
+        message = f"{both}; only text can be in a text, and this fails the assertion."
+        return Finding("assertion-type", *place, message)
+    if other.python is not list or other.item not in (TOOL_CALL, EVENT) or one.python is not str:
+        return None
+    outcome = "true" if isinstance(operator, ast.NotIn) else "false"
+    items = "tool calls" if other.item is TOOL_CALL else "events"
+    message = (
+        f"The items of `{source.brief(right)}` are {items}, each a dict, of which "
+        f"`{source.brief(left)}` is none, so this is always {outcome}."
+    )
+    written = source.segment(right)
+    new = f"[call['name'] for call in {written}]" if other.item is TOOL_CALL else f"str({written})"
+    title = "Look for it in the names" if other.item is TOOL_CALL else f"Look for it in `{new}`"
+    return source.finding("assertion-constant", place, message, source.rewrite(right, new, title))
+
+
+def _of_one_type(
+    source: PythonSource, sides: tuple[ast.expr, ast.expr], types: tuple[ValueType, ValueType]
+) -> tuple[Rewrite, ...]:
+    """Compare the length of a value with a number, or write the number that a string contains."""
+    for side, mine, other in zip(sides, types, reversed(types), strict=True):
+        if other.python not in {int, float}:
+            continue
+        if isinstance(side, ast.Constant) and isinstance(side.value, str):
+            number = side.value.strip()
+            if number.isdecimal() and number.isascii():
+                return (source.rewrite(side, number, preferred=True),)
+        elif mine.python in _SIZED:
+            return (source.rewrite(side, f"len({source.segment(side)})"),)
+    return ()
+
+
+def _pattern(source: PythonSource, node: ast.Constant) -> Iterator[Finding]:
+    written = source.segment(node)
+    try:
+        check_python_syntax(str(node.value))
+    except PatternSyntaxError as error:
+        yield source.finding("invalid-pattern", node, f"This regular expression is invalid: {error}.")
+        return
+    # In double quotes of YAML it is a backspace already, in Python's quotes it becomes one.
+    if "\\\\" in written or "\b" not in f"{node.value}":
+        return
+    new = written.replace("\b", "\\b")
+    new = new if written[0] not in "\"'" else f"r{new}"
+    message = "`\\b` is a backspace here, and is meant as the edge of a word."
+    yield source.finding("assertion-constant", node, message, source.rewrite(node, new, preferred=True))
+
+
+def _family(kind: ValueType) -> type | None:
+    return int if is_number(kind) else kind.python
+
+
+def _failing(source: PythonSource, node: ast.expr, what: str) -> Finding:
+    return source.finding("assertion-type", node, f"{what}; that fails the assertion.")
+
+
+_FUNCTIONS = frozenset(FUNCTION_NAMES)
+_CASE_METHODS: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "casefold": str.casefold,
+    "upper": str.upper,
+}
+_STRIP_METHODS = frozenset({"strip", "lstrip", "rstrip"})
+_SPLIT_METHODS = frozenset({"split", "splitlines", "rsplit"})
+_CONSTANT_TESTS: dict[tuple[type[ast.cmpop], int], bool] = {
+    (ast.GtE, 0): True,
+    (ast.Gt, -1): True,
+    (ast.NotEq, -1): True,
+    (ast.Lt, 0): False,
+    (ast.LtE, -1): False,
+    (ast.Eq, -1): False,
+}
+"""The results of comparing a value that is never negative with a number."""
+
+
+def constant_findings(source: PythonSource) -> Iterator[Finding]:
+    """Yield the parts of an assertion that are constant, and the strings whose case can never match."""
+    yield from _condition(source, source.expression.body, None)
+    for node in source.nodes:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            yield from _strings_before_in(source, node)
+            yield from _case(source, node)
+
+
+def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) -> Iterator[Finding]:
+    if isinstance(node, ast.BoolOp):
+        for operand in node.values:
+            yield from _condition(source, operand, node)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield from _condition(source, node.operand, None)
+    elif isinstance(node, ast.GeneratorExp):
+        yield _generator(source, node)
+    elif (truth := _truth(node)) is not None:
+        yield _constant(source, node, parent, truth=truth)
+    elif _looks_at_nothing(source, node):
+        message = "This looks at nothing that the agent did, so it comes out the same in every trial."
+        yield source.finding("assertion-constant", node, message)
+
+
+def _constant(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None, *, truth: bool) -> Finding:
+    written = source.segment(node)
+    is_short = len(written) <= 40 and "\n" not in written
+    message = f"{f'`{written}`' if is_short else 'This'} is always {str(truth).lower()}"
+    container = _container(source, parent, node) if parent is not None else None
+    if container is not None:
+        new = f"{written} {container}"
+        rewrite = source.rewrite(node, new, f"Write `{new}`", preferred=len(written) < 40)
+        return source.finding(
+            "assertion-constant", node, f"{message}; every text needs an `in` of its own.", rewrite
+        )
+    message = f"{message}, whatever the agent does."
+    if isinstance(node, ast.Tuple) and len(node.elts) == 2 and _is_string(node.elts[1]):
+        # The second part of an `assert`.
+        rewrite = source.rewrite(node, source.segment(node.elts[0]), "Delete the text behind the condition")
+        return source.finding("assertion-constant", node, message, rewrite)
+    return source.finding("assertion-constant", node, message)
+
+
+def _generator(source: PythonSource, node: ast.GeneratorExp) -> Finding:
+    message = "A generator is always true, whatever it would give; ask `any(…)` or `all(…)` of it."
+    names = ("any", "all") if source.segment(node).startswith("(") else ()
+    rewrites = (source.rewrite(node, name + source.segment(node), f"Write `{name}(…)`") for name in names)
+    return source.finding("assertion-constant", node, message, *rewrites)
+
+
+def _looks_at_nothing(source: PythonSource, node: ast.expr) -> bool:
+    """Return whether a part uses no name but functions, and those that it binds itself."""
+    if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+        # It may be there for the name, which later assertions see.
+        return False
+    return not resolve_names(ast.Expression(node), _FUNCTIONS).failing
+
+
+def _truth(node: ast.expr) -> bool | None:
+    match node:
+        case ast.Name(id=name) if name in FUNCTION_NAMES:
+            return True
+        case ast.Attribute(value=ast.Name(id="re")) | ast.Lambda():
+            return True
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+            return None if any(isinstance(each, ast.Starred) for each in elements) else bool(elements)
+        case ast.Dict(keys=keys):
+            return None if None in keys else bool(keys)
+        case ast.JoinedStr(values=values):
+            return True if any(isinstance(each, ast.Constant) and each.value for each in values) else None
+        case ast.BinOp(left=ast.Constant(value=str(template)), op=ast.Mod()) if template.strip("%srd"):
+            return True
+        case ast.Compare(left=left, ops=[operator], comparators=[right]) if _is_never_negative(left):
+            return _CONSTANT_TESTS.get((type(operator), _number(right)))
+        case _:
+            return None
+
+
+def _number(node: ast.expr) -> int:
+    """Return the value of a node that is a number, and for anything else one that is in no table."""
+    try:
+        value: object = ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError):
+        return 1
+    return value if type(value) is int else 1
+
+
+def _is_never_negative(node: ast.expr) -> bool:
+    match node:
+        case ast.Name(id="duration_ms") | ast.Call(func=ast.Name(id="len") | ast.Attribute(attr="count")):
+            return True
+        case _:
+            return False
+
+
+def _container(source: PythonSource, parent: ast.BoolOp, node: ast.expr) -> str | None:
+    """Return the ``in …`` of another operand for a string that should have it too."""
+    if not _is_string(node):
+        return None
+    after = parent.values[parent.values.index(node) + 1 :]
+    for other in (*after, *parent.values):
+        match other:
+            case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In() | ast.NotIn()]):
+                return source.text[source.end(other.left) : source.end(other)].strip()
+            case _:
+                continue
+    return None
+
+
+def _strings_before_in(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
+    """Yield strings joined by `or` or `and` before one `in`, which tests only one of them."""
+    strings, operator = node.left, node.ops[0]
+    if not isinstance(strings, ast.BoolOp) or not isinstance(operator, ast.In | ast.NotIn):
+        return
+    if not all(isinstance(each, ast.Constant) and each.value for each in strings.values):
+        return
+    is_or = isinstance(strings.op, ast.Or)
+    only = source.segment(strings.values[0 if is_or else -1])
+    rest = source.text[source.end(strings) : source.end(node)].lstrip(" )")
+    # "Neither a nor b" means that neither of them is in it.
+    word = "or" if is_or and isinstance(operator, ast.In) else "and"
+    new = f" {word} ".join(f"{source.segment(each)} {rest}" for each in strings.values)
+    message = f"`{source.brief(strings)}` is always `{brief(only)}`; every text needs an `in` of its own."
+    rewrite = source.rewrite(node, f"({new})", f"Write `{brief(new)}`")
+    yield source.finding("assertion-constant", strings, message, rewrite)
+
+
+def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
+    operator, right = node.ops[0], node.comparators[0]
+    if isinstance(operator, ast.In | ast.NotIn):
+        always = isinstance(operator, ast.NotIn)
+        yield from _wrong_case(source, node.left, right, always=always)
+        if isinstance(right, ast.List | ast.Tuple | ast.Set):
+            # Another element may be equal.
+            for each in right.elts:
+                yield from _wrong_case(source, each, node.left, always=False)
+    elif isinstance(operator, ast.Eq | ast.NotEq):
+        for string, changed in ((node.left, right), (right, node.left)):
+            yield from _wrong_case(source, string, changed, always=isinstance(operator, ast.NotEq))
+
+
+def _wrong_case(
+    source: PythonSource, node: ast.expr, changed: ast.expr, *, always: bool
+) -> Iterator[Finding]:
+    """Yield a string that cannot occur in text that was changed to one case."""
+    method = _case_method(changed)
+    if method is None or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return
+    change = _CASE_METHODS[method]
+    if node.value == change(node.value):
+        return
+    outcome = "it never occurs there, so this is always true" if always else "it never occurs there"
+    message = f"`{node.value[:40]}` is compared with text whose letters `.{method}()` has changed; {outcome}."
+    new = change(source.segment(node))
+    rewrites = (source.rewrite(node, new, f"Write `{new}`", preferred=len(new) < 40),)
+    yield source.finding("assertion-case", node, message, *(rewrites if "\\" not in new else ()))
+
+
+def _case_method(node: ast.expr) -> str | None:
+    """Return the method that changed the case of a string, or of the string that was split."""
+    passed = _STRIP_METHODS | _SPLIT_METHODS
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _CASE_METHODS and not node.args:
+            return node.func.attr
+        if node.func.attr not in passed:
+            return None
+        passed = _STRIP_METHODS
+        node = node.func.value
+    return None
+
+
+def _is_string(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

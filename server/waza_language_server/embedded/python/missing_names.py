@@ -1,4 +1,13 @@
-"""Names of an assertion that do not exist when it runs, and fixes for them."""
+"""Names of an assertion that do not exist when it runs, and fixes: another name, or one made visible again.
+
+Three rewrites make a vanished name visible, all of them plain Python that means what the author intended:
+
+* unroll: ``any(k in output for k in ['a', 'b'])`` becomes ``'a' in output or 'b' in output``;
+* bind again: ``all(len(t) > 2 for t in tool_calls)`` becomes ``all(len(t) > 2 for len, tool_calls in [(len,
+  tool_calls)] for t in tool_calls)``: the first iterable is evaluated outside, so a first clause carries the
+  names in, those of the old first iterable among them;
+* hand over: ``lambda: output`` becomes ``lambda *, output=output: output``.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +20,16 @@ from collections.abc import Iterator
 from waza_engine.assertions.names import CONTEXT_NAMES, FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.javascript import LITERALS
-from waza_language_server.embedded.python.python_source import PythonSource
-from waza_language_server.embedded.python.scopes import NameUse, Resolution
-from waza_language_server.embedded.python.visibility import make_visible
+from waza_language_server.embedded.python.python_source import PythonSource, parse_python
+from waza_language_server.embedded.python.scopes import (
+    Comprehension,
+    NameUse,
+    Resolution,
+    ScopeNode,
+    parameters,
+    resolve_names,
+    with_names_replaced,
+)
 from waza_language_server.spelling import slip_of
 
 _ANSWER = frozenset({"response", "answer", "completion", "actual_output", "final_output", "result", "text"})
@@ -103,3 +119,179 @@ def _visible(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
         yield Rewrite("Write the elements out with `or`/`and`", (unrolled,))
     if bound is not None:
         yield Rewrite("Bind the names inside", (bound,))
+
+
+UNROLL_LIMIT = 8
+"""In elements; a longer chain is harder to read than the clause that binds the names again."""
+
+_ROUNDS = 12
+
+
+def make_visible(text: str, known: frozenset[str], *, unroll: bool) -> str | None:
+    """Return the assertion with every vanished name visible again, or None if that is impossible.
+
+    With ``unroll`` literal ``any``/``all`` are written out where possible, else names are bound again
+    everywhere. An assertion that also has an unknown name is not changed: it would fail in any case.
+    """
+    for _ in range(_ROUNDS):
+        source = parse_python(text)
+        if not isinstance(source, PythonSource):
+            return None
+        resolution = resolve_names(source.expression, known)
+        if not resolution.failing:
+            return text
+        if any(use.reason == "unknown" for use in resolution.failing):
+            return None
+        outermost = resolution.failing[0].scopes[0]
+        rewritten = _rewrite(source, outermost, known | resolution.leaked, unroll=unroll)
+        if rewritten is None or rewritten == text:
+            return None
+        text = rewritten
+    return None
+
+
+def _rewrite(source: PythonSource, scope: ScopeNode, known: frozenset[str], *, unroll: bool) -> str | None:
+    if any(isinstance(node, ast.JoinedStr) for node in _ancestors(scope, source.parents)):
+        return None
+    if isinstance(scope, ast.Lambda):
+        return _hand_over(source, scope, known)
+    if unroll and (unrolled := _unroll(source, scope)) is not None:
+        return unrolled
+    return _bind_again(source, scope, known)
+
+
+def _unroll(source: PythonSource, scope: Comprehension) -> str | None:
+    call = source.parents.get(scope)
+    if not isinstance(call, ast.Call) or not isinstance(scope, ast.GeneratorExp | ast.ListComp):
+        return None
+    if not isinstance(call.func, ast.Name) or call.func.id not in {"any", "all"}:
+        return None
+    constants = _constants_unrolled(call, scope)
+    if constants is None:
+        return None
+    target = scope.generators[0].target
+    assert isinstance(target, ast.Name)
+    copies = [_substituted(source, scope.elt, target.id, constant) for constant in constants]
+    if any(copy is None for copy in copies):
+        return None
+    operator = " or " if call.func.id == "any" else " and "
+    empty = "False" if call.func.id == "any" else "True"
+    chain = operator.join(copy for copy in copies if copy is not None) or empty
+    if not copies:
+        replacement = chain
+    elif not _only_truth_matters(call, source.parents):
+        replacement = f"bool({chain})"
+    elif call is source.expression.body and "\n" not in chain:
+        replacement = chain
+    else:
+        replacement = f"({chain})"
+    return source.text[: source.start(call)] + replacement + source.text[source.end(call) :]
+
+
+def _constants_unrolled(call: ast.Call, scope: ast.GeneratorExp | ast.ListComp) -> list[ast.expr] | None:
+    """Return the elements to write out, or None when the comprehension is not of the simple form."""
+    if len(call.args) != 1 or call.keywords or len(scope.generators) != 1:
+        return None
+    (clause,) = scope.generators
+    if clause.ifs or clause.is_async or not isinstance(clause.target, ast.Name):
+        return None
+    if not isinstance(clause.iter, ast.List | ast.Tuple | ast.Set) or len(clause.iter.elts) > UNROLL_LIMIT:
+        return None
+    if not all(_is_constant(element) for element in clause.iter.elts):
+        return None
+    return clause.iter.elts
+
+
+def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        return isinstance(node.operand, ast.Constant)
+    return isinstance(node, ast.Constant)
+
+
+def _substituted(source: PythonSource, body: ast.expr, name: str, constant: ast.expr) -> str | None:
+    """Return the body with the loop variable replaced by the constant, safe between ``or`` and ``and``."""
+    text = with_names_replaced(source, body, {name}, lambda use: _constant_text(source, constant, use))
+    is_loose = isinstance(body, ast.BoolOp | ast.IfExp | ast.Lambda | ast.Starred)
+    return f"({text})" if text is not None and (is_loose or "\n" in text) else text
+
+
+def _constant_text(source: PythonSource, constant: ast.expr, use: ast.Name) -> str:
+    text = source.segment(constant)
+    is_text = isinstance(constant, ast.Constant) and isinstance(constant.value, str | bytes)
+    if is_text and "\n" not in text:
+        return text
+    bare = isinstance(constant, ast.Constant) and not isinstance(source.parents.get(use), ast.Attribute)
+    return text if bare and "\n" not in text else f"({text})"
+
+
+def _only_truth_matters(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Return whether only the truth of the value matters, not the value itself."""
+    parent = parents.get(node)
+    match parent:
+        case None | ast.Expression():
+            return True
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.BoolOp():
+            return _only_truth_matters(parent, parents)
+        case ast.IfExp(test=test) if test is node:
+            return True
+        case ast.IfExp():
+            return _only_truth_matters(parent, parents)
+        case ast.Call(func=ast.Name(id="bool")):
+            return True
+        case _:
+            return False
+
+
+def _bind_again(source: PythonSource, scope: Comprehension, known: frozenset[str]) -> str | None:
+    first = scope.generators[0]
+    inside = resolve_names(ast.Expression(scope), known).failing
+    outside = resolve_names(ast.Expression(_as_lambda(first.iter)), known).failing
+    names = list(dict.fromkeys(use.node.id for use in (*inside, *outside) if use.reason == "vanishing"))
+    last_part = scope.value if isinstance(scope, ast.DictComp) else scope.elt
+    before, behind = source.end(last_part), source.start(first.target)
+    clause = [t for t in source.tokens if t.text == "for" and before <= t.start and t.end <= behind]
+    if not names or len(clause) != 1:
+        return None
+    bound = f"for {names[0]} in [{names[0]}] " if len(names) == 1 else _bind_several(names)
+    at = clause[0].start
+    return source.text[:at] + bound + source.text[at:]
+
+
+def _bind_several(names: list[str]) -> str:
+    listed = ", ".join(names)
+    return f"for {listed} in [({listed})] "
+
+
+def _as_lambda(body: ast.expr) -> ast.Lambda:
+    none = ast.arguments(
+        posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
+    return ast.Lambda(args=none, body=body)
+
+
+def _hand_over(source: PythonSource, scope: ast.Lambda, known: frozenset[str]) -> str | None:
+    failing = resolve_names(ast.Expression(scope), known).failing
+    names = list(dict.fromkeys(use.node.id for use in failing if use.reason == "vanishing"))
+    if not names or scope.args.kwarg is not None:
+        return None
+    defaults = [default for default in (*scope.args.defaults, *scope.args.kw_defaults) if default is not None]
+    behind = max([source.start(scope), *(source.end(default) for default in defaults)])
+    colons = [
+        t for t in source.tokens if t.text == ":" and behind <= t.start and t.end <= source.start(scope.body)
+    ]
+    if not colons:
+        return None
+    handed = ", ".join(f"{name}={name}" for name in names)
+    starred = scope.args.vararg is not None or bool(scope.args.kwonlyargs)
+    lead = ", " if any(True for _ in parameters(scope)) else " "
+    at = colons[-1].start
+    return source.text[:at].rstrip() + lead + ("" if starred else "*, ") + handed + source.text[at:]
+
+
+def _ancestors(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+    current = parents.get(node)
+    while current is not None:
+        yield current
+        current = parents.get(current)

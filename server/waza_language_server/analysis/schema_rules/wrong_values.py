@@ -15,7 +15,7 @@ from waza_language_server.analysis.schema_rules.coercions import (
     type_fixes,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
-from waza_language_server.analysis.schema_rules.values.unlikely_values import tag_alone
+from waza_language_server.analysis.schema_rules.unlikely_values import tag_alone
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar

@@ -12,7 +12,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKeys
+from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.spelling import listed

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.schema_rules.graders.conversions import conversions
+from waza_language_server.analysis.schema_rules.conversions import conversions
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.spelling import listed, nearest, slip_of

@@ -1,0 +1,178 @@
+"""The parts of a task beside its graders: turns, files, requirements, responses of mocks."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from functools import partial
+
+from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.project.suite_file import task_nodes, word
+from waza_language_server.syntax.edits import delete_entry
+from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix, Related
+
+
+def turns(view: FileView) -> Found:
+    """Yield the checkpoints with a duplicate turn, or with one that the conversation never reaches."""
+    root = view.tree.root
+    if root is None or view.kind not in {"task", "eval"}:
+        return
+    known = _keys_of_inputs(view)
+    if view.kind == "task":
+        yield from _turns_of(root, known)
+        return
+    tasks = root.get("tasks")
+    if tasks is not None:
+        for task in (yield from items_where(tasks, _has_checkpoints)):
+            yield None
+            yield from _turns_of(task, known)
+
+
+def _keys_of_inputs(view: FileView) -> Container[str]:
+    """Return the keys of the inputs of a task."""
+    inputs = view.catalog.document_root("task").top.properties["inputs"]
+    return inputs.shape.branch("mapping").properties
+
+
+def _has_checkpoints(task: Node) -> bool:
+    return task.get("checkpoints") is not None
+
+
+def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
+    turns = list(_checkpoints(task))
+    last, answered = _last_turn(task, known)
+    first: dict[int, Node] = {}
+    for turn, node in turns:
+        earlier = first.setdefault(turn, node)
+        if earlier is not node:
+            message = f"Another checkpoint waits for turn {turn} too; put the graders of both into one."
+            related = (Related(earlier.span, "The other checkpoint is here."),)
+            yield Problem("duplicate-turn", node.span, message, "error", related=related)
+        elif last is not None and turn > last:
+            there = "there is only one turn" if last == 1 else f"there are only {last} turns"
+            if answered:
+                # Upstream and this engine use the file.
+                message = f"Turn {turn} never comes: with this responder there are at most {last} turns."
+                yield Problem("turn-never-comes", node.span, message, "warning")
+                continue
+            message = (
+                f"Turn {turn} never comes: {there}; add `follow_up_prompts` or a `responder` to `inputs`."
+            )
+            yield Problem("turn-never-comes", node.span, message)
+
+
+def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
+    checkpoints = task.get("checkpoints")
+    for item in checkpoints.target.items if checkpoints is not None else ():
+        node = item.get("after_turn")
+        turn = node.target.to_python() if node is not None else None
+        if node is not None and isinstance(turn, int) and not isinstance(turn, bool):
+            yield turn, node
+
+
+def _last_turn(task: Node, known: Container[str]) -> tuple[int | None, bool]:
+    """Return how many turns the conversation has at most, and whether a responder decides.
+
+    None when unknown: a key of the inputs that is not ``known`` may be intended to hold more of them.
+    """
+    inputs = task.get("inputs")
+    if inputs is None or inputs.target.kind != "mapping":
+        return None, False
+    if any(key == MERGE_KEY or key not in known for key in inputs.target.key_names):
+        return None, False
+    if (responder := inputs.get("responder")) is not None:
+        node = responder.target.get("max_followups") if responder.target.kind == "mapping" else None
+        most = node.target.to_python() if node is not None else None
+        return (1 + most if isinstance(most, int) and not isinstance(most, bool) and most > 0 else None), True
+    follow_ups = inputs.get("follow_up_prompts")
+    return 1 + (len(follow_ups.target.items) if follow_ups is not None else 0), False
+
+
+_OUTSIDE = compiled_later(r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|\Z)")
+
+
+def input_files(view: FileView) -> Found:
+    """Yield the paths of ``inputs.files`` that are absolute or lead up."""
+    root = view.tree.root
+    if root is None or view.kind not in {"task", "eval"}:
+        return
+    tasks = root.get("tasks") if view.kind == "eval" else None
+    for task in (root,) if view.kind == "task" else tasks.target.each_item() if tasks is not None else ():
+        yield None
+        files = task.get("inputs", "files")
+        for item in files.target.each_item() if files is not None else ():
+            yield from _of_file(item.target)
+
+
+def _of_file(item: Node) -> Iterator[Problem]:
+    node = item.get("path") if item.kind == "mapping" else item
+    if node is None or node.target.kind != "scalar" or not _OUTSIDE.match(node.target.value):
+        return
+    message = (
+        f"`{shown(node.target.value)}` does not lie in the workspace; "
+        "write a relative path without `..`, or no run of the task begins."
+    )
+    yield Problem("outside-workspace", node.target.span, message, "error")
+
+
+_NUMBERS = ("delay_ms", "exit_code")
+
+
+def mock_steps(view: FileView) -> Found:
+    """Yield whole numbers of steps that are written as `1.0`, which a schema accepts like `1`."""
+    root = view.tree.root
+    if root is None or view.kind not in {"eval", "task"}:
+        return
+    for mock in _items(root.get("command_mocks")):
+        yield None
+        yield from _of_responses(mock.get("responses"))
+    for mock in _items(root.get("mcp_mocks") if view.kind == "eval" else None):
+        yield None
+        tools = mock.get("tools")
+        for entry in tools.target.entries if tools is not None else ():
+            yield from _of_responses(entry.value.target.get("responses"))
+
+
+def _of_responses(responses: Node | None) -> Iterator[Problem]:
+    for response in _items(responses):
+        for step in _items(response.get("sequence")):
+            for key in _NUMBERS:
+                node = step.get(key)
+                node = node.target if node is not None else None
+                if node is None or node.kind != "scalar":
+                    continue
+                value = resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
+                if isinstance(value, float) and value.is_integer():
+                    fix = Fix(f"Change to `{value:.0f}`", (Edit(node.span, f"{value:.0f}"),), preferred=True)
+                    message = f"`{key}` of a step must be a whole number without a point; a run stops here."
+                    yield Problem("wrong-type", node.span, message, "error", (fix,))
+
+
+def _items(node: Node | None) -> Iterator[Node]:
+    return (item.target for item in node.target.each_item()) if node is not None else iter(())
+
+
+def requirements(view: FileView) -> Found:
+    """Yield the `after_turn` of checks that refer to a grader of the suite or the task."""
+    for task in task_nodes(view.tree, view.kind):
+        for check in checks_of(task):
+            yield None
+            entry, scope = check.entry("after_turn"), word(check.get("scope"))
+            if entry is not None and scope in ("eval", "task"):
+                message = f"`after_turn` is for the scope `checkpoint`; graders of `{scope}` have no turn."
+                fixes = (Fix("Delete `after_turn`", partial(delete_entry, view.tree, entry)),)
+                yield Problem("key-without-effect", entry.key.span, message, "warning", fixes)
+
+
+def checks_of(task: Node) -> Iterator[Node]:
+    """Yield the checks of a task's requirements."""
+    listed = task.get("requirements")
+    for requirement in listed.target.each_item() if listed is not None else ():
+        checks = requirement.target.get("checks")
+        for check in checks.target.each_item() if checks is not None else ():
+            yield check.target

@@ -1,1 +1,0 @@
-"""Grader entries: their type, and entries in the notation of another type, dialect or tool."""

@@ -1,1 +1,0 @@
-"""Keys: unknown, at the wrong level, missing, without effect, deprecated."""

@@ -1,1 +1,0 @@
-"""Values: invalid ones, and valid ones that are probably not intended."""
