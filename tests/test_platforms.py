@@ -26,7 +26,7 @@ from waza_engine.processes import scope as guard
 from waza_engine.processes import supervisor, trees, workers
 from waza_engine.runs.agent import command_mocks
 from waza_engine.spec.reading import task_globs
-from waza_language_server.embedded.glob import tokens
+from waza_language_server.embedded.glob import globs as colours
 from waza_language_server.engine import process
 from waza_language_server.project import programs, reach, uris
 from waza_language_server.project.disk import Disk
@@ -101,8 +101,8 @@ def test_backslashes_separate_folders_of_globs_on_windows(monkeypatch: pytest.Mo
     assert globs.split_pattern("tasks\\*.yaml") == ["tasks", "*.yaml"]
     assert globs.matches(Path("/w"), "tasks\\*.yaml", Path("/w/tasks/a.yaml"))
     assert globs.literally("a[b") == "a[[]b"
-    pretend(monkeypatch, tokens, "win32")
-    assert [token.start for token in tokens.glob_tokens("tasks\\*.yaml")] != [5]
+    pretend(monkeypatch, colours, "win32")
+    assert [token.start for token in colours.glob_tokens("tasks\\*.yaml")] != [5]
 
 
 def test_a_file_that_is_open_is_replaced_a_moment_later(

@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.early_interruption import INTERRUPTED, interruptions_are_minded
+from waza_engine.later_patterns import compiled_later
 from waza_engine.terminal import complain, complain_lines, written_out
 
-_CHOICES = re.compile(r"'([^']*)'")
-_NAMES = re.compile(r"'([^']+)'")
-_OPTION = re.compile(r"--?[\w-]+")
+_CHOICES = compiled_later(r"'([^']*)'")
+_NAMES = compiled_later(r"'([^']+)'")
+_OPTION = compiled_later(r"--?[\w-]+")
 
 
 def argument_words(message: str) -> str | None:

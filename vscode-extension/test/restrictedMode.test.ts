@@ -280,5 +280,5 @@ void test("no terminal is opened and no other extension is activated before the 
     assert.deepEqual([terminals.length, otherExtension.activations], [0, 0]);
     workspace.isTrusted = true;
     await open();
-    assert.deepEqual([terminals.length, otherExtension.activations], [2, 1]);
+    assert.deepEqual([terminals.length, otherExtension.activations], [2, 2]);
 });

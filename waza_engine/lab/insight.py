@@ -1,4 +1,4 @@
-"""What a grader looks at in a trial, why a rule of it passes or fails, and changes that let it pass.
+"""Insight into a grader: the parts of a trial that it reads, why a rule passes, and changes that let it pass.
 
 The insight into a built-in grader type is a class in ``insights/``. Any other grader may have members of
 ``Insight`` itself; without them it grades, but is not explained, repaired or measured.

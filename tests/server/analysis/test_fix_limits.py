@@ -169,12 +169,6 @@ def test_a_string_that_lost_its_opening_quote_gets_the_same_one(written: str) ->
     assert apply(text, edits) == text.replace(written, f'"{written}')
 
 
-def test_all_quotes_that_keys_of_json_lost_come_back_together() -> None:
-    text = '{"name: "a", "skill": "b", "tasks: ["t.yaml"]}'
-    [after] = [apply(text, edits) for action, edits in offered(text) if action.title.startswith("Add")]
-    assert json.loads(after) == {"name": "a", "skill": "b", "tasks": ["t.yaml"]}
-
-
 @pytest.mark.parametrize("dash", ["- ", "  - "])
 def test_a_tab_before_a_key_behind_a_list_is_one_problem(dash: str) -> None:
     text = f"name: a\nskill: b\ntasks:\n{dash}t.yaml\n\tgraders:\n{dash}type: text\n"

@@ -23,6 +23,10 @@ def test_a_maker_that_fails_adds_no_fix(monkeypatch: pytest.MonkeyPatch) -> None
     def failing(view: FileView, problem: Problem) -> Iterator[Fix]:
         raise ValueError(problem.code)
 
-    monkeypatch.setattr(fixes, "maker_of", lambda code: failing)
+    def maker_of(code: str) -> object:
+        del code
+        return failing
+
+    monkeypatch.setattr(fixes, "maker_of", maker_of)
     [problem] = problems(f"{TASK}name: U\n")
     assert (problem.code, problem.fixes) == ("duplicate-key", ())

@@ -8,6 +8,7 @@ from tests.server.analysis.drawing import EVAL, TASK, graders, problems
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.edit import Edit
 
 TWO = graders(
     "  - type: text\n    name: a\n    config:\n      contains:\n        - x\n"
@@ -108,7 +109,7 @@ def test_a_mistake_is_one_problem_and_its_fix_restores_the_text(
     assert apply(text, _first_fix(found[0])) == wanted
 
 
-def _first_fix(problem: Problem) -> tuple:
+def _first_fix(problem: Problem) -> tuple[Edit, ...]:
     return next(fix.edits for fix in problem.fixes if fix.edits)
 
 

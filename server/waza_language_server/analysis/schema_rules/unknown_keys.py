@@ -34,9 +34,11 @@ from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, article, listed, slip_of, slips_of
 from waza_language_server.syntax.aliases import anchors_of
 from waza_language_server.syntax.edits import delete_entry, replace_scalar
+from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
 
 _CONTRARY = frozenset(
     {
@@ -60,6 +62,8 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
         return _in_other_unit(subject, mapping, shape, entry, *other)
     if (divided := written_with_dot(subject, mapping, shape, entry)) is not None:
         return divided
+    if (prose := _text_with_colon(subject, mapping, shape, entry)) is not None:
+        return prose
     return _by_its_name(subject, mapping, shape, entry)
 
 
@@ -133,6 +137,26 @@ def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
         if mapping.entry(name) is None and keys <= known.shape.branch("mapping").properties.keys()
     ]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
+    """Return the problem of a string with `: ` in it at the beginning of an item that lacks its key."""
+    text, first = subject.text, next(mapping.each_entry(), None)
+    needed = (shape.required or shape.at_least_one)[:1]
+    # Keys of suites are single lowercase words.
+    is_prose = len(entry.key.value.split()) > 1 or entry.key.value[:1].isupper()
+    if first is None or first.key.span != entry.key.span or not is_prose or not needed:
+        return None
+    key, known = needed[0], shape.properties.get(needed[0])
+    written = text[entry.key.span.start : entry.value.span.end]
+    is_text = entry.key.style == entry.value.style == "plain" and "\n" not in written
+    if not is_text or known is None or "string" not in known.shape.types or mapping.entry(key) is not None:
+        return None
+    message = f"The `: ` in this text makes a key of its first words; put it in quotes, after `{key}: `."
+    edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{key}: {quoted(written)}")
+    fixes = (Fix(f"Write `{key}: '…'`", (edit,)),)
+    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
+    return UnknownKey(problem, mapping, mapping, (key,))
 
 
 def _misspelt(

@@ -114,6 +114,9 @@ def _judged(
         return None
     if proposal.whole and repaired.errors:
         return None
+    if _joined_lines(repaired) > _joined_lines(broken.tree):
+        # A line that became the end of the string above it is not repaired.
+        return None
     misfits = _misfits(repaired, broken)
     fixes = (Fix(proposal.title, proposal.edits, preferred=proposal.is_sure), *proposal.others)
     problem = Problem(proposal.code, proposal.place, proposal.message, "error", fixes)
@@ -141,6 +144,12 @@ def _is_known(tree: Tree, offset: int, broken: Broken) -> bool:
         return False
     shape = shape_of(broken.kind, around, broken.catalog)
     return shape is not None and node.value in shape.branch("mapping").properties
+
+
+def _joined_lines(tree: Tree) -> int:
+    """Return how many strings without quotes go on in further lines."""
+    nodes = tree.root.walk() if tree.root is not None else ()
+    return sum(node.style == "plain" and "\n" in tree.text[node.span.start : node.span.end] for node in nodes)
 
 
 def _misfits(tree: Tree, broken: Broken) -> int:
