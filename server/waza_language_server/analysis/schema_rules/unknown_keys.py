@@ -141,11 +141,13 @@ def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
 
 def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
     """Return the problem of a string with `: ` in it at the beginning of an item that lacks its key."""
-    text, first = subject.text, next(mapping.each_entry(), None)
     needed = (shape.required or shape.at_least_one)[:1]
     # Keys of suites are single lowercase words.
     is_prose = len(entry.key.value.split()) > 1 or entry.key.value[:1].isupper()
-    if first is None or first.key.span != entry.key.span or not is_prose or not needed:
+    if not is_prose or not needed:
+        return None
+    text, first = subject.text, next(mapping.each_entry(), None)
+    if first is None or first.key.span != entry.key.span:
         return None
     key, known = needed[0], shape.properties.get(needed[0])
     written = text[entry.key.span.start : entry.value.span.end]

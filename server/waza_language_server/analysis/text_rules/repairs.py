@@ -11,8 +11,9 @@ To add a kind, write its recogniser in ``repair_kinds.py`` and add a row to ``KI
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, islice
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
@@ -29,7 +30,7 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
 _ANCHOR = compiled_later(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
@@ -78,8 +79,8 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
                 break
         if best is not None:
             yield best.problem
-            explained = best.explained
-            faults = [each for each in faults if each not in explained]
+            explained = set(map(id, best.explained))
+            faults = [each for each in faults if id(each) not in explained]
     last = ""
     for fault in faults:
         # Of consecutive items among keys only the first is reported.
@@ -103,19 +104,21 @@ def _judged(
     broken: Broken, faults: Sequence[SyntaxFault], proposal: Proposal, repaired: Tree
 ) -> _Repair | None:
     """Return the repair that a proposal is; None if it does not count."""
-    changes = sorted(proposal.edits, key=lambda edit: edit.span)
+    moved = _mover(proposal.edits)
+
+    def place(fault: SyntaxFault) -> tuple[str, Span]:
+        return fault.code, fault.span.shifted(moved(fault.span.start) - fault.span.start)
+
     left = {(fault.code, fault.span) for fault in repaired.errors}
-    before = {(fault.code, _moved(fault.span, changes)) for fault in broken.tree.errors}
-    explained = [each for each in faults if (each.code, _moved(each.span, changes)) not in left]
+    before = set(map(place, broken.tree.errors))
+    explained = [each for each in faults if place(each) not in left]
     if left - before or broken.fault not in explained or repaired.root is None:
         return None
-    keys = (_moved_offset(offset, changes) for offset in proposal.keys)
-    if not all(_is_known(repaired, offset, broken) for offset in keys):
+    if not all(_is_known(repaired, offset, broken) for offset in map(moved, proposal.keys)):
         return None
     if proposal.whole and repaired.errors:
         return None
-    if _joined_lines(repaired) > _joined_lines(broken.tree):
-        # A line that became the end of the string above it is not repaired.
+    if _is_joined(repaired, moved(broken.fault.span.start)):
         return None
     misfits = _misfits(repaired, broken)
     fixes = (Fix(proposal.title, proposal.edits, preferred=proposal.is_sure), *proposal.others)
@@ -123,12 +126,12 @@ def _judged(
     return _Repair(problem, explained, (len(repaired.errors), misfits))
 
 
-def _moved_offset(offset: int, changes: Sequence[Edit]) -> int:
-    return offset + sum(len(edit.text) - len(edit.span) for edit in changes if edit.span.end <= offset)
-
-
-def _moved(span: Span, changes: Sequence[Edit]) -> Span:
-    return span.shifted(_moved_offset(span.start, changes) - span.start)
+def _mover(edits: Edits) -> Callable[[int], int]:
+    """Return the function that maps an offset before the edits to that after them."""
+    ordered = sorted(edits, key=lambda edit: edit.span)
+    ends = [edit.span.end for edit in ordered]
+    shifts = list(accumulate((len(edit.text) - len(edit.span) for edit in ordered), initial=0))
+    return lambda offset: offset + shifts[bisect_right(ends, offset)]
 
 
 def _is_known(tree: Tree, offset: int, broken: Broken) -> bool:
@@ -146,10 +149,10 @@ def _is_known(tree: Tree, offset: int, broken: Broken) -> bool:
     return shape is not None and node.value in shape.branch("mapping").properties
 
 
-def _joined_lines(tree: Tree) -> int:
-    """Return how many strings without quotes go on in further lines."""
-    nodes = tree.root.walk() if tree.root is not None else ()
-    return sum(node.style == "plain" and "\n" in tree.text[node.span.start : node.span.end] for node in nodes)
+def _is_joined(tree: Tree, offset: int) -> bool:
+    """Return whether a line has become the end of the string above it, which repairs nothing."""
+    node = tree.root.at(offset) if tree.root is not None else None
+    return node is not None and node.style == "plain" and "\n" in tree.text[node.span.start : offset]
 
 
 def _misfits(tree: Tree, broken: Broken) -> int:
