@@ -191,6 +191,8 @@ def masked_across(value: Any) -> Any:
     Strings of the same key are treated as adjacent, such as the messages of a transcript. Secrets that are
     not split are left to ``masked_json``.
     """
+    if not _known.forms():
+        return value
     streams: dict[Any, Any] = {}
     for position, (text, stream) in enumerate(_strings(value, streams)):
         stream.setdefault(None, []).append((position, text))
@@ -266,6 +268,8 @@ def _places(text: str) -> list[tuple[int, int]]:
 def _split_places(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
     """Return, for each of the adjacent strings, the ranges of parts of split secrets."""
     found: list[list[tuple[int, int]]] = [[] for _ in texts]
+    if not _known.forms():
+        return found
     whole = "\n".join(texts)
     joined = _without_breaks(whole)
     if len(joined) < SHORTEST or len(joined) == len(whole):
