@@ -61,6 +61,7 @@ async def events_of(editor: Editor, suite: Path | str, **arguments: Any) -> list
         event = params.event
         told.append({"target": params.id, **_plain(event)})
 
+    editor.protocol.fm.features.pop("waza/runEvent", None)
     editor.feature("waza/runEvent")(hear)
     target = suite if isinstance(suite, str) else suite.as_posix()
     request = types.ExecuteCommandParams("waza.run", [{"id": target, **arguments}])

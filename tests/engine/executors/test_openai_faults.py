@@ -323,10 +323,11 @@ class TestTryingAgain:
         model = scripted_model(Cut(in_body=True))
 
         with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path)
+            response = ask(executor, "Hello", tmp_path)
 
-        assert str(error).endswith("broke before the answer was there")
-        assert error.transient
+        # It is an error, and the begun answer is kept.
+        assert response.error.endswith("broke before the answer was there")
+        assert response.output == "Half an ans"
 
     def test_a_path_that_is_wrong(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model("never")
