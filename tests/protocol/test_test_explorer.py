@@ -61,7 +61,6 @@ async def events_of(editor: Editor, suite: Path | str, **arguments: Any) -> list
         event = params.event
         told.append({"target": params.id, **_plain(event)})
 
-    editor.protocol.fm.features.pop("waza/runEvent", None)
     editor.feature("waza/runEvent")(hear)
     target = suite if isinstance(suite, str) else suite.as_posix()
     request = types.ExecuteCommandParams("waza.run", [{"id": target, **arguments}])
@@ -247,8 +246,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 async def test_what_would_run_something_else_is_refused(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         for arguments, why in REFUSED:
+            request = types.ExecuteCommandParams("waza.run", [{"id": suite.as_posix(), **arguments}])
             with pytest.raises(JsonRpcException) as refusal:
-                await events_of(editor, suite, **arguments)
+                await editor.workspace_execute_command_async(request)
             assert refusal.value.code == -32602
             assert why in refusal.value.message
 
