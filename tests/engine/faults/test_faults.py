@@ -228,7 +228,12 @@ def test_a_workspace_that_does_not_fit_on_the_disk_costs_its_task(tmp_path: Path
     )
     environment = {**os.environ, "TMPDIR": str(temporary)}
     found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, env=environment
+        [sys.executable, "-B", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
     )
     assert "Traceback" not in found.stderr
     results = latest_results(suite)

@@ -53,7 +53,7 @@ def test_a_run_that_cannot_keep_what_it_pays_for_ends(tmp_path: Path, workers: i
         " main()"
     )
     found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=120, check=False
     )
     assert found.returncode == 2
     assert "The run ends here, for nothing more could be kept." in found.stderr

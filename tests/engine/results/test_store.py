@@ -191,7 +191,7 @@ def test_a_full_disk_is_a_clear_error_and_earlier_results_stay_readable(tmp_path
         f" sys.argv = ['waza-engine', 'run', {os.fspath(path)!r}]; main()"
     )
     found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert found.returncode == 2
     # Not that the disk is full: it is not.
