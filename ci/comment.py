@@ -42,7 +42,7 @@ def main(place: str, report: Path) -> None:
 
 
 def _find(comments: str, marker: str) -> int | None:
-    """Return the id of the comment that starts with a marker; None if there is none."""
+    """Return the id of the comment that starts with a marker, or None."""
     page = 1
     while True:
         found = _request("GET", f"{comments}?per_page={PAGE}&page={page}")

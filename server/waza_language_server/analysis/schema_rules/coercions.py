@@ -232,7 +232,7 @@ def _goes_on(text: str, node: Node) -> bool:
 
 
 def _behind_colon(subject: Subject, node: Node) -> int:
-    """Return the offset after the colon of the key that holds a value; 0 if there is none."""
+    """Return the offset after the colon of the key that holds a value; 0 without a colon."""
     holder = subject.entry(node)
     return subject.text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
 

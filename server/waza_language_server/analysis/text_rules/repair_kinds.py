@@ -40,7 +40,7 @@ _BELOW = 12
 
 @frozen()
 class Row:
-    """A line that is neither empty nor a comment: its column, the column behind its dashes, its content."""
+    """A line that is neither empty nor a comment: its column, the column after its dashes, its content."""
 
     number: int
     start: int
@@ -51,7 +51,7 @@ class Row:
 
     @property
     def content(self) -> int:
-        """Return the offset of the first character behind indentation and dashes."""
+        """Return the offset of the first character after indentation and dashes."""
         return self.start + self.inner
 
     @property
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def key(self) -> str | None:
-        """Return the key that the line has, behind its dashes."""
+        """Return the key of the line, after its dashes."""
         match = _KEY.match(self.written)
         return match["key"] if match is not None else None
 
@@ -119,7 +119,7 @@ class Broken:
         """Return the keys of a document, of the blocks and items in it, of graders and their options."""
         return frozenset(name for level in _levels(self.kind, self.catalog) for name in level.properties)
 
-    def behind(self, index: int, column: int) -> int:
+    def end_of_block(self, index: int, column: int) -> int:
         """Return the index after the last row below one that is, with all between them, right of a column."""
         last = index + 1
         while last < len(self.rows) and self.rows[last].column > column:
@@ -166,7 +166,7 @@ def _missing_dash_of_block(broken: Broken) -> Iterator[Proposal]:
     """Propose a dash as well, with the other lines of the item moving to the right."""
     for row in _without_dash(broken):
         at, start = broken.rows.index(row), row.start + row.column
-        for last in dict.fromkeys((broken.behind(at, row.column), *_ends_of_run(broken, at))):
+        for last in dict.fromkeys((broken.end_of_block(at, row.column), *_ends_of_run(broken, at))):
             below = tuple(Edit(Span(each.start, each.start), "  ") for each in broken.rows[at + 1 : last])
             yield _dash_at(row, (Edit(Span(start, start), "- "), *below))
 
@@ -314,7 +314,7 @@ def _extents(broken: Broken, first: int) -> Sequence[int]:
     A block moves with its key if its lines are one level to the right of it, as in the rest of the file.
     """
     rows, row = broken.rows, broken.rows[first]
-    block = broken.behind(first, row.column)
+    block = broken.end_of_block(first, row.column)
     has_its_lines = block > first + 1 and rows[first + 1].column - row.column == _step(broken)
     ends = (block, first + 1) if row.is_item or has_its_lines else (first + 1, block)
     return tuple(dict.fromkeys((*ends, *_ends_of_run(broken, first))))
@@ -333,7 +333,7 @@ def _ends_of_run(broken: Broken, first: int) -> Sequence[int]:
 
 
 def _step(broken: Broken) -> int:
-    """Return the indentation of the first block at the margin; 2 if there is none."""
+    """Return the indentation of the first block at the margin; 2 without one."""
     for row, below in pairwise(broken.rows):
         if not row.inner and below.column and not below.is_item and _BARE_KEY.match(row.written):
             return below.column
@@ -409,7 +409,7 @@ def _dedented_text(broken: Broken) -> Iterator[Proposal]:
         match = _OPENS_TEXT.match(head.written)
         if match is None:
             continue
-        first = broken.behind(above, head.inner)
+        first = broken.end_of_block(above, head.inner)
         last = first
         while last < len(rows) and not (rows[last].column <= head.inner and _is_like(rows[last].key, broken)):
             last += 1
@@ -435,7 +435,7 @@ def _text_as_block(broken: Broken) -> Iterator[Proposal]:
         if row.column >= least:
             continue
         least = row.column
-        match, end = _PLAIN_TEXT.match(row.written), broken.behind(at, row.column)
+        match, end = _PLAIN_TEXT.match(row.written), broken.end_of_block(at, row.column)
         below = broken.rows[at + 1 : end]
         if match is None or not below:
             continue
