@@ -9,12 +9,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from waza_engine.commands.conclusion_text import MARKS, run_mark
+from waza_engine.commands.conclusion_text import MARKS, verdict_part
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.results.conclusion import EXIT_CODES, conclude
-from waza_engine.results.reports.words import verdict_words
 from waza_engine.runs.limits.budget import dollars
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 from waza_engine.runs.run import RunReport
@@ -76,11 +75,10 @@ def _rows(
 def _row(name: str, report: RunReport) -> Sequence[Part]:
     outcome = report.outcome
     found, spent = conclude(outcome), outcome.spending
-    mark, style = run_mark(found)
     cost = dollars(spent.cost.usd) if spent is not None and spent.cost.known else ""
     return (
         name,
-        (f"{mark} {verdict_words(found)}", style),
+        verdict_part(found),
         f"{found.counts.passed} of {counted(found.counts.total, 'task')}",
         shown_score(found.score) if found.scored else "",
         cost,
