@@ -105,8 +105,9 @@ def selected_paths(paths: Iterable[Path]) -> list[Path]:
     Each file is returned once. Raises ``SuiteError`` for a name that is neither a path nor a skill.
     """
     found: dict[str, Path] = {}
-    for path in paths:
-        for each in _selected(path):
+    listed = list(paths)
+    for path in listed:
+        for each in _selected(path, is_alone=len(listed) == 1):
             found.setdefault(os.path.realpath(each), each)
     return list(found.values())
 
@@ -132,10 +133,12 @@ def file_for_suite(file: Path, suite: Path | None) -> Path:
     return file.with_name(f"{file.stem}_{file_segment(directory)}{file.suffix}")
 
 
-def _selected(path: Path) -> Sequence[Path]:
+def _selected(path: Path, *, is_alone: bool) -> Sequence[Path]:
     if path.is_dir():
-        own = any((path / name).is_file() for name in EVAL_NAMES)
-        below = [] if own else eval_files(path)
+        own = next((path / name for name in EVAL_NAMES if (path / name).is_file()), None)
+        if own is not None:
+            return [path if is_alone else own]
+        below = eval_files(path)
         return below if len(below) > 1 else [path]
     is_name = len(path.parts) == 1 and not path.suffix and not path.exists()
     return eval_files_of([path]) if is_name else [path]

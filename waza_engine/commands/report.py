@@ -9,7 +9,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from waza_engine.commands.complaints import Complaints, is_complaint
-from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion
+from waza_engine.commands.conclusion_text import (
+    MARKS,
+    feedback_part,
+    mark_of,
+    print_conclusion,
+    run_mark,
+    score_words,
+)
 from waza_engine.commands.printer import HeldPrinter, Part, Printer
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
@@ -115,7 +122,10 @@ class TextReport:
     def _summarize(self, report: RunReport, is_kept: bool) -> None:
         outcome = report.outcome
         found = conclude(outcome)
-        is_quiet = self._quiet and is_kept and found.verdict == "passed"
+        if self._quiet and is_kept and found.verdict == "passed":
+            name = outcome.header.eval_name or self._prepared.suite.path.name
+            self._printer.line(run_mark(found), f" {name}: {found.came_to}{score_words(found)}")
+            return
         for task in found.tasks:
             self._explain(task)
         print_conclusion(self._printer, found, outcome.summary.duration_ms, is_kept=is_kept)
@@ -124,7 +134,7 @@ class TextReport:
             spending_words(figures_document(outcome)),
             f"{cached} of {counted(found.counts.total, 'task')} taken from the cache" if cached else "",
         ):
-            if line and not is_quiet:
+            if line:
                 self._printer.line(line)
         if outcome.header.settings.get("skip_graders"):
             self._printer.line("answers only; `waza-engine grade` grades them")
@@ -135,7 +145,7 @@ class TextReport:
             self._errors.line((report.write_error, "red"))
         elif was_told and report.results_file is None:
             self._printer.line("results: not kept, the error above says why")
-        if report.results_file is not None and not is_quiet:
+        if report.results_file is not None:
             self._printer.line(f"results: {report.results_file}")
 
     def _shortened(self, task: str) -> str:

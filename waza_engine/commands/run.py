@@ -99,7 +99,8 @@ def run_command(
         return _refused(error, paths[0])
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)
-    for sentence in (sentence for suite in plan.refused for sentence in suite.sentences):
+    # Suites with nothing to run have a row in the table.
+    for sentence in (sentence for suite in plan.refused if suite.is_broken for sentence in suite.sentences):
         complain(sentence)
     display = _Display(
         output_format, printed, verbose=verbose, quiet=quiet, held=min(jobs, len(plan.runs)) > 1

@@ -54,7 +54,7 @@ def summarize_suites(
         table.add_column(heading)
     for heading in ("score", "cost", "time"):
         table.add_column(heading, justify="right")
-    reasons = {each.eval_file: "could not run" if each.is_broken else "no affected task" for each in refused}
+    reasons = {each.eval_file: "could not run" if each.is_broken else "nothing to run" for each in refused}
     printer.line()
     printer.table(table, (row for file in eval_files for row in _rows(file, found, reasons)))
     printer.line()
@@ -94,5 +94,7 @@ def _totals(
     yield f"{len(passed)} of {counted(count, 'suite')} passed"
     if broken := sum(each.is_broken for each in refused):
         yield f"{broken} could not run"
+    if idle := sum(not each.is_broken for each in refused):
+        yield f"{idle} with nothing to run"
     if missing := count - len(ended) - len(refused):
         yield f"{missing} not run"

@@ -36,12 +36,11 @@ def watch(
     carry_out: Callable[[Sequence[Path]], int],
     *,
     live: bool = False,
-    wait: Callable[[], None] = lambda: time.sleep(_SECONDS_BETWEEN_LOOKS),
 ) -> int:
     """Carry out what is asked for all suites, then for those whose files change, until Ctrl-C.
 
     ``carry_out`` gets the eval files, and reports the errors of a suite itself. With ``live`` it starts no
-    agent; without, a suite whose executor may cost is refused. ``wait`` is called between two looks.
+    agent; without, a suite whose executor may cost is refused.
     """
     suites: dict[Path, _WatchedSuite] = {}
     try:
@@ -59,9 +58,14 @@ def watch(
                 if carry_out(changed) == INTERRUPTED:
                     return INTERRUPTED
                 say(f"watching {counted(len(suites), 'suite')}; Ctrl-C ends it")
-            wait()
+            pause()
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def pause() -> None:
+    """Wait until it is time to look for changes again."""
+    time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 class _WatchedSuite:
