@@ -85,7 +85,7 @@ def for_each(
             sentences = error.sentences if isinstance(error, SuiteError) else (str(error),)
             for sentence in sentences:
                 complain(sentence)
-            ended[name] = Ended(failed, [("–", "dim"), ("not possible", "dim")])
+            ended[name] = Ended(failed, [("– not possible", "dim")])
             if several and as_json:
                 say_document(json_text({"path": name, "error": " ".join(sentences)}).encode())
         if ended[name].code == INTERRUPTED:

@@ -51,7 +51,7 @@ def github_report(document: Block, suite: Path | None, *, fail_under: float | No
 
 
 class _Written:
-    """What earlier commands of the same job wrote about a run: a later one does not write it again.
+    """The texts that earlier commands of the same job wrote about a run: a later one leaves them out.
 
     ``$RUNNER_TEMP`` is emptied before each job, so that the list of digests in it is about this one alone.
     """

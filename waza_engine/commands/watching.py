@@ -37,7 +37,7 @@ def watch(
     *,
     live: bool = False,
 ) -> int:
-    """Carry out what is asked for all suites, then for those whose files change, until Ctrl-C.
+    """Carry out a command for all suites, then for those whose files change, until Ctrl-C.
 
     ``carry_out`` gets the eval files, and reports the errors of a suite itself. With ``live`` it starts no
     agent; without, a suite whose executor may cost is refused.
