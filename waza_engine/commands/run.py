@@ -9,12 +9,11 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.command_words import command_line
 from waza_engine.commands.complaints import Complaints
 from waza_engine.commands.each_suite import file_for_suite
-from waza_engine.commands.narrowing import Narrowing
 from waza_engine.commands.output import StandardOutput
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport, progress_bars
@@ -50,6 +49,9 @@ from waza_engine.scoring.statistics import SIGNIFICANT, paired_p
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.terminal import complain
+
+if TYPE_CHECKING:
+    from waza_engine.commands.narrowing import Narrowing
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 # If there are several runs, the worst counts.

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from waza_engine.commands.narrowing import Narrowing, only_failed, only_outdated
-from waza_engine.commands.watching import watch
-from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.terminal import complain
+
+if TYPE_CHECKING:
+    from waza_engine.commands.narrowing import Narrowing
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,21 @@ def run_again(paths: Sequence[Path], settings: RunSettings, again: RunAgain, run
             raise SuiteError("`--watch` runs what has changed; leave `--failed` and `--errors` out.")
         if again.env_file is not None:
             from waza_engine.commands.env_file import read_keys
+            from waza_engine.runs.loading.discovery import eval_files_of
 
             read_keys(again.env_file, eval_files_of(paths))
     except SuiteError as error:
         complain(str(error))
         return 2
+    if not (again.failed or again.errors or again.watch):
+        return run(paths, settings)
+    from waza_engine.commands.narrowing import only_failed, only_outdated
+
     if again.failed or again.errors:
         narrowing = partial(only_failed, failed=again.failed, errors=again.errors)
         return run(paths, settings, narrowing=narrowing)
-    if not again.watch:
-        return run(paths, settings)
+    from waza_engine.commands.watching import watch
+
     if not again.live:
         return watch(paths, settings, lambda changed: run(changed, settings, narrowing=only_outdated))
     return watch(paths, settings, partial(_grade, settings), live=True)

@@ -16,7 +16,20 @@ from tests.engine.suites import GREETS, run, task, write_suite
 from tests.hostile_text import HOSTILE, hidden_in, replaced
 
 TAGS = {
-    *("html", "head", "meta", "title", "style", "body", "input", "label", "article", "section", "span"),
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "input",
+        "label",
+        "article",
+        "details",
+        "summary",
+        "span",
+    ),
     *("h1", "h2", "h3", "h4", "p", "ul", "li", "code", "pre", "strong", "em", "hr"),
 }
 PROMPTS = "should_trigger_prompts:\n- {prompt: write it}\nshould_not_trigger_prompts:\n- {prompt: no}\n"
@@ -54,14 +67,14 @@ def page_of(*arguments: object) -> _Elements:
 
 def test_a_page_has_the_sections_of_the_editors_page_by_state(suite: Path) -> None:
     page = page_of(suite)
-    states = [values["class"] for tag, values in page.found if tag == "section"]
-    assert states == ["failed", "passed"]
+    states = [(values["class"], "open" in values) for tag, values in page.found if tag == "details"]
+    assert states == [("failed", True), ("passed", False)]
     choices = [values["id"] for tag, values in page.found if tag == "input"]
     assert choices == ["show-all", "show-failed", "show-error", "show-passed"]
     assert "Mock response for: Bye" in page.text
     style = engine("report", suite, "-f", "html").stdout
     assert "prefers-color-scheme: dark" in style
-    assert "#show-failed:checked ~ article section:not(.failed)" in style
+    assert "#show-failed:checked ~ article details:not(.failed)" in style
 
 
 def test_a_page_has_all_suites(suite: Path, tmp_path: Path) -> None:

@@ -32,14 +32,17 @@ pre, code { font: 13px/1.45 ui-monospace, monospace; background: var(--code); bo
 code { padding: 0.1em 0.3em; overflow-wrap: anywhere; }
 pre { padding: 0.6rem; overflow-x: auto; }
 pre code { padding: 0; }
-section, article + article { border-top: 1px solid var(--line); }
+h1 code, h2 code { background: none; font: inherit; padding: 0; }
+details, article + article { border-top: 1px solid var(--line); }
+summary { cursor: pointer; }
+summary h2 { display: inline-block; font-size: 1.2rem; margin: 0.4rem 0; }
 h4 { margin-bottom: 0.3rem; }
 label { margin-right: 1rem; }
 span.passed { color: var(--pass); }
 span.failed { color: var(--fail); }
 span.error { color: var(--error); }
-#show-failed:checked ~ article section:not(.failed), #show-error:checked ~ article section:not(.error),
-#show-passed:checked ~ article section:not(.passed) { display: none; }
+#show-failed:checked ~ article details:not(.failed), #show-error:checked ~ article details:not(.error),
+#show-passed:checked ~ article details:not(.passed) { display: none; }
 """
 
 
@@ -70,12 +73,14 @@ def html_page(pages: Iterable[str]) -> str:
 
 
 def _article(rendered: str) -> str:
-    """Return a page with a section for each task, which has the state of the task as its class."""
+    """Return a page with a part for each task, closed if it passed, and with its state as the class."""
     head, *parts = re.split(r"(?=<h2>)", rendered)
-    sections = (f'<section class="{_state(part)}">\n{part}</section>\n' for part in parts)
-    article = f"<article>\n{head}{''.join(sections)}</article>\n"
+    article = f"<article>\n{head}{''.join(map(_part, parts))}</article>\n"
     return _MARK.sub(lambda found: f'{found[1]}<span class="{_CLASSES[found[2]]}">{found[2]}</span>', article)
 
 
-def _state(part: str) -> str:
-    return _CLASSES.get(part.removeprefix("<h2>")[:1], "other")
+def _part(part: str) -> str:
+    state = _CLASSES.get(part.removeprefix("<h2>")[:1], "other")
+    title, end, rest = part.partition("</h2>")
+    is_open = "" if state == "passed" else " open"
+    return f'<details class="{state}"{is_open}>\n<summary>{title}{end}</summary>{rest}</details>\n'
