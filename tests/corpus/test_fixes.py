@@ -28,7 +28,6 @@ def test_no_fix_makes_a_public_file_worse(workspace: Workspace) -> None:
 
 
 @needs_corpus
-@pytest.mark.parametrize("seed", range(2))
-def test_no_fix_makes_a_file_with_slips_worse(workspace: Workspace, seed: int) -> None:
-    for document in mutants(120, seed, workspace):
+def test_no_fix_makes_a_file_with_slips_worse(workspace: Workspace) -> None:
+    for document in mutants(120, 0, workspace):
         assert [each.what for each in worse_in(document, workspace)] == [], document.text

@@ -69,7 +69,7 @@ def test_checking_executes_connects_and_reads_nothing_else(
     assert not repository.executed
 
 
-@pytest.mark.parametrize("folder", SMALL)
+@pytest.mark.parametrize("folder", ["executing", "fetching", "links"])
 def test_showing_executes_connects_and_reads_nothing_else(
     repository: HostileRepository, tmp_path: Path, folder: str
 ) -> None:

@@ -19,7 +19,7 @@ from waza_language_server.text.line_index import LineIndex
 
 pytestmark = pytest.mark.check
 
-EDITS = 60
+EDITS = 30
 OPTIONS = {
     "drawsMarks": True,
     "runWithCommand": "waza.runWith",
