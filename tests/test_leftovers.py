@@ -1,7 +1,5 @@
 """A run of tests that leaves something behind fails, and says what."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

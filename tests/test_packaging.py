@@ -1,7 +1,5 @@
 """What is published: the files, the metadata and the types of the Python packages."""
 
-from __future__ import annotations
-
 import email
 import re
 import subprocess

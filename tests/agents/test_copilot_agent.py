@@ -1,7 +1,5 @@
 """The executor ``copilot-sdk`` with the real agent: everything but the model is real."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

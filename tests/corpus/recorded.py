@@ -1,7 +1,5 @@
 """Public suites, each run once with the mock: what is asked again of recorded answers is tried with these."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import tempfile

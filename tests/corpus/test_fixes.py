@@ -1,7 +1,5 @@
 """A fix can be applied blindly: it makes nothing worse, here or elsewhere in the file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of public suites, asked again: graded, measured, and judged while they are edited."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The suite of the pages on the Python API and on pytest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 SUITE = """\

@@ -1,7 +1,5 @@
 """``pytest --waza``: a process of its own, as users start it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The Python API as its page shows it, and its errors."""
 
-from __future__ import annotations
-
 import doctest
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the kernel sees while a stranger's repository is looked at (Linux, with ``strace``)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

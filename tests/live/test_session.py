@@ -1,7 +1,5 @@
 """A live session judges what an edit touches and nothing else, and executes nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

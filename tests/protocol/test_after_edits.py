@@ -1,7 +1,5 @@
 """After every edit a server answers as one that has just opened the text."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator

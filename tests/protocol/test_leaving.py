@@ -1,7 +1,5 @@
 """The server ends when it is told to, when its client is gone, when the system asks: soon and for good."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

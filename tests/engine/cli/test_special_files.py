@@ -1,7 +1,5 @@
 """What lies under the name of a suite's file need be no file: every command ends and says so."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The `prompt` grader with verdict tools: a real executor, a scripted model."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from threading import Thread

@@ -1,7 +1,5 @@
 """Long texts of a run stand once, beside the result file, and come back when somebody grades again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A resident suite says what a fresh one says, and does again only what an edit touches."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

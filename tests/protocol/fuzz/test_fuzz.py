@@ -1,7 +1,5 @@
 """A short fuzz with fixed seeds: nothing may be found. ``python -m tests.protocol.fuzz`` is the long one."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A running server, a fresh one and the engine agree after any runs, and nothing turns green unproved."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 
