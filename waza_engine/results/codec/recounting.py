@@ -40,7 +40,8 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
         counted["metrics"] = dict(_metrics(written, run_of(counted)))
     metadata = block_of(document, "metadata")
     engine = block_of(metadata, "engine")
-    status = status_again(counted)
+    again = conclusion_again(counted)
+    status = text_of(engine.get("status")) if again is None else again.status
     if status != text_of(engine.get("status")) or "conclusion" in engine:
         # The recorded conclusion no longer holds.
         rest = {key: value for key, value in engine.items() if key != "conclusion"}
@@ -48,17 +49,11 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     return counted
 
 
-def status_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> str:
-    """Return a run's status; for one that was not cut short, it follows from its current verdicts.
+def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> Conclusion | None:
+    """Return the conclusion from a run's current verdicts, None for one that was cut short.
 
     ``tasks`` are the conclusions of its tasks, if the caller has them already.
     """
-    found = conclusion_again(document, tasks)
-    return text_of(engine_block(document).get("status")) if found is None else found.status
-
-
-def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> Conclusion | None:
-    """Return the conclusion from a run's current verdicts, None for one that was cut short."""
     engine = engine_block(document)
     if text_of(engine.get("status")) not in ("completed", "failed"):
         return None

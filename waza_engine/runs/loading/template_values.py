@@ -56,11 +56,6 @@ def parse(text: str) -> Expression:
     return expression
 
 
-def is_true(value: Value) -> bool:
-    """Return a value's truth as ``if`` evaluates it: "", zero, false and nothing are false."""
-    return bool(value)
-
-
 def shown(value: Value) -> str:
     """Return a value as a template prints it. Raises ``ValueFault`` for ``.Vars`` itself."""
     match value:
@@ -188,7 +183,7 @@ def _and(scope: Scope, arguments: Sequence[Expression]) -> Value:
     value: Value = None
     for argument in arguments:
         value = argument(scope)
-        if not is_true(value):
+        if not value:
             break
     return value
 
@@ -197,13 +192,13 @@ def _or(scope: Scope, arguments: Sequence[Expression]) -> Value:
     value: Value = None
     for argument in arguments:
         value = argument(scope)
-        if is_true(value):
+        if value:
             break
     return value
 
 
 def _not(scope: Scope, arguments: Sequence[Expression]) -> Value:
-    return not is_true(arguments[0](scope))
+    return not arguments[0](scope)
 
 
 def _eq(scope: Scope, arguments: Sequence[Expression]) -> Value:

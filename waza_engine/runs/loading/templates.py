@@ -18,7 +18,6 @@ from waza_engine.runs.loading.template_values import (
     Scope,
     Value,
     ValueFault,
-    is_true,
     parse,
     shown,
 )
@@ -151,7 +150,7 @@ def _printed(nodes: list[_Node], scope: Scope) -> Iterator[str]:
                 continue
         except ValueFault as fault:
             raise TemplateError(f"{_braces(node.text)}: {fault}") from None
-        if is_true(value):
+        if value:
             inner = Scope(scope.root, value, scope.missing) if node.binds else scope
             yield from _printed(node.then, inner)
         else:
