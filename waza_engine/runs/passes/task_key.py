@@ -5,22 +5,13 @@ The cache uses it together with the executor, and so does a run of the tasks tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
+
+from waza_engine.results.freshness import deciding_values
 
 if TYPE_CHECKING:
     from waza_engine.runs.loading.suite import Suite, SuiteTask
     from waza_engine.runs.trials.trial import TrialTask
-
-# These settings arrange a run and decide no answer.
-_WITHOUT_EFFECT = {
-    "parallel",
-    "workers",
-    "max_workers",
-    "fail_fast",
-    "verbose",
-    "group_by",
-    "trials_per_task",
-}
 
 
 def task_key(
@@ -32,7 +23,6 @@ def task_key(
     """
     return {
         "directory": str(suite.directory),
-        "trials": suite.spec.config.trials_per_task,
         "suite": suite_key(suite),
         "task": task.spec.model_dump(mode="json"),
         "task_id": source.id,
@@ -45,7 +35,4 @@ def task_key(
 
 def suite_key(suite: Suite) -> dict[str, Any]:
     """Return the suite's definition, without its tasks and settings that decide no answer."""
-    written = suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from", "graders", "metrics"})
-    config = cast("dict[str, Any]", written["config"])
-    written["config"] = {key: value for key, value in config.items() if key not in _WITHOUT_EFFECT}
-    return {key: value for key, value in written.items() if key not in ("description", "version", "baseline")}
+    return deciding_values(suite.spec.model_dump(mode="json", exclude={"tasks", "graders", "metrics"}))
