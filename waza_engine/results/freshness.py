@@ -1,7 +1,7 @@
-"""Whether a result may have changed since its run: the rule of affected runs and of an editor's marks. Light.
+"""Compare a result with today's suite: the one rule of affected runs and of an editor's stale marks. Light.
 
-A result is compared with today's suite by the values that decide it (those of the suite here; those of a
-task and a grader as a whole), by the agent that answered, and by the files that it read (``inputs.py``).
+The values that decide it are compared (those of the suite here; those of a task and a grader as a whole), the
+agent that answered, and the files that it read (``inputs.py``).
 """
 
 from __future__ import annotations

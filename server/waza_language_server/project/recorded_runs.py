@@ -46,7 +46,7 @@ class RecordedRuns:
         self._added: dict[tuple[Path, Path], str] = {}
         self._on_disk: dict[Path, tuple[str, str]] = {}
         self._today: dict[Path, Json] = {}
-        """What decides the answers in the eval files of today."""
+        """The deciding values of the eval files of today."""
         self._then: dict[tuple[Path, datetime], Values | None] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
         for suite, run in runs:
@@ -185,7 +185,7 @@ class RecordedRuns:
 
     @property
     def known_suites(self) -> Mapping[Path, Json]:
-        """What decides the answers in the eval files of today, by their paths."""
+        """The deciding values of the eval files of today, by their paths."""
         return self._today
 
     @property

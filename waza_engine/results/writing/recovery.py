@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,7 +16,15 @@ from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
-from waza_engine.results.writing.store import encoded, write_atomically
+from waza_engine.results.record import RunOutcome
+from waza_engine.results.writing.store import (
+    Attachments,
+    ResultsError,
+    encoded,
+    encoded_run,
+    write_atomically,
+)
+from waza_engine.user_state import state_folder
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:
@@ -63,3 +72,21 @@ def _is_gone(pid: int) -> bool:
         return True
     except psutil.Error:
         return False
+
+
+def rescued_to(name: str, outcome: RunOutcome) -> str:
+    """Write the results below the user's state, else in a new temporary folder; return where."""
+    for folder in _folders():
+        path = folder / name
+        with contextlib.suppress(ResultsError):
+            write_atomically(path, encoded_run(Attachments(path).of_run(outcome)))
+            return f"The results are kept in {path}."
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+    return "The results are lost: nothing could be written elsewhere."
+
+
+def _folders() -> Iterator[Path]:
+    yield state_folder() / "results"
+    with contextlib.suppress(OSError):
+        yield Path(tempfile.mkdtemp(prefix="waza-results-"))

@@ -17,11 +17,14 @@ from waza_engine.boundary import Boundary, is_foreign, suite_boundary
 from waza_engine.files import from_home, is_named, read_bytes
 from waza_engine.results.inputs import is_left_by_programs, is_unread
 from waza_engine.runs.agent.workspace import fixture_directory
+from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
+from waza_engine.spec.reading.task_globs import GlobError, matches
 from waza_engine.spec.skill_file import SKILL_FILE
 
 if TYPE_CHECKING:
     from waza_engine.runs.agent.setup import AgentSetup
-    from waza_engine.runs.loading.suite import Suite, SuiteTask
+    from waza_engine.runs.loading.suite import SuiteTask
     from waza_engine.runs.trials.trial import TrialTask
 
 MOST_BYTES = 200 * 2**20
@@ -202,3 +205,28 @@ def _foreign_source(grader: object) -> Iterator[Path]:
     file = getattr(module, "__file__", None)
     if file and not type(grader).__module__.startswith(f"{waza_engine.__name__}."):
         yield Path(file)
+
+
+class OwnFiles:
+    """The eval file, the trigger prompts, and the task files, including deleted ones.
+
+    A skill may lie in the folder of its suite, so that all of these lie in the folder of the skill.
+    """
+
+    def __init__(self, suite: Suite) -> None:
+        directory = Path(os.path.realpath(suite.directory))
+        named = (suite.path, suite.directory / TRIGGER_TESTS, *(task.path for task in suite.tasks))
+        self._known = {Path(os.path.realpath(path)) for path in named}
+        self._directory = directory
+        self._patterns = [element for element in suite.spec.tasks if isinstance(element, str)]
+
+    def __contains__(self, path: Path) -> bool:
+        """Return whether a file is one of them."""
+        real = Path(os.path.realpath(path))
+        return real in self._known or any(self._picks_up(pattern, real) for pattern in self._patterns)
+
+    def _picks_up(self, pattern: str, path: Path) -> bool:
+        try:
+            return matches(self._directory, pattern, path)
+        except GlobError:
+            return False

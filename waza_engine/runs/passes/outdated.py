@@ -18,8 +18,8 @@ from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.passes.deciding_files import OwnFiles
 from waza_engine.runs.passes.inputs import LONGEST_TEXT, MOST_BYTES, inputs_today
-from waza_engine.runs.passes.own_files import OwnFiles
 from waza_engine.runs.passes.suite_before import Build, SuiteBefore, suite_before
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask

@@ -10,8 +10,7 @@ from waza_engine.executors.base import Executor, ExecutorError, Reaching, blindn
 from waza_engine.processes.git import GitError, git
 from waza_engine.runs.agent.workspace import fixture_files
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.preflight.finding import Finding
-from waza_engine.runs.preflight.inspection import inspected, unseen_skills
+from waza_engine.runs.preflight.inspection import Finding, inspected, unseen_skills
 from waza_engine.runs.trials.selection import SelectedTask
 
 _SHOWN = 5

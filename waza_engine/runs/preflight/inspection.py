@@ -6,13 +6,13 @@ A file that a hook of the run may still create is only a warning.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from waza_engine.results.writing.store import ResultsError, check_place
 from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
 from waza_engine.runs.agent.workspace import fixture_problems
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.preflight.finding import Finding
 from waza_engine.runs.trials.selection import SelectedTask
 
 
@@ -162,3 +162,36 @@ def _left_to_hooks(finding: Finding) -> Finding:
             finding, state="unresolved", remediation=f"a hook may do it, else {finding.remediation}"
         )
     return finding
+
+
+State = Literal["verified", "unresolved", "unsupported", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that prevents a run, or may.
+
+    ``invalid`` cannot work, ``unresolved`` cannot be known yet, ``unsupported`` is beyond this engine.
+    ``message`` says what is wrong, ``remediation`` what to do, a clause each. ``task`` is the id of its task.
+    ``told`` is true when nothing else in the run reports it.
+    """
+
+    code: str
+    state: State
+    source: str
+    message: str
+    remediation: str
+    task: str = ""
+    told: bool = False
+
+    @property
+    def severity(self) -> Literal["info", "warning", "error"]:
+        """Return its severity: errors end a run that costs before it begins."""
+        if self.state == "verified":
+            return "info"
+        return "error" if self.state == "invalid" else "warning"
+
+    @property
+    def sentence(self) -> str:
+        """Return what is wrong, where, and what to do."""
+        return f"{self.source}: {self.message}; {self.remediation}"
