@@ -1,7 +1,7 @@
 """Compare a result with today's suite: the one rule of affected runs and of an editor's stale marks. Light.
 
 The values that decide it are compared (those of the suite here; those of a task and a grader as a whole), the
-agent that answered, and the files that it read (``inputs.py``).
+agent that answered, and the files that it read (``results/inputs.py``).
 """
 
 from __future__ import annotations

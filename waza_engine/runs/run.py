@@ -22,8 +22,15 @@ from waza_engine.results.conclusion import conclude
 from waza_engine.results.inputs import digest_of
 from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome
 from waza_engine.results.task_conclusion import conclude_task
-from waza_engine.results.writing.recovery import recover_journals, rescued_to
-from waza_engine.results.writing.store import Attachments, ResultsError, ResultStore, keep_inputs, write_copy
+from waza_engine.results.writing.store import (
+    Attachments,
+    ResultsError,
+    ResultStore,
+    keep_inputs,
+    recover_journals,
+    rescued_to,
+    write_copy,
+)
 from waza_engine.results.writing.transcripts import write_transcript
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
@@ -35,8 +42,8 @@ from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
 from waza_engine.runs.loading.commit import commit_of
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
+from waza_engine.runs.passes.deciding_files import inputs_today, kept_inputs
 from waza_engine.runs.passes.hooks import HookError
-from waza_engine.runs.passes.inputs import inputs_today, kept_inputs
 from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
 from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task

@@ -18,8 +18,7 @@ from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.runs.loading.suite import Suite
-from waza_engine.runs.passes.deciding_files import OwnFiles
-from waza_engine.runs.passes.inputs import LONGEST_TEXT, MOST_BYTES, inputs_today
+from waza_engine.runs.passes.deciding_files import LONGEST_TEXT, MOST_RECORDED_BYTES, OwnFiles, inputs_today
 from waza_engine.runs.passes.suite_before import Build, SuiteBefore, suite_before
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask
@@ -111,7 +110,7 @@ class _Since:
 
     def _digest(self, name: str) -> str:
         try:
-            return digest_of(DISK.bytes_of(self._suite.directory / name, MOST_BYTES))
+            return digest_of(DISK.bytes_of(self._suite.directory / name, MOST_RECORDED_BYTES))
         except FileError:
             return ""
 
