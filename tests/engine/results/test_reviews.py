@@ -17,7 +17,7 @@ from waza_engine.commands.reporting import report_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reviews.calibration import agreement
-from waza_engine.results.reviews.review_file import REVIEWS_NAME, broken_lines, reviews_in_steps
+from waza_engine.results.reviews.reviewed import REVIEWS_NAME, broken_lines, reviews_in_steps
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

@@ -15,7 +15,7 @@ from tests.engine.runs.test_repositories import git
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.reading.heads import head_of
+from waza_engine.results.reading.formats import head_of
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 
 pytestmark = pytest.mark.check

@@ -106,7 +106,8 @@ def test_one_grader_that_was_run_alone_is_no_result_of_a_task(suite: Path) -> No
 
 def test_the_options_of_the_run_count(suite: Path) -> None:
     assert affected(suite, executor="mock") == []
-    assert affected(suite, model="another") == ALL
+    assert affected(suite, model="another") == [], "the executor asks no model"
+    assert affected(suite, executor="openai", model="another") == ALL
 
 
 def test_a_credential_in_a_suite_file_is_no_change(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
