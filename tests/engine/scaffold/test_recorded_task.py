@@ -67,6 +67,55 @@ def test_its_lines_end_as_those_of_the_suite(tmp_path: Path) -> None:
     assert "saved" in [task.id for task in load_suite(suite).tasks]
 
 
+COMMENTED = """\
+# Owned by the greeting team.
+id: a
+name: Task a
+
+# Old tags.
+tags: [old]
+
+# The agent is slow.
+timeout_seconds: 7  # seconds
+inputs:
+  prompt: Say hello  # as a user would
+  files:
+    - path: notes.txt
+# Old checks.
+expected:
+  output_contains: [something else]
+# The end.
+"""
+
+
+@pytest.mark.parametrize("inline", [False, True], ids=["a file", "an item of the eval file"])
+def test_comments_about_what_is_kept_stay(tmp_path: Path, inline: bool) -> None:
+    suite = suite_of(tmp_path)
+    if inline:
+        item = COMMENTED.replace("\n", "\n    ").replace("    \n", "\n").rstrip()
+        text = suite.read_text().replace("['tasks/*.yaml']", f"\n  - {item}\n  # next\n  - tasks/b*.yaml")
+        suite.write_text(text)
+        (tmp_path / "tasks/a.yaml").unlink()
+    else:
+        (tmp_path / "tasks/a.yaml").write_text(COMMENTED)
+    run(suite)
+    text = save(suite)[0].read_text()
+    kept = COMMENTED.replace("id: a", "id: saved").replace("Task a", "saved")
+    kept = kept.replace("# Old tags.\ntags: [old]\n\n", "").partition("# Old checks")[0]
+    assert text.startswith(kept.partition("\n")[2] if inline else kept), text
+    assert "next" not in text
+    assert "Old" not in text
+
+
+def test_a_prompt_of_several_lines_is_a_block(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path)
+    (tmp_path / "tasks/a.yaml").write_text(TASK.replace("Say hello", r'"Say:\n\n- hello\n  - twice"'))
+    run(suite)
+    save(suite)
+    text = (tmp_path / "tasks/saved.yaml").read_text()
+    assert "  prompt: |-\n    Say:\n\n    - hello\n      - twice\n" in text
+
+
 def test_tools_are_those_that_were_called(tmp_path: Path) -> None:
     suite = suite_of(tmp_path)
     report, _ = run(suite)
@@ -78,7 +127,7 @@ def test_tools_are_those_that_were_called(tmp_path: Path) -> None:
     record = tmp_path / "recorded.json"
     record.write_text(json.dumps(document))
     made = recorded_task(read_recording(record), suite, "a", "saved")
-    assert "required_tools:\n    - view\n    - bash\n" in made.text
+    assert "required_tools:\n        - view\n        - bash\n" in made.text
 
 
 def test_a_task_that_no_pattern_picks_up_is_listed_and_comments_stay(tmp_path: Path) -> None:
