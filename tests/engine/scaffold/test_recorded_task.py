@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from tests.command_line import engine
 from tests.engine.suites import CONFIG, GREETS, run, write_suite
 from waza_engine.commands.methods import Methods
+from waza_engine.json_rpc import RpcError
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.loading.suite import load_suite
@@ -39,7 +39,7 @@ def suite_of(tmp_path: Path, tasks: str = "['tasks/*.yaml']") -> Path:
 
 def save(suite: Path, **params: Any) -> list[Path]:
     asked = {"path": str(suite), "task": "a", "task_id": "saved", **params}
-    answer = Methods(lambda _: None).table["task.save"](asked)()["result"]
+    answer = Methods(lambda _: None).table["task.save"](asked)()
     return [Path(file) for file in answer["files"]]
 
 
@@ -163,14 +163,14 @@ def test_what_cannot_be_saved_is_refused_and_nothing_is_written(
     tmp_path: Path, params: dict[str, Any], why: str
 ) -> None:
     suite = suite_of(tmp_path)
-    with pytest.raises(JsonRpcException, match=why):
+    with pytest.raises(RpcError, match=why):
         save(suite, **params)
     assert [path.name for path in (tmp_path / "tasks").iterdir()] == ["a.yaml"]
 
 
 def test_an_id_that_is_taken_is_refused_where_no_pattern_fits_either(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "\n- tasks/a.yaml\n- {id: saved, inputs: {prompt: hello}}")
-    with pytest.raises(JsonRpcException, match="has the id `saved` already"):
+    with pytest.raises(RpcError, match="has the id `saved` already"):
         save(suite)
 
 
