@@ -46,6 +46,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.executors",
     "waza_engine.spec.json_schema_dialects",
     "waza_engine.spec.pattern_syntax",
+    "waza_engine.spec.re2_adapter",
     "waza_engine.spec.skill_requirements",
     "waza_engine.spec.program_files",
     "waza_engine.spec.reading.scalars",
