@@ -374,7 +374,7 @@ def test_each_start_of_an_engine_asks_for_trust() -> None:
 def test_the_answer_to_initialize_needs_the_protocol_library_alone() -> None:
     loaded = _loaded_after_initialize()
     heavy = {"pydantic", "openai", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
-    heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
+    heavy |= {"typer", "rich", "psutil", "waza_engine.json_rpc", "importlib.metadata"}
     assert heavy & loaded == set()
     judging = {"analysis.rules", "analysis.diagnose", "engine", "features"}
     assert {f"waza_language_server.{room}" for room in judging} & loaded == set()

@@ -150,7 +150,7 @@ def test_grading_again_keeps_what_people_said(tmp_path: Path) -> None:
     assert (found["status"], found["graders"]["expert"]["score"]) == ("passed", 1.0)
     assert found["graders"]["expert"]["status"] == "graded"
     live = Methods(lambda _: None).table["grader.grade"]({"record": str(results), "grader": "expert"})()
-    assert live["result"]["tasks"]["a"]["graders"]["expert"]["feedback"] == "fine"
+    assert live["tasks"]["a"]["graders"]["expert"]["feedback"] == "fine"
 
 
 def test_the_later_review_counts(tmp_path: Path) -> None:
