@@ -586,6 +586,7 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
+    "waza_engine/commands/env_file.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
     "waza_engine/executors/registry.py": "the receipt of this program's own installation",
@@ -625,6 +626,7 @@ _OPENERS = {
 
 LISTS_OR_MAKES = {
     "waza_engine/commands/records.py": "the folder that a person has named",
+    "waza_engine/commands/watching.py": "the folder of a suite, without its links: times and sizes",
     "waza_engine/executors/adapter/command_line.py": "the workspace; links are copied as links",
     "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",
     "waza_engine/executors/command.py": "the workspace",
