@@ -27,7 +27,7 @@ agent, its provider or a file failed. ``not known``: the record is not conclusiv
 """
 
 _SHOWN = 200
-_EITHER = "It is the answer or this grader."
+_EITHER = "The answer or this grader is wrong."
 _LEAST_TRIALS = 2
 _LEAST_SIBLINGS = 2
 
@@ -67,7 +67,7 @@ def _of_errored(task: TaskConclusion) -> Cause:
         return _of_broken(errored[0], task)
     if task.task.status == "failed" and not task.task.trials and task.error:
         # So a hook is written that failed, as upstream does.
-        return Cause("environment", f"No answer was asked for: {_ended(task.error)}")
+        return Cause("environment", f"The agent was not asked: {_ended(task.error)}")
     return Cause("not known", f"No answer was graded: {_ended(task.error or 'the record says no more')}")
 
 
@@ -109,7 +109,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
     if alone:
         where = f"in each of {counted(len(failed), 'trial')}, where all other graders pass"
         return Cause(
-            "not known", f"Only `{shown_grader(alone)}` fails, {where}: it is the answer or this grader."
+            "not known", f"Only `{shown_grader(alone)}` fails, {where}: the answer or this grader is wrong."
         )
     return Cause("skill", f"The answer was found wrong by {_listed(names)}, and nothing contradicts that.")
 

@@ -308,12 +308,9 @@ def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
 def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
     """Return a grader's conclusion over some trials; there is at least one."""
     said = [_said(verdict) for verdict in verdicts]
-    worst: GraderVerdict = "passed"
-    for verdict in ("failed", "errored", "pending"):
-        if verdict in said:
-            worst = verdict
-            break
-    telling = next((found for found, of in zip(verdicts, said, strict=True) if of == worst), verdicts[-1])
+    # Nearly all are one verdict that passed: a record has up to hundreds of thousands of them.
+    worst: GraderVerdict = said[0] if len(said) == 1 else _worst_of(said)
+    telling = verdicts[-1] if worst == "passed" else verdicts[said.index(worst)]
     advises = worst in ("failed", "errored") and not any(verdict.required for verdict in verdicts)
     return GraderConclusion(
         name=name,
@@ -322,8 +319,13 @@ def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusi
         score=mean([verdict.score for verdict in verdicts if verdict.status != "pending"]),
         passed_trials=said.count("passed"),
         trials=len(verdicts),
-        feedback=(verdicts[-1] if worst == "passed" else telling).feedback,
+        feedback=telling.feedback,
     )
+
+
+def _worst_of(said: Sequence[GraderVerdict]) -> GraderVerdict:
+    worse: tuple[GraderVerdict, ...] = ("failed", "errored", "pending")
+    return next((verdict for verdict in worse if verdict in said), "passed")
 
 
 def _said(verdict: Validation) -> GraderVerdict:

@@ -52,7 +52,7 @@ def load_dataset(eval_path: Path, spec: EvalFile, files: SuiteFiles = DISK) -> D
     Raises ``SuiteFileError`` for a file outside the suite's directory, or one that is not a table.
     """
     path = _place(eval_path, spec.tasks_from)
-    warnings = [f"{eval_path}: `tasks` has no effect beside `tasks_from`"] if spec.tasks else []
+    warnings = [f"{eval_path}: `tasks` has no effect next to `tasks_from`"] if spec.tasks else []
     if path.suffix.lower() in SUFFIXES:
         found, complaints = prompt_tasks(path, files)
         prompts = _chosen(found, spec, path, "line", "; write one JSON object a line")

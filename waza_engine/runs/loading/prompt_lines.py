@@ -80,7 +80,7 @@ def _all_findings(error: ValidationError, block: Mapping[str, Any]) -> str:
         key = str(location[0]) if location else ""
         found[key] = sentence(finding, location, as_json=True)
     if "input" in found and "input" in block:
-        found["input"] = "`input` must be text that is not blank, or a list of such texts"
+        found["input"] = "`input` must be a string that is not blank, or a list of such strings"
     return "; ".join(found.values())
 
 

@@ -127,7 +127,7 @@ def _executor(suite: Suite) -> tuple[Executor | None, list[Finding]]:
         return None, [Finding("runtime.executor", "invalid", source, message, remediation)]
     if not made.costs:
         return made, []
-    message = "whether the provider answers, takes the key and has the model is asked by a run alone"
+    message = "only a run checks if the provider answers, accepts the key and has the model"
     return made, [
         Finding(
             "runtime.availability",
@@ -154,8 +154,8 @@ def _capabilities(executor: Executor | None) -> Iterator[dict[str, Any]]:
     agent: State = "verified" if executor is not None and executor.costs else "unsupported"
     judge: State = "verified" if executor is not None and executor.has_model else "unsupported"
     for name, state, meaning in (
-        ("task_execution", works, "The executor can be made; whether it answers is not known."),
-        ("mcp_servers", agent, "The executor hands MCP servers and their mocks to an agent."),
+        ("task_execution", works, "The executor is available; only a run shows if it answers."),
+        ("mcp_servers", agent, "The executor passes MCP servers and their mocks to an agent."),
         ("judging", judge, "The executor has a model that can judge."),
     ):
         yield {"name": name, "state": state, "meaning": meaning}

@@ -9,7 +9,7 @@ from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.preflight.finding import Finding, State
 from waza_engine.spec.task_file import Requirement, TaskFile
 
-_COVERED = "Graders that check it exist; whether it is met only a run can say."
+_COVERED = "Graders check it; only a run shows if it is met."
 _UNCOVERED = "No grader checks it."
 _BROKEN = "It names a grader that does not exist."
 
@@ -44,9 +44,7 @@ def planned_requirements(suite: Suite, task: SuiteTask) -> tuple[list[dict[str, 
         )
         if state != "verified":
             names = ", ".join(f"`{name}`" for name in missing)
-            message = (
-                f"names {names}, which no grader is called there" if missing else "is checked by no grader"
-            )
+            message = f"names {names}, but no grader has this name" if missing else "is checked by no grader"
             found.append(
                 Finding(
                     "requirement.check" if missing else "requirement.uncovered",

@@ -46,7 +46,7 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
         rewrites = tuple(_statements(text, fault, known))
         return Finding("assertion-statement", fault.start, fault.end, message, rewrites)
     reason = f": {fault.reason}" if fault.reason else ""
-    message = f"This is no Python expression{reason}."
+    message = f"This is not a Python expression{reason}."
     rewrites = tuple(_repairs(text, fault, known)) or tuple(written_in_python(text, known))
     return Finding("assertion-syntax", fault.start, fault.end, message, rewrites)
 

@@ -48,9 +48,9 @@ def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:
     """Return the finding of an assertion that is a function without a call: it is always true."""
     names = {each.arg for each in parameters(function)}
     message = (
-        "Nobody calls this `lambda`, so it is always true, whatever the agent does; write its result alone."
+        "This `lambda` is never called, so it is always true, whatever the agent does; write only its result."
     )
-    rewrite = Rewrite("Write the result alone", (source.segment(function.body),))
+    rewrite = Rewrite("Write only the result", (source.segment(function.body),))
     return source.finding(
         "assertion-constant", function, message, *([rewrite] if names <= KNOWN_NAMES else ())
     )
