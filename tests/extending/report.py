@@ -1,7 +1,5 @@
 """A report: a function from a result document to text, its kind, and its case."""
 
-from __future__ import annotations
-
 from tests.extending.addition import Addition, Lines
 
 ONE_LINE = Addition(

@@ -24,8 +24,13 @@ from waza_engine.executors.base import Cancellation
 from waza_engine.figures import shown_score
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import verdict_words
-from waza_engine.results.writing.attached import copy_attachments
-from waza_engine.results.writing.store import ResultsError, check_writable, encoded, write_output
+from waza_engine.results.writing.store import (
+    ResultsError,
+    check_writable,
+    copy_attachments,
+    encoded,
+    write_output,
+)
 from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import dollars

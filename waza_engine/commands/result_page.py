@@ -17,8 +17,7 @@ from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.reports.change_page import change_page
-from waza_engine.results.reports.result_page import in_page_order, result_page
+from waza_engine.results.reports.result_page import change_page, in_page_order, result_page
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.user_state import kept_workspace

@@ -26,8 +26,8 @@ from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment, record_boundary
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
-from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import (
+    Attachments,
     ResultsError,
     check_writable,
     encoded_run,

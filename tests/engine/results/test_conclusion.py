@@ -19,8 +19,7 @@ from waza_engine.commands.options import ReportKind
 from waza_engine.commands.reporting import ReportedRun, report_of
 from waza_engine.commands.result_text import print_results
 from waza_engine.markdown import sentence
-from waza_engine.results.codec.recounting import counted_document
-from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.runs import counted_document, run_document, run_of
 from waza_engine.results.conclusion import TASKS, Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.record import (
