@@ -78,6 +78,7 @@ def run_command(
     try:
         junit_files = [_report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
+        paths, settings = _to_resume(paths, settings, models)
         plan = _plan(paths, settings, output, models)
         if plan.several and recommend:
             raise SuiteError("`--recommend` compares the models of one suite; name one suite.")
@@ -123,6 +124,20 @@ def run_command(
         complain(lost)
     codes += [suite.exit_code for suite in plan.refused]
     return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
+
+
+def _to_resume(
+    paths: Sequence[Path], settings: RunSettings, models: Sequence[str]
+) -> tuple[Sequence[Path], RunSettings]:
+    """Return the paths of suites and, with ``--resume``, the settings with the record that the paths name."""
+    if not settings.resume:
+        return paths, settings
+    from waza_engine.runs.resuming import paths_and_record
+
+    paths, record = paths_and_record(paths)
+    if len(eval_files_of(paths)) > 1 or len(models) > 1:
+        raise SuiteError("`--resume` goes on with the run of one suite; name one suite.")
+    return paths, replace(settings, record=record)
 
 
 def _plan(paths: Sequence[Path], settings: RunSettings, output: Path | None, models: Sequence[str]) -> _Plan:

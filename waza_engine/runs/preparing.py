@@ -32,7 +32,9 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 
 if TYPE_CHECKING:
+    from waza_engine.results.reading.recordings import Recording
     from waza_engine.runs.passes.affected import Affected
+    from waza_engine.runs.resuming import EarlierRun
 
 
 def prepare(
@@ -54,6 +56,7 @@ def prepare(
 
     """
     read_environment()
+    settings, recording = _resumed(settings)
     suite = load_suite(settings.path, given_settings(settings))
     project, complaints = _project(suite)
     suite = with_options(suite, settings, project)
@@ -80,7 +83,8 @@ def prepare(
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
     warnings += executor.warnings
-    meter = Meter(settings.budget, within)
+    # The limits of a run that goes on are its own.
+    meter = Meter(settings.budget, None if recording is not None else within)
     agent = MeteredExecutor(executor, meter)
     try:
         judges = judge_executor(
@@ -94,6 +98,8 @@ def prepare(
         raise SuiteError(f"{suite.path}: {error}.") from None
     triggers = _tries_triggers(settings, changed) and has_triggers(suite)
     try:
+        earlier = _earlier(recording, suite, tasks, settings, meter, costs=agent.costs or judges.costs)
+        warnings += [earlier.words] if earlier else []
         if executor.costs:
             _check_prompts(tasks)
         if executor.costs or judges.costs:
@@ -138,7 +144,41 @@ def prepare(
         warnings=warnings,
         kept=kept,
         affected=changed,
+        earlier=earlier,
     )
+
+
+def _resumed(settings: RunSettings) -> tuple[RunSettings, Recording | None]:
+    """Return the settings of the run that goes on, and its record; as given when none does."""
+    if settings.retry and not settings.resume:
+        raise SuiteError("`--retry` goes with `--resume`; add it.")
+    if not settings.resume:
+        return settings, None
+    # Few runs go on with another one.
+    from waza_engine.runs.resuming import recording_to_resume, resumed_settings
+
+    recording = recording_to_resume(settings)
+    return resumed_settings(settings, recording.header), recording
+
+
+def _earlier(
+    recording: Recording | None,
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    settings: RunSettings,
+    meter: Meter,
+    *,
+    costs: bool,
+) -> EarlierRun | None:
+    if recording is None:
+        return None
+    from waza_engine.runs.resuming import earlier_run
+
+    earlier = earlier_run(recording, suite, tasks, settings.retry, costs=costs)
+    meter.carry(earlier.spent)
+    if meter.reason:
+        raise SuiteError(f"{meter.reason}; give a higher limit.")
+    return earlier
 
 
 def _selected(

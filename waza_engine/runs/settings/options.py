@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
-from waza_engine.runs.settings.table import RunSettings, Setting, setting_rows
+from waza_engine.runs.settings.table import RETRIES, RunSettings, Setting, setting_rows
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.project_config import ProjectConfig
 
@@ -83,6 +83,9 @@ def _check(settings: RunSettings) -> None:
         _check_value(row, getattr(settings, name))
     if settings.context_directory is not None and not settings.context_directory.is_dir():
         raise SuiteError(f"There is no context directory {settings.context_directory}.")
+    for kind in settings.retry:
+        if kind not in RETRIES:
+            raise SuiteError(f"`--retry` takes {', '.join(RETRIES[:-1])} or {RETRIES[-1]}, not `{kind}`.")
     for chosen in (settings.executor, settings.judge_executor):
         if chosen is not None:
             check_executor(chosen)
