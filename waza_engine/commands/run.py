@@ -76,7 +76,7 @@ def run_command(
     ``verbose`` None is as ``.waza.yaml`` says.
     """
     try:
-        junit_files = [_report_file(reporter) for reporter in reporters]
+        junit_files = [report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
         paths, settings = _to_resume(paths, settings, models)
         plan = _plan(paths, settings, output, models)
@@ -455,7 +455,8 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     return True
 
 
-def _report_file(reporter: str) -> Path:
+def report_file(reporter: str) -> Path:
+    """Return the file of a ``--reporter junit:FILE``. Raises ``SuiteError`` for another reporter."""
     kind, colon, file = reporter.partition(":")
     if kind != "junit" or not colon or not file:
         raise SuiteError(f"`--reporter {reporter}` is not a reporter; write `--reporter junit:FILE`.")
@@ -481,6 +482,9 @@ def _reported(found: Sequence[RunReport], plan: _Plan, file: Path) -> bool:
 
 def _exit_code(found: RunReport, *, kept: bool) -> int:
     code = conclude(found.outcome).exit_code
+    if "shard" in found.outcome.header.settings and code in (EXIT_CODES["failed"], EXIT_CODES["errored"]):
+        # `merge` says whether the whole run passed.
+        code = EXIT_CODES["passed"]
     return code if kept or code == INTERRUPTED else NOT_RUN
 
 

@@ -24,6 +24,7 @@ from waza_engine.runs.run import PreparedRun
 from waza_engine.runs.settings.options import given_settings, with_options
 from waza_engine.runs.settings.places import project_boundary, written_folders
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.shards import recorded_shard, shard_of
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.selection import SelectedTask, graders_of, select, ungraded
 from waza_engine.runs.trials.triggers import chosen_prompts, has_triggers, trigger_tests_of
@@ -73,7 +74,9 @@ def prepare(
 
         changed = affected(suite, selected, settings, project, graders.create)
         selected, warnings = list(changed.tasks), [*warnings, *changed.warnings]
-    tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
+    chosen = ungraded(selected) if settings.skip_graders else tuple(selected)
+    dealt = shard_of(settings, suite, chosen) if recording is None else recorded_shard(recording, chosen)
+    shard, tasks = dealt
     config = suite.spec.config
     cache = cache_directory(settings, suite, project)
     written = written_folders(settings, suite.directory, project)
@@ -96,13 +99,15 @@ def prepare(
     except ExecutorError as error:
         executor.close()
         raise SuiteError(f"{suite.path}: {error}.") from None
-    triggers = _tries_triggers(settings, changed) and has_triggers(suite)
+    tries_triggers = _tries_triggers(settings, changed) and (shard is None or shard.tries_triggers)
+    triggers = tries_triggers and has_triggers(suite)
     try:
-        earlier = _earlier(recording, suite, tasks, settings, meter, costs=agent.costs or judges.costs)
+        costs = agent.costs or judges.costs
+        earlier = _earlier(recording, suite, tasks, chosen, settings, meter, costs=costs)
         warnings += [earlier.words] if earlier else []
         if executor.costs:
             _check_prompts(tasks)
-        if executor.costs or judges.costs:
+        if costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
             # An agent that reports the cost of a call needs no list price.
             by_list = executor.costs and not executor.reports_cost
@@ -121,11 +126,11 @@ def prepare(
         raise
     if any(built.grader is not None and built.grader.judged for built in graders_of(tasks)):
         warnings += [complaint for complaint in [limit_warning()] if complaint]
-    if _tries_triggers(settings, changed) and not triggers:
+    if tries_triggers and not triggers:
         warnings += untested_metrics(suite.spec.metrics)
     return PreparedRun(
         replace(settings, cache=cache is not None),
-        Pass(suite, tasks, triggers=_tries_triggers(settings, changed)),
+        Pass(suite, tasks, triggers=tries_triggers),
         without,
         agent,
         judges,
@@ -145,6 +150,8 @@ def prepare(
         kept=kept,
         affected=changed,
         earlier=earlier,
+        chosen=chosen,
+        shard=shard,
     )
 
 
@@ -165,6 +172,7 @@ def _earlier(
     recording: Recording | None,
     suite: Suite,
     tasks: Sequence[SelectedTask],
+    chosen: Sequence[SelectedTask],
     settings: RunSettings,
     meter: Meter,
     *,
@@ -174,7 +182,7 @@ def _earlier(
         return None
     from waza_engine.runs.resuming import earlier_run
 
-    earlier = earlier_run(recording, suite, tasks, settings.retry, costs=costs)
+    earlier = earlier_run(recording, suite, tasks, chosen, settings.retry, costs=costs)
     meter.carry(earlier.spent)
     if meter.reason:
         raise SuiteError(f"{meter.reason}; give a higher limit.")

@@ -114,6 +114,8 @@ def resumed_settings(settings: RunSettings, header: RunHeader) -> RunSettings:
 
     Raises ``SuiteError`` for another one.
     """
+    if settings.shard or settings.shard_by:
+        raise SuiteError("A run that goes on has the shard that it had: leave `--shard` out.")
     defaults = {part.name: part.default for part in fields(RunSettings)}
     rows = setting_rows()
     then: dict[str, Any] = {}
@@ -130,13 +132,20 @@ def resumed_settings(settings: RunSettings, header: RunHeader) -> RunSettings:
 
 
 def earlier_run(
-    recording: Recording, suite: Suite, tasks: Sequence[SelectedTask], retry: Sequence[str], *, costs: bool
+    recording: Recording,
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    chosen: Sequence[SelectedTask],
+    retry: Sequence[str],
+    *,
+    costs: bool,
 ) -> EarlierRun:
     """Return what is kept of a run. ``costs`` is true when its agent is paid.
 
-    Raises ``SuiteError`` when the suite or the choice of its tasks is another one today.
+    ``chosen`` are the tasks of all shards, ``tasks`` those of this one. Raises ``SuiteError`` when the suite
+    or the choice of its tasks is another one today.
     """
-    _check_same(recording, suite, tasks)
+    _check_same(recording, suite, tasks, chosen)
     outcome = run_of(with_attachments(recording.document, recording.path))
     kept, baseline = (
         {task.id: list(_kept(task.trials, retry, costs=costs)) for task in run.tasks} if run else {}
@@ -194,11 +203,13 @@ def _recorded(header: RunHeader) -> dict[str, Any]:
     return {name: getattr(read, name) for name in document if name != "path"}
 
 
-def _check_same(recording: Recording, suite: Suite, tasks: Sequence[SelectedTask]) -> None:
+def _check_same(
+    recording: Recording, suite: Suite, tasks: Sequence[SelectedTask], chosen: Sequence[SelectedTask]
+) -> None:
     then, now = [task.id for task in recording.tasks], [task.source.id for task in tasks]
     if twice := [name for name, number in Counter(now).items() if number > 1]:
         raise SuiteError(f"{suite.path}: two tasks have the id `{twice[0]}`; give one of them another id.")
-    today = inputs_today(suite, tasks)
+    today = inputs_today(suite, chosen)
     if digest_of(kept_inputs(today)) != recording.header.inputs:
         changed = list(_changed(inputs_of(recording.path, recording.header.inputs), today))
         named = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED]) or "one of its files"

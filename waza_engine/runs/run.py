@@ -52,13 +52,14 @@ from waza_engine.runs.settings.places import project_boundary, second_results, s
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext
-from waza_engine.runs.trials.selection import compares, graders_of
+from waza_engine.runs.trials.selection import SelectedTask, compares, graders_of
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 
 if TYPE_CHECKING:
     from waza_engine.runs.passes.affected import Affected
     from waza_engine.runs.resuming import EarlierRun
+    from waza_engine.runs.shards import Shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,10 @@ class PreparedRun:
         kept: bool,
         affected: Affected | None = None,
         earlier: EarlierRun | None = None,
+        chosen: Sequence[SelectedTask] = (),
+        shard: Shard | None = None,
     ) -> None:
+        """``chosen`` are the tasks of all shards, from which ``main`` has those of one ``shard``."""
         config = main.suite.spec.config
         self.suite: Suite = main.suite
         self.warnings = tuple(dict.fromkeys(warnings))
@@ -143,9 +147,11 @@ class PreparedRun:
         named = settings.session_directory is not None
         self._within_session_logs = None if named else suite_boundary(main.suite.directory)
         self._earlier = earlier
+        self._chosen = chosen
         self._copies = second_results(main.suite.directory, project)
         self.verbose = project.defaults.verbose
-        models = judge_models(main.suite, main.tasks) if judges.has_model else ()
+        # Each shard of a run has the header of the whole.
+        models = judge_models(main.suite, chosen) if judges.has_model else ()
         self.header = run_header(
             main.suite,
             settings,
@@ -153,7 +159,8 @@ class PreparedRun:
             judge_models=models,
             affected=None if affected is None else affected.document(),
             resumed=None if earlier is None else earlier.run_id,
-            grader_names={name for task in main.tasks for name in task.grader_names},
+            shard=None if shard is None else shard.document(),
+            grader_names={name for task in chosen for name in task.grader_names},
         )
 
     @property
@@ -191,7 +198,7 @@ class PreparedRun:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
-        deciding = inputs_today(self.suite, self._main.tasks)
+        deciding = inputs_today(self.suite, self._chosen)
         inputs, directory = kept_inputs(deciding), self.suite.directory
         commit = commit_of(directory, [directory / file.path for file in deciding.files])
         self.header = replace(self.header, inputs=digest_of(inputs), commit=commit)
@@ -377,7 +384,7 @@ class PreparedRun:
             results_file=None if path is None else str(path),
             message=outcome.message or course.write_error or course.lost or None,
             score=found.score if found.scored else None,
-            completed=sum(len(task.trials) for task in both),
+            completed=sum(not trial.stopped for task in both for trial in task.trials),
             total=self.total,
             conclusion=found.document(),
         )

@@ -76,7 +76,7 @@ def head_of(path: Path) -> RunHead | None:
         return None
     header = header_of(known)
     settings = header.settings
-    parts = ("tags", "prompts", "changed_since")
+    parts = ("tags", "prompts", "changed_since", "shard")
     chosen = header.tasks or header.graders or any(settings.get(name) for name in parts)
     tasks = header.tasks or header.graders or settings.get("tags")
     return RunHead(

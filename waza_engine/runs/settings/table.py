@@ -319,23 +319,39 @@ class RunSettings:
         bool,
         Setting("flag", "Run without skills.", "--no-skills", "no_skills"),
     ] = False
+    shard: Annotated[
+        str | None,
+        Setting(
+            "text",
+            "Run only this part of the tasks, such as 2/5; `waza-engine merge` joins the results.",
+            "--shard",
+            metavar="NUMBER/OF",
+        ),
+    ] = None
+    shard_by: Annotated[
+        str | None,
+        Setting(
+            "text",
+            "How tasks are dealt out: history balances recorded durations; by default by their ids.",
+            "--shard-by",
+            metavar="WAY",
+        ),
+    ] = None
     resume: Annotated[
         bool,
         Setting(
             "flag",
             "Go on with a run that did not end: the newest, or that of a result file or run id in PATH.",
             "--resume",
-            "resume",
         ),
     ] = False
-    record: Annotated[Path | None, Setting("path", "The result file to go on with.", "", "record")] = None
+    record: Annotated[Path | None, Setting("path", "The result file to go on with.")] = None
     retry: Annotated[
         tuple[str, ...],
         Setting(
             "texts",
             "With --resume, also run these trials again: lost, errors or failed; repeatable.",
             "--retry",
-            "retry",
             metavar="WHICH",
         ),
     ] = ()
