@@ -133,7 +133,7 @@ def _in_order(ids: Sequence[str], documents: Sequence[Block]) -> list[Block]:
 def _summary(first: Block, documents: Sequence[Block]) -> Json:
     """Return a summary with what the shards used together; they ran side by side."""
     summaries = [block_of(found, "summary") for found in documents]
-    costs = [block_of(summary, "cost") for summary in summaries]
+    costs = [cost for summary in summaries if (cost := block_of(summary, "cost"))]
     known = list(filter(None, map(cost_of, costs)))
     tokens = sum(whole(cost.get("tokens")) for cost in costs)
     return {

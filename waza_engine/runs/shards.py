@@ -91,6 +91,9 @@ def _by_history(suite: Suite, tasks: Sequence[SelectedTask], of: int) -> list[in
     """Return the shard of each task. A task that was never run counts as one of usual length."""
     recorded: dict[str, float] = {}
     for run in expenses_of(suite.directory, suite.path.name):
+        if "shard" in run.header.settings:
+            # One of these may be of this run, and all of its shards must deal out alike.
+            continue
         for name, trials in run.tasks.items():
             if trials and name not in recorded:
                 recorded[name] = sum(trial.duration_ms for trial in trials) / len(trials)
