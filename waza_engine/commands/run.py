@@ -18,6 +18,7 @@ from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport
 from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
+from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import EXIT_CODES, conclude
@@ -66,6 +67,7 @@ def run_command(
     reporters: Sequence[str] = (),
     models: Sequence[str] = (),
     recommend: bool = False,
+    telemetry: TelemetryOptions | None = None,
 ) -> int:
     """Run the suites that ``paths`` select and return the worst exit code.
 
@@ -76,6 +78,7 @@ def run_command(
     ``verbose`` None is as ``.waza.yaml`` says.
     """
     try:
+        told = Telemetry(telemetry or TelemetryOptions(), output_format)
         junit_files = [_report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
         plan = _plan(paths, settings, output, models)
@@ -96,7 +99,7 @@ def run_command(
     for sentence in (sentence for suite in plan.refused for sentence in suite.sentences):
         complain(sentence)
     found, kept = _carried_out(
-        plan, output_format, printed, cancellation, junit_files, verbose=verbose, recommend=recommend
+        plan, output_format, printed, cancellation, junit_files, told, verbose=verbose, recommend=recommend
     )
     ended = list(zip(plan.runs, found, strict=False))
     if output_format == "json":
@@ -119,6 +122,7 @@ def run_command(
     ]
     printed.flush()
     printed.complain()
+    told.export(report.outcome for report in found)
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
         complain(lost)
     codes += [suite.exit_code for suite in plan.refused]
@@ -153,6 +157,7 @@ def _carried_out(
     printed: StandardOutput,
     cancellation: RunCancellation,
     junit_files: Sequence[Path],
+    telemetry: Telemetry,
     *,
     verbose: bool | None,
     recommend: bool,
@@ -166,7 +171,9 @@ def _carried_out(
     kept: list[bool] = []
     summaries: list[Callable[[RunReport, bool], None]] = []
     for run in plan.runs:
-        report, summarize = _told(run.prepared, output_format, printed, cancellation, verbose=verbose)
+        report, summarize = _told(
+            run.prepared, output_format, printed, cancellation, telemetry, verbose=verbose
+        )
         found.append(report)
         summaries.append(summarize)
         if not recommend:
@@ -247,6 +254,7 @@ def _told(
     output_format: str,
     printed: StandardOutput,
     cancellation: RunCancellation,
+    telemetry: Telemetry,
     *,
     verbose: bool | None,
 ) -> tuple[RunReport, Callable[[RunReport, bool], None]]:
@@ -255,11 +263,13 @@ def _told(
         with TextReport(
             prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
         ) as report:
-            return _run(prepared, report.tell, cancellation), report.summarize
+            return _run(prepared, telemetry.heard_by(report.tell), cancellation), report.summarize
     if output_format == "jsonl":
-        return _run(prepared, lambda event: _print_event(event, printed), cancellation), _say_nothing
+        listener = telemetry.heard_by(lambda event: _print_event(event, printed))
+        return _run(prepared, listener, cancellation), _say_nothing
     complaints = Complaints()
-    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation), _say_nothing
+    listener = telemetry.heard_by(lambda event: _print_warning(event, complaints))
+    return _run(prepared, listener, cancellation), _say_nothing
 
 
 def _say_nothing(report: RunReport, is_kept: bool) -> None:
