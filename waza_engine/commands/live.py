@@ -139,7 +139,7 @@ class LiveSessions:
         ``marks`` count characters of the ``text``. Raises what loading the suite does.
         """
         from waza_engine.lab.live.rules import read_trial
-        from waza_engine.results.reports.trial_page import trial_page
+        from waza_engine.results.reports.result_page import trial_page
 
         only_known(params, ("session", "task", "trial"))
         session, number = self._known(given_text(params, "session")), given_count(params, "trial")

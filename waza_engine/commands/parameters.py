@@ -41,9 +41,9 @@ def _setting(params: Params, row: Setting) -> Any:
         case "amount":
             return given_amount(params, key)
         case "choice":
-            return _switch(params, key)
+            return given_choice(params, key)
         case "flag":
-            return _switch(params, key) or False
+            return given_choice(params, key) or False
         case "path":
             return None if params.get(key) is None else given_path(params, key)
 
@@ -124,11 +124,6 @@ def given_list(params: Params, key: str) -> tuple[str, ...]:
     return texts
 
 
-def given_choice(params: Params, key: str) -> bool | None:
-    """Return a switch, None when it is not given."""
-    return _switch(params, key)
-
-
 def given_count(params: Params, key: str) -> int | None:
     """Return a whole number from 1, None when it is not given."""
     return _number(params, key, 1)
@@ -144,7 +139,8 @@ def given_amount(params: Params, key: str) -> float | None:
     return float(value)
 
 
-def _switch(params: Params, key: str) -> bool | None:
+def given_choice(params: Params, key: str) -> bool | None:
+    """Return a switch, None when it is not given."""
     value: object = params.get(key)
     if value is not None and not isinstance(value, bool):
         raise RpcError(f"`{key}` must be true or false.", INVALID_PARAMS)

@@ -36,7 +36,7 @@ DEFAULT_RUNS = 10
 
 def estimate(params: Params) -> Answer:
     """Return the estimated cost and duration of ``eval.run`` with these parameters, in all and by task."""
-    from waza_engine.runs.estimating import estimated
+    from waza_engine.runs.choosing import estimated
 
     settings = run_settings(params, eval_path)
     found = loaded(lambda: estimated(settings))

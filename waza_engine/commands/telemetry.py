@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -61,6 +62,7 @@ class Telemetry:
     def __init__(self, options: TelemetryOptions, output_format: str = "text") -> None:
         self._options = options
         self._ended: dict[str, int] = {}
+        self._lock = threading.Lock()
         if options.exporter in ("console", "stdout") and output_format in ("json", "jsonl"):
             raise SuiteError(
                 f"`--format {output_format}` has the standard output; write `--otel-exporter file`."
@@ -74,17 +76,22 @@ class Telemetry:
         """Return a listener that passes each event on to the named ones, too."""
 
         def tell(event: RunEvent) -> None:
-            if event.kind == "ended":
-                self._ended[event.run_id] = time.time_ns()
-            for name, other in tuple(self._listeners.items()):
-                try:
-                    other(event)
-                except Exception as error:  # noqa: BLE001 - code of others must not end a run
-                    del self._listeners[name]
-                    complain(f"The listener `{name}` gets no more events: {type(error).__name__}: {error}")
+            # Several suites may run at the same time.
+            with self._lock:
+                self._tell_others(event)
             listener(event)
 
         return tell
+
+    def _tell_others(self, event: RunEvent) -> None:
+        if event.kind == "ended":
+            self._ended[event.run_id] = time.time_ns()
+        for name, other in tuple(self._listeners.items()):
+            try:
+                other(event)
+            except Exception as error:  # noqa: BLE001 - code of others must not end a run
+                del self._listeners[name]
+                complain(f"The listener `{name}` gets no more events: {type(error).__name__}: {error}")
 
     def export(self, outcomes: Iterable[RunOutcome]) -> None:
         """Export finished runs. A failure is reported, and changes no result."""

@@ -43,7 +43,7 @@ _REASONS = {
     "bad character range": "this range of characters runs backwards",
     "unknown extension": "there is no such kind of group",
     "unexpected end of pattern": "it ends too early",
-    "global flags not at the start": "flags such as `(?i)` stand at the very beginning only",
+    "global flags not at the start": "flags such as `(?i)` are allowed only at the very beginning",
     "missing": "something is missing here",
 }
 

@@ -62,8 +62,8 @@ def _of_task(task: Node, graders: Iterable[Node]) -> Found:
         first = _echoed(block.target, prompt) if block is not None else None
         if first is not None:
             message = (
-                "The prompt holds all that is looked for here, so an answer that only repeats it passes; "
-                "look for what a right answer adds."
+                "The prompt contains everything that this check looks for, so an answer that only repeats "
+                "the prompt passes; look for something that only a correct answer contains."
             )
             yield Problem("answer-in-prompt", first.span, message, "information")
 

@@ -63,7 +63,7 @@ def contradicting_patterns(mapping: Node, keys: set[str]) -> Found:
             is_pattern = key in _PATTERNS
             if matches_everything(node.value) if is_pattern else not node.value and len(node.span):
                 what = (
-                    "This pattern matches every text" if is_pattern else "The empty text is in every answer"
+                    "This pattern matches every text" if is_pattern else "The empty string is in every answer"
                 )
                 yield Problem("contradiction", node.span, f"{what}, so the check always fails.", "error")
             elif is_pattern and (met := _held(node.value, texts)) is not None:
@@ -146,7 +146,7 @@ def contradicting_tools(mapping: Node, keys: set[str]) -> Iterator[Problem]:
                 continue
             place = node if node.kind == "scalar" else node.get("tool") or node
             message = f"`{wanted}` asks for `{shown(exact)}`, which `{allowed}` does not allow."
-            related = (Related(around.span, f"`{allowed}` allows these alone."),)
+            related = (Related(around.span, f"`{allowed}` allows only these."),)
             yield Problem("contradiction", place.span, message, "error", related=related)
 
 

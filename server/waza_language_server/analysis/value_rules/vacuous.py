@@ -31,7 +31,7 @@ def vacuous_checks(view: GraderView) -> Found:
             message = "This pattern matches every answer, also an empty one, so the check cannot fail."
             yield Problem("weak-grader", node.span, message, "information")
         elif not node.value and key in _WANTED_TEXTS and len(node.span):
-            message = "The empty text is in every answer, so the check cannot fail."
+            message = "The empty string is in every answer, so the check cannot fail."
             yield Problem("weak-grader", node.span, message, "information")
 
 

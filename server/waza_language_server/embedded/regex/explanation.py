@@ -218,8 +218,8 @@ class _Words:
             _C.AT_BEGINNING: "the start of the text",
             _C.AT_BEGINNING_STRING: "the start of the text",
             _C.AT_END_STRING: "the end of the text",
-            _C.AT_BOUNDARY: f"the edge of a word (of a run of {kind})",
-            _C.AT_NON_BOUNDARY: "a place that is no edge of a word",
+            _C.AT_BOUNDARY: f"a word boundary (of a run of {kind})",
+            _C.AT_NON_BOUNDARY: "a position that is not a word boundary",
         }
         return known.get(place, "a place")
 
@@ -267,9 +267,9 @@ def _times(least: int, most: int | None) -> str:
 def _flags(flags: int) -> str:
     known = {
         re.IGNORECASE: "upper and lower case are the same",
-        re.MULTILINE: "`^` and `$` stand at lines, too",
+        re.MULTILINE: "`^` and `$` match at lines, too",
         re.DOTALL: "`.` is a line break, too",
-        re.VERBOSE: "blanks and comments are left out",
+        re.VERBOSE: "whitespace and comments are ignored",
         re.ASCII: "classes are those of ASCII",
     }
     return ", ".join(words for flag, words in known.items() if flags & flag)
@@ -280,7 +280,7 @@ def _text(text: str) -> str:
     if text == " ":
         return "a blank"
     told = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
-    return f"the text {code(told)}{' (`␣` is a blank)' if told != _visible(text) else ''}"
+    return f"the text {code(told)}{' (`␣` is a space)' if told != _visible(text) else ''}"
 
 
 def _character(number: int) -> str:
