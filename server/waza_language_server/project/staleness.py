@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 REWRITTEN = "the {} was changed after the run"
 """The judged text has changed since, or it is unknown."""
 TASK_REWRITTEN = "a task of it was changed after the run"
+SUITE_REWRITTEN = "settings of the suite were changed after the run"
 TASK_ADDED = "the run had no task {}"
 SUITE_GRADER_REWRITTEN = "a grader of the suite was changed after the run"
 JUDGE_REWRITTEN = "the grader was changed after it graded"

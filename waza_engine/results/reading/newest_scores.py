@@ -21,7 +21,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
-from waza_engine.results.reading.heads import RunHead, head_of, place_in_time
+from waza_engine.results.reading.formats import RunHead, head_of, place_in_time
 from waza_engine.results.reading.overlay import prompts_of_runs, tasks_of_runs
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
@@ -35,7 +35,7 @@ from waza_engine.results.reading.scores import (
     TaskResult,
     run_of_nothing,
 )
-from waza_engine.results.reviews.review_file import reviews_stamp
+from waza_engine.results.reviews.reviewed import reviews_stamp
 from waza_engine.steps import Steps, finished
 
 __all__ = [

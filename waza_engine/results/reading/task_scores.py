@@ -11,7 +11,7 @@ from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, 
 from waza_engine.results.json_values import Block, block_of, blocks_of, moment, number, text_of, whole
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
 from waza_engine.results.record import Validation
-from waza_engine.results.reviews.review import recorded_review
+from waza_engine.results.reviews.reviewed import recorded_review
 from waza_engine.results.task_conclusion import conclude_grader
 from waza_engine.scoring.tasks import TrialStatus, borne_out, composite, task_status
 from waza_engine.steps import Steps, finished
