@@ -311,8 +311,8 @@ def chosen_parts(run: RunOutcome) -> Iterator[str]:
     """Yield which part of its suite a run covered: chosen graders or prompts, or affected tasks."""
     if names := run.header.graders:
         asked = ", ".join(f"`{shown_grader(name)}`" for name in names)
-        verb = "was" if len(names) == 1 else "were"
-        yield f"only the {'grader' if len(names) == 1 else 'graders'} {asked} {verb} asked: no verdict of all"
+        graders, verb = ("grader", "was") if len(names) == 1 else ("graders", "were")
+        yield f"only the {graders} {asked} {verb} run: no verdict of the suite"
     commit = run.header.settings.get("changed_since")
     affected = run.header.settings.get("affected")
     if shard := block_of(run.header.settings, "shard"):

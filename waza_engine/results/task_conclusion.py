@@ -466,7 +466,8 @@ def _of_nobody(task: TaskConclusion) -> Cause:
         [grader.name for grader in task.graders if grader.verdict == "failed" and grader.name not in silent]
     )
     return Cause(
-        "not known", f"`{task.executor}` answered, and no agent with the skill; {failed} found it wrong."
+        "not known",
+        f"`{task.executor}` answered instead of an agent with the skill; {failed} found the answer wrong.",
     )
 
 

@@ -411,6 +411,7 @@ def _occurs(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern_validator(pattern: str) -> Draft202012Validator:
+    # That module imports this one.
     from waza_language_server.schema.schema_root import validator_class
 
     return validator_class()({"pattern": pattern})

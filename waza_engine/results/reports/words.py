@@ -31,7 +31,7 @@ CAUSE_WORDS = {
     "skill": "The skill or its answer.",
     "test": "The test.",
     "environment": "The environment.",
-    "not known": "Not known.",
+    "not known": "Cause not known.",
 }
 """The cause of a failed task, as the words before its evidence."""
 

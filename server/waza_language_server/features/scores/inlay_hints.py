@@ -181,7 +181,8 @@ def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
     found: list[InlayHint] = []
     for _, group in groupby(hints, key=lambda hint: lines.line_of(hint.offset)):
         on_line, room = list(group), LONGEST_LINE
-        is_full = sum(len(hint.label) for hint in on_line) > room
+        # The scores of earlier runs go first.
+        is_full = sum(len(hint.label) for hint in on_line if hint.kind != "history") > room
         for number, hint in enumerate(on_line):
             label = _shortened(hint.label, room, is_cut=number == 0) if is_full else hint.label
             if len(label) <= room:

@@ -34,7 +34,7 @@ def _head(
     sign = sign_of((sum(passes), len(passes)) for passes in of_tasks.values())
     looked = f" (of {answer['total']}, the first)" if answer["total"] > len(trials) else ""
     return (
-        f"**{LIVE}{share_label(sign, passed, len(trials))}**{looked} · what it met in the trials recorded "
+        f"**{LIVE}{share_label(sign, passed, len(trials))}**{looked} · evaluated on the trials recorded "
         f"{age(recorded, now)}"
     )
 
