@@ -121,11 +121,6 @@ async def test_an_engine_that_dies_with_its_answer_ends_its_run(runs: Runs) -> N
     assert outcome.message == "The engine stopped unexpectedly (exit code 3): MemoryError: out of memory."
 
 
-async def test_the_run_after_a_dead_engine_starts_a_new_one(runs: Runs) -> None:
-    await runs.run(suite("dies"), ignore)
-    assert (await runs.run(suite("completes"), ignore)).status == "completed"
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="open files are counted by descriptors")
 async def test_engines_that_have_ended_leave_nothing_open_and_no_garbage(runs: Runs) -> None:
     waits = asyncio.create_task(runs.run(suite("waits"), ignore))
@@ -272,14 +267,6 @@ async def test_who_follows_a_run_hears_its_end_when_its_engine_is_killed() -> No
         await runs.close()
 
 
-async def test_cancel_ends_the_run(runs: Runs) -> None:
-    running = asyncio.create_task(runs.run(suite("waits"), ignore))
-    await until(lambda: runs.active and runs.active[0].run_id)
-    await runs.cancel(runs.active[0])
-    assert (await running).status == "canceled"
-    assert runs.active == ()
-
-
 async def test_cancelling_the_caller_cancels_the_run(runs: Runs) -> None:
     running = asyncio.create_task(runs.run(suite("waits"), ignore))
     await until(lambda: runs.active and runs.active[0].run_id)
@@ -301,28 +288,12 @@ async def test_an_engine_that_ignores_the_cancel_is_killed_with_all_it_started(r
     await until(lambda: all(has_ended(process) for process in family), seconds=1 + ON_A_BUSY_MACHINE)
 
 
-async def test_the_same_target_is_joined_not_run_twice(runs: Runs) -> None:
-    first = asyncio.create_task(runs.run(suite("waits"), ignore))
-    second = asyncio.create_task(runs.run(suite("waits"), ignore))
-    await until(lambda: runs.active and runs.active[0].run_id)
-    assert len(runs.active) == 1
-    await runs.cancel(runs.active[0])
-    assert (await first) == (await second) == RunOutcome("canceled")
-
-
 async def test_listeners_hear_of_the_start_and_the_end() -> None:
     active: list[int] = []
     runs = _runs(sys.executable, str(FAKE_ENGINE), on_change=lambda _run: active.append(len(runs.active)))
     await runs.run(suite("completes"), ignore)
     assert active == [1, 0]
     await runs.close()
-
-
-async def test_closing_leaves_no_process(runs: Runs) -> None:
-    await runs.run(suite("completes"), ignore)
-    engine = the_engine()
-    await runs.close()
-    assert not engine.is_running()
 
 
 async def test_an_interpreter_that_does_not_exist_is_named(tmp_path: Path) -> None:
