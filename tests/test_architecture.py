@@ -374,7 +374,7 @@ def test_each_start_of_an_engine_asks_for_trust() -> None:
 def test_the_answer_to_initialize_needs_the_protocol_library_alone() -> None:
     loaded = _loaded_after_initialize()
     heavy = {"pydantic", "openai", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
-    heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
+    heavy |= {"typer", "rich", "psutil", "waza_engine.json_rpc", "importlib.metadata"}
     assert heavy & loaded == set()
     judging = {"analysis.rules", "analysis.diagnose", "engine", "features"}
     assert {f"waza_language_server.{room}" for room in judging} & loaded == set()
@@ -586,16 +586,16 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
+    "waza_engine/commands/env_file.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
     "waza_engine/executors/registry.py": "the receipt of this program's own installation",
     "waza_engine/graders/judging/rubrics.py": "the real path of a rubric that was found inside",
     "waza_engine/graders/inline.py": "the beginning of a program that is about to be started",
     "waza_engine/mcp/mocks.py": "a file of the engine's own in a temporary folder",
-    "waza_engine/results/writing/rescue.py": "the user's state, and a new temporary folder",
-    "waza_engine/results/writing/store.py": "a path that a person has named",
+    "waza_engine/results/writing/store.py": "the user's state, a temporary folder, a path that was named",
     "waza_engine/results/writing/transcripts.py": "the folder of `--transcript-dir`",
-    "waza_engine/runs/agent/instructions.py": "a file that the run has copied into the workspace",
+    "waza_engine/runs/agent/setup.py": "a file that the run has copied into the workspace",
     "waza_engine/runs/agent/workspace.py": "places that its own function has found inside",
     "waza_engine/runs/loading/packaged_graders.py": "the eval file",
     "waza_engine/runs/passes/caching.py": "files that were found inside, and the cache that is to be cleared",
@@ -608,7 +608,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/spec/reading/yaml_reader.py": "the eval file",
     "waza_engine/lab/mutations.py": "a new temporary folder",
     "waza_engine/user_state.py": "the user's state",
-    "server/waza_language_server/fix.py": "the file that was checked, replaced if it is the same still",
+    "server/waza_language_server/commands.py": "the file that was checked, replaced if it is the same still",
     "server/waza_language_server/project/disk.py": "the mark at the beginning of a file that is open",
     "server/waza_language_server/project/recorded_runs.py": "a file of the suite that was read before",
     "server/waza_language_server/project/scores.py": "a file of the suite that was read before",
@@ -626,6 +626,7 @@ _OPENERS = {
 
 LISTS_OR_MAKES = {
     "waza_engine/commands/records.py": "the folder that a person has named",
+    "waza_engine/commands/watching.py": "the folder of a suite, without its links: times and sizes",
     "waza_engine/executors/adapter/command_line.py": "the workspace; links are copied as links",
     "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",
     "waza_engine/executors/command.py": "the workspace",
@@ -639,12 +640,9 @@ LISTS_OR_MAKES = {
     "waza_engine/results/reading/missing.py": "results whose folder was found inside",
     "waza_engine/results/reading/newest_scores.py": "what is listed is asked of the boundary",
     "waza_engine/results/reading/owners.py": "the folder of a suite itself",
-    "waza_engine/results/writing/attached.py": "the copy that a person has named",
-    "waza_engine/results/writing/recovery.py": "results found inside, workspaces of the engine",
-    "waza_engine/results/writing/rescue.py": "a new temporary folder",
+    "waza_engine/results/writing/store.py": "a named copy, results found inside, workspaces of the engine",
     "waza_engine/runs/agent/changed_files.py": "the workspace",
     "waza_engine/runs/agent/command_mocks.py": "a temporary folder of the run",
-    "waza_engine/runs/agent/repositories.py": "the workspace",
     "waza_engine/runs/agent/skills.py": "a folder of skills that was found inside",
     "waza_engine/runs/agent/workspace.py": "the workspace, and fixtures without their links",
     "waza_engine/runs/loading/discovery.py": "below a folder that a person has named, no link followed",
@@ -660,7 +658,7 @@ LISTS_OR_MAKES = {
     "waza_engine/lab/mutations.py": "a new temporary folder",
     "server/waza_language_server/check.py": "below a folder that a person has named, links asked one by one",
     "server/waza_language_server/diagnostics_page.py": "a temporary folder",
-    "server/waza_language_server/fix.py": "the file that it has made",
+    "server/waza_language_server/commands.py": "the file that it has made",
     "server/waza_language_server/project/disk.py": "a folder of which the boundary was asked",
     "server/waza_language_server/schema/catalog.py": "data of the package",
 }

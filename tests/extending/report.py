@@ -31,7 +31,7 @@ def one_line_report(document: Block) -> str:
         case ReportKind.ONE_LINE:
             from waza_engine.results.reports.one_line import one_line_report
 
-            return one_line_report(document).encode("utf-8", "replace")
+            return "".join(one_line_report(run.document) for run in runs).encode("utf-8", "replace")
 """,
         ),
     ),

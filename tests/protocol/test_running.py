@@ -284,7 +284,7 @@ async def test_unsaved_changes_are_told_of_once(suite: Path) -> None:
         await editor.pushed(uri, 2)
         for _ in range(2):
             await editor.command("waza.run", {"suite": str(suite)})
-        unsaved = "What runs is what is on disk; unsaved changes in eval.yaml are not part of the run."
+        unsaved = "The run uses the files on disk; unsaved changes in eval.yaml are not part of it."
         assert [told.message for told in editor.messages].count(unsaved) == 1
 
 

@@ -17,7 +17,7 @@ from tests.engine.faults.kills import kill_often
 from tests.engine.suites import task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.results.reading.recordings import read_recording
-from waza_engine.results.writing.recovery import recover_journals
+from waza_engine.results.writing.store import recover_journals
 
 pytestmark = [
     pytest.mark.check,

@@ -7,15 +7,15 @@ import os
 from pathlib import Path
 
 import pytest
-from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from tests.command_line import engine
 from tests.engine.executors.talking import write_skill
 from tests.engine.runs.test_repositories import git
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.commands.methods import Methods
+from waza_engine.json_rpc import RpcError
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.reading.heads import head_of
+from waza_engine.results.reading.formats import head_of
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 
 pytestmark = pytest.mark.check
@@ -280,7 +280,7 @@ def test_an_editor_asks_for_the_same(suite: Path) -> None:
     methods = Methods(lambda _: None).table
     replaced(suite.parent / "fixtures/notes.txt", "one", "two")
     found = methods["run.estimate"]({"path": str(suite), "changed_since": "HEAD"})()
-    assert list(found["result"]["tasks"]) == ["a"]
+    assert list(found["tasks"]) == ["a"]
     commit(suite)
-    with pytest.raises(JsonRpcException, match="Nothing to run"):
+    with pytest.raises(RpcError, match="Nothing to run"):
         methods["eval.run"]({"path": str(suite), "changed_since": "HEAD"})()

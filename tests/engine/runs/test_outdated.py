@@ -37,7 +37,7 @@ def suite(tmp_path: Path) -> Path:
 
 
 def affected(suite: Path, **options: Any) -> list[str]:
-    answer = Methods(lambda _: None).table["run.affected"]({"path": str(suite), **options})()["result"]
+    answer = Methods(lambda _: None).table["run.affected"]({"path": str(suite), **options})()
     assert answer["of"] == len(list((suite.parent / "tasks").iterdir())) + 1
     return answer["tasks"]
 
@@ -106,7 +106,8 @@ def test_one_grader_that_was_run_alone_is_no_result_of_a_task(suite: Path) -> No
 
 def test_the_options_of_the_run_count(suite: Path) -> None:
     assert affected(suite, executor="mock") == []
-    assert affected(suite, model="another") == ALL
+    assert affected(suite, model="another") == [], "the executor asks no model"
+    assert affected(suite, executor="openai", model="another") == ALL
 
 
 def test_a_credential_in_a_suite_file_is_no_change(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +122,7 @@ def test_a_credential_in_a_suite_file_is_no_change(suite: Path, monkeypatch: pyt
 
 def test_a_suite_that_was_never_run_is_affected_as_a_whole(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b")})
-    answer = Methods(lambda _: None).table["run.affected"]({"path": str(path)})()["result"]
+    answer = Methods(lambda _: None).table["run.affected"]({"path": str(path)})()
     assert answer == {"tasks": ["a", "b"], "of": 2}
 
 
@@ -133,7 +134,7 @@ def test_what_nothing_judges_and_what_waits_for_a_person_was_run_all_the_same(tm
     (tmp_path / "check.py").write_text("")
     run(path)
     ask = Methods(lambda _: None).table["run.affected"]
-    assert ask({"path": str(path)})()["result"]["tasks"] == []
+    assert ask({"path": str(path)})()["tasks"] == []
     for name in "ab":
         replaced(tmp_path / f"tasks/{name}.yaml", "Say hello", "Say hello now")
-    assert ask({"path": str(path)})()["result"]["tasks"] == ["a", "b"]
+    assert ask({"path": str(path)})()["tasks"] == ["a", "b"]

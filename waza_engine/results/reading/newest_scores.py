@@ -21,7 +21,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
-from waza_engine.results.reading.heads import RunHead, head_of, place_in_time
+from waza_engine.results.reading.formats import RunHead, head_of, place_in_time
 from waza_engine.results.reading.overlay import prompts_of_runs, tasks_of_runs
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
@@ -35,7 +35,7 @@ from waza_engine.results.reading.scores import (
     TaskResult,
     run_of_nothing,
 )
-from waza_engine.results.reviews.review_file import reviews_stamp
+from waza_engine.results.reviews.reviewed import reviews_stamp
 from waza_engine.steps import Steps, finished
 
 __all__ = [
@@ -97,7 +97,7 @@ def latest_results_in_steps(suite_dir: Path, *, eval_file: str | None = None) ->
         if eval_file is not None and head.is_whole and _judged_all(result):
             break
         if size > MOST_SCORES:
-            log.info("Results older than %s are not read: there are scores enough.", path)
+            log.info("Results older than %s are not read: there are enough scores.", path)
             break
     if not runs:
         return None if unread is None else _nothing_readable(unread, eval_file)

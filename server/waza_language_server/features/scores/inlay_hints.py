@@ -24,8 +24,8 @@ from waza_language_server.features.scores.history_hints import histories_in_step
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.scores.setting_hints import setting_hints_in_steps
-from waza_language_server.features.scores.verdict import HintKind, Verdict
 from waza_language_server.features.scores.verdict_hints import verdicts_in_steps
+from waza_language_server.features.scores.verdict_labels import HintKind, Verdict
 from waza_language_server.features.scores.words import share_label, shortened, sign_of
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at

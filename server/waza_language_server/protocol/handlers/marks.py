@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.features.scores.line_marks import marks_in_steps
-from waza_language_server.features.scores.marks import file_marks_in_steps, marks_of
+from waza_language_server.features.scores.marks import file_marks_in_steps, marks_in_steps, marks_of
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.inlay_hint import hints_of_skill
 from waza_language_server.text.labels import label

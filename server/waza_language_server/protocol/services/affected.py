@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from waza_engine.results.freshness import agent_differs
 from waza_language_server.project.changed_inputs import FilesToday
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.asking_again import ask_for_lenses
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import RunOrigin, RunResult
+    from waza_engine.results.reading.scores import RunResult
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
@@ -43,7 +44,7 @@ class AffectedTasks:
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
-        self._answers = EngineAnswers[Path, tuple[int, int]](ls, "What has changed in", self._draw)
+        self._answers = EngineAnswers[Path, tuple[int, int]](ls, "The changes in", self._draw)
 
     def of(self, suite: Path, recorded: RunResult | None) -> tuple[int, int] | None:
         """Return how many tasks of a suite have changed, of how many, as far as that is known."""
@@ -99,7 +100,9 @@ class AffectedTasks:
         origins = {task.origin for task in recorded.tasks.values() if task.origin is not None}
         today = FilesToday(project.disk, {})
         for origin in origins:
-            if _answers_otherwise(origin, outline.executor, outline.model):
+            if any(
+                agent_differs(origin.executor, origin.model, outline.executor or None, outline.model or "")
+            ):
                 return True
             changes = yield from project.scores.inputs.changed_in_steps(
                 origin, suite, today, _is_no_suite_file
@@ -107,10 +110,6 @@ class AffectedTasks:
             if changes:
                 return True
         return False
-
-
-def _answers_otherwise(origin: RunOrigin, executor: str | None, model: str | None) -> bool:
-    return (bool(executor) and origin.executor != executor) or origin.model != (model or "")
 
 
 def _is_no_suite_file(_path: Path) -> bool:
