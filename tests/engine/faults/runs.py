@@ -72,12 +72,3 @@ def marked_processes(mark: str) -> list[psutil.Process]:
         and process.pid != os.getpid()
         and process.info["status"] != psutil.STATUS_ZOMBIE
     ]
-
-
-def tree(directory: Path) -> dict[str, bytes | str]:
-    """Return what is below a directory: files with their content, links with their target."""
-    return {
-        str(path.relative_to(directory)): str(path.readlink()) if path.is_symlink() else path.read_bytes()
-        for path in sorted(directory.rglob("*"))
-        if path.is_symlink() or path.is_file()
-    }
