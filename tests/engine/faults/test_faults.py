@@ -67,17 +67,14 @@ def test_a_hanging_script_costs_its_time_limit(tmp_path: Path, temporary: Path) 
 
 
 @posix
-@pytest.mark.parametrize("own_session", [False, True], ids=["in its group", "in a session of its own"])
-def test_children_that_a_script_leaves_behind_are_ended(
-    tmp_path: Path, temporary: Path, own_session: bool
-) -> None:
-    mark = f"left-behind-{os.getpid()}-{own_session}"
+def test_children_that_a_script_leaves_behind_are_ended(tmp_path: Path, temporary: Path) -> None:
+    mark = f"left-behind-{os.getpid()}"
     child = f"import time; time.sleep(600)  # {mark}"
     code = (
         "import subprocess, sys\n"
         "quiet = dict.fromkeys(('stdin', 'stdout', 'stderr'), subprocess.DEVNULL)\n"
         f"command = [sys.executable, '-c', {child!r}]\n"
-        f"for _ in range(3): subprocess.Popen(command, start_new_session={own_session}, **quiet)\n"
+        "for _ in range(3): subprocess.Popen(command, start_new_session=True, **quiet)\n"
         "print('done')\n"
     )
     found = run_with(tmp_path / "suite", python_grader(code), temporary)
@@ -85,27 +82,6 @@ def test_children_that_a_script_leaves_behind_are_ended(
     assert found.exit_code == 0
     assert staying(marked_processes(mark)) == []
     assert found.seconds < 15 + ON_A_BUSY_MACHINE
-
-
-@posix
-def test_a_child_that_keeps_the_output_open_is_not_waited_for(tmp_path: Path, temporary: Path) -> None:
-    mark = f"keeps-open-{os.getpid()}"
-    child = f"import time; time.sleep(600)  # {mark}"
-    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}]); print('done')"
-    found = run_with(tmp_path / "suite", python_grader(code), temporary)
-    assert found.verdict("a", "faulty")["passed"] is True
-    assert staying(marked_processes(mark)) == []
-    assert found.seconds < 15 + ON_A_BUSY_MACHINE
-
-
-@posix
-def test_a_gigabyte_of_output_is_read_and_dropped(tmp_path: Path, temporary: Path) -> None:
-    code = "import os\nfor _ in range(1024): os.write(1, b'x' * 2**20)"
-    found = run_with(tmp_path / "suite", python_grader(code, 60), temporary)
-    assert found.verdict("a", "faulty")["passed"] is True
-    assert found.exit_code == 0
-    assert found.peak_bytes < 400 * MEGABYTE
-    assert len(json.dumps(found.document)) < 8 * MEGABYTE
 
 
 def test_output_that_is_no_text_is_a_verdict_and_the_file_stays_readable(
