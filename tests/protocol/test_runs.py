@@ -109,9 +109,12 @@ async def test_a_dying_engine_ends_its_runs_with_its_last_words(runs: Runs) -> N
     assert outcome.message == "The engine stopped unexpectedly (exit code 3): MemoryError: out of memory."
 
 
-async def test_an_engine_that_dies_with_its_answer_ends_its_run(runs: Runs) -> None:
-    running = asyncio.create_task(runs.run(suite("dies"), ignore))
-    await until(engines)
+async def test_an_engine_that_dies_with_its_answer_ends_its_run(runs: Runs, tmp_path: Path) -> None:
+    folder = tmp_path / "dies_when_told"
+    folder.mkdir()
+    running = asyncio.create_task(runs.run(RunnableId(folder / "eval.yaml", None, None), ignore))
+    await until((folder / "asked").exists)
+    (folder / "told").touch()
     # The loop is busy until the engine is gone, and learns of the answer and of the end at once.
     while engines():
         time.sleep(0.01)  # noqa: ASYNC251
