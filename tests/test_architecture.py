@@ -61,9 +61,8 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.results.places",
     "waza_engine.results.reading.journals",
     "waza_engine.results.reading.newest_scores",
-    "waza_engine.results.reading.overlay",
     "waza_engine.results.reading.suite_conclusion",
-    "waza_engine.scoring.prices",
+    "waza_engine.scoring.cost",
 }
 ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
 
@@ -725,11 +724,10 @@ LISTS_OR_MAKES = {
     "waza_engine/mcp/mocks.py": "a folder that was found inside, and a temporary one",
     "waza_engine/processes/supervisor.py": "the kernel's table of processes",
     "waza_engine/results/reading/history.py": "results whose folder was found inside",
-    "waza_engine/results/reading/missing.py": "results whose folder was found inside",
+    "waza_engine/results/reading/recordings.py": "results whose folder was found inside",
     "waza_engine/results/reading/newest_scores.py": "what is listed is asked of the boundary",
     "waza_engine/results/reading/owners.py": "the folder of a suite itself",
     "waza_engine/results/writing/store.py": "a named copy, results found inside, workspaces of the engine",
-    "waza_engine/runs/agent/changed_files.py": "the workspace",
     "waza_engine/runs/agent/command_mocks.py": "a temporary folder of the run",
     "waza_engine/runs/agent/skills.py": "a folder of skills that was found inside",
     "waza_engine/runs/agent/workspace.py": "the workspace, and fixtures without their links",

@@ -36,9 +36,8 @@ from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.events.session_log import SessionListener, SessionLog
 from waza_engine.runs.events.stream import EventStream, Progress, RunEvent
-from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
-from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
+from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation, all_at_once
 from waza_engine.runs.loading.commit import commit_of
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache

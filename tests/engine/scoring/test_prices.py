@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from waza_engine.scoring.cost import cost_of, has_price
-from waza_engine.scoring.prices import listed_models, prices_of
+from waza_engine.scoring.cost import cost_of, has_price, listed_models, prices_of
 from waza_engine.vocabulary import Usage
 
 

@@ -20,7 +20,7 @@ from waza_engine.results.reports.words import mistake_words
 from waza_engine.results.trigger_conclusion import trigger_verdict
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.events.stream import EventStream
-from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import run_hooks

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, judged_status
-from waza_engine.runs.events.failures import failures_of, shown
-from waza_engine.runs.events.stream import EventKind
-from waza_engine.runs.limits.bounded import CancelledRunError, start_call
+from waza_engine.runs.events.stream import EventKind, failures_of, shown
+from waza_engine.runs.limits.cancellation import CancelledRunError, start_call
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import HookError, run_hooks
 from waza_engine.runs.trials.attempts import InterruptedTrialError

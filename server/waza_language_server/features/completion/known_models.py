@@ -9,7 +9,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.features.hover.model_prices import price_in_words
 
 if TYPE_CHECKING:
-    from waza_engine.scoring.prices import ModelPrice
+    from waza_engine.scoring.cost import ModelPrice
     from waza_language_server.project.nearby import Nearby
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from waza_engine.markdown import code
 
 if TYPE_CHECKING:
-    from waza_engine.scoring.prices import ModelPrice
+    from waza_engine.scoring.cost import ModelPrice
 
 STILL_ASKING = "The price of the model is being looked up."
 
