@@ -88,7 +88,7 @@ def _tell_differences(printer: Printer, found: dict[str, Any]) -> None:
     for each in found["differences"]:
         printer.line(f"{each['what']}: {_words(each['old'])} → {_words(each['new'])}")
     if found["files"] is None:
-        printer.line(("Which files differed is not known: a run kept no record of them.", "dim"))
+        printer.line(("The files cannot be compared: a run kept no record of them.", "dim"))
     for file in found["files"] or ():
         printer.line((file["path"], "bold"), f" {file['change']}")
         for line in file["lines"]:

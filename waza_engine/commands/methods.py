@@ -9,13 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from pylsp_jsonrpc.exceptions import JsonRpcException
-
 from waza_engine.commands import making, reading, review_methods
 from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
     Params,
     given_list,
     given_one,
@@ -30,6 +26,7 @@ from waza_engine.commands.parameters import (
 from waza_engine.commands.reading import eval_path, loaded
 from waza_engine.commands.records import RUN_FIRST, record_of
 from waza_engine.commands.regraded import answer, graded
+from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
@@ -160,8 +157,8 @@ class Methods:
 
         def work() -> None:
             try:
-                self.answered(self.table["eval.run"](params)())
-            except JsonRpcException as error:
+                self.answered({"result": self.table["eval.run"](params)()})
+            except RpcError as error:
                 log.warning("a run that nobody waits for cannot start: %s", error)
 
         threading.Thread(target=work, daemon=True).start()
@@ -289,10 +286,7 @@ def _loading(method: Callable[[Params], Answer]) -> Callable[[Params], Answer]:
 
 
 def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[], Answer]]:
-    """Return the handler that runs a method in a thread and turns every failure into a clear error.
-
-    The result is wrapped, because the endpoint treats a result with a key ``error`` as a failure.
-    """
+    """Return the handler that runs a method in a thread and turns every failure into a clear error."""
 
     def handler(params: Any) -> Callable[[], Answer]:
         def work() -> Answer:
@@ -303,8 +297,8 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
             if why := why_unusable(named, contents=("overlays",)):
                 raise refused(why, INVALID_PARAMS)
             try:
-                return {"result": method(named)}
-            except JsonRpcException:
+                return method(named)
+            except RpcError:
                 raise
             except Exception as error:
                 raise refused(f"{type(error).__name__}: {error}", INTERNAL_ERROR) from error

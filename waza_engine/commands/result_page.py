@@ -42,7 +42,7 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
     record = recording.path
     run = run_of(with_attachments(recording.document, record))
     found = conclude(run)
-    page = result_page(run.header, found, _prompts(suite or path), task, goes_on=recording.goes_on)
+    page = result_page(run.header, found, prompts_of(suite or path), task, goes_on=recording.goes_on)
     kept = [place for place in _workspaces(run) if task in (None, place["task"])]
     with_answer = {each.id for each in run.tasks if any(trial.output for trial in each.trials)}
     tasks = [
@@ -109,7 +109,7 @@ def _older(path: Path, eval_file: str, task: str) -> Recording:
     raise RecordingError(no_results_words(f"The task `{task}` of {path}", path.parent, RUN_FIRST))
 
 
-def _prompts(path: Path) -> dict[str, str]:
+def prompts_of(path: Path) -> dict[str, str]:
     """Return the prompts of a suite as they are now; none of a suite that cannot be read."""
     if path.suffix == ".json":
         return {}

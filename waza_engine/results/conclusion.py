@@ -316,7 +316,7 @@ def chosen_parts(run: RunOutcome) -> Iterator[str]:
     commit = run.header.settings.get("changed_since")
     affected = run.header.settings.get("affected")
     if run.header.settings.get("prompts"):
-        yield "only the trigger prompts that were asked for were tried: no verdict of all of them"
+        yield "only some trigger prompts were selected: no verdict of all of them"
     if commit and isinstance(affected, Mapping):
         found = cast("Mapping[str, Any]", affected)
         counts = f"{found.get('tasks')} of {counted(int(found.get('of') or 0), 'task')}"

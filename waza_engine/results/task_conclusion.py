@@ -309,12 +309,9 @@ def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
 def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
     """Return a grader's conclusion over some trials; there is at least one."""
     said = [_said(verdict) for verdict in verdicts]
-    worst: GraderVerdict = "passed"
-    for verdict in ("failed", "errored", "pending"):
-        if verdict in said:
-            worst = verdict
-            break
-    telling = next((found for found, of in zip(verdicts, said, strict=True) if of == worst), verdicts[-1])
+    # Nearly all are one verdict that passed: a record has up to hundreds of thousands of them.
+    worst: GraderVerdict = said[0] if len(said) == 1 else _worst_of(said)
+    telling = verdicts[-1] if worst == "passed" else verdicts[said.index(worst)]
     advises = worst in ("failed", "errored") and not any(verdict.required for verdict in verdicts)
     return GraderConclusion(
         name=name,
@@ -323,8 +320,13 @@ def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusi
         score=mean([verdict.score for verdict in verdicts if verdict.status != "pending"]),
         passed_trials=said.count("passed"),
         trials=len(verdicts),
-        feedback=(verdicts[-1] if worst == "passed" else telling).feedback,
+        feedback=telling.feedback,
     )
+
+
+def _worst_of(said: Sequence[GraderVerdict]) -> GraderVerdict:
+    worse: tuple[GraderVerdict, ...] = ("failed", "errored", "pending")
+    return next((verdict for verdict in worse if verdict in said), "passed")
 
 
 def _said(verdict: Validation) -> GraderVerdict:
@@ -343,7 +345,7 @@ agent, its provider or a file failed. ``not known``: the record is not conclusiv
 """
 
 _SHOWN = 200
-_EITHER = "It is the answer or this grader."
+_EITHER = "The answer or this grader is wrong."
 _LEAST_TRIALS = 2
 _LEAST_SIBLINGS = 2
 
@@ -383,7 +385,7 @@ def _of_errored(task: TaskConclusion) -> Cause:
         return _of_broken(errored[0], task)
     if task.task.status == "failed" and not task.task.trials and task.error:
         # So a hook is written that failed, as upstream does.
-        return Cause("environment", f"No answer was asked for: {_ended(task.error)}")
+        return Cause("environment", f"The agent was not asked: {_ended(task.error)}")
     return Cause("not known", f"No answer was graded: {_ended(task.error or 'the record says no more')}")
 
 
@@ -425,7 +427,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
     if alone:
         where = f"in each of {counted(len(failed), 'trial')}, where all other graders pass"
         return Cause(
-            "not known", f"Only `{shown_grader(alone)}` fails, {where}: it is the answer or this grader."
+            "not known", f"Only `{shown_grader(alone)}` fails, {where}: the answer or this grader is wrong."
         )
     return Cause("skill", f"The answer was found wrong by {_listed(names)}, and nothing contradicts that.")
 

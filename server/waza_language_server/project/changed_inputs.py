@@ -288,11 +288,11 @@ FILE_REWRITTEN = "{} was changed after it graded"
 RUNS_AGAIN = "it runs again, and this run has not judged it yet"
 RUNS_ELSEWHERE = "it is running elsewhere, in another window or a terminal"
 GRADED_SINCE = "a grader of it was run again since"
-PASSED_OVER = "a later run ended before it came to this task"
+PASSED_OVER = "a later run ended before it reached this task"
 UNREAD = "the record of a later run, {}, cannot be read"
 CUT_SHORT = "a later run was ended before it was done"
 RUN_SINCE = "a part of it was run again since"
-ASKED_SINCE = "a part of it was asked for since, and nothing ran"
+ASKED_SINCE = "a part of it was requested since, and nothing ran"
 _MOST_LISTED = 20
 """Changed files that are named."""
 

@@ -110,7 +110,7 @@ class Catalog:
             name: dict(entries[0].properties[name].shape.schema) for name in names if name != "config"
         }
         properties["type"] = {
-            "description": properties.get("type", {}).get("description", "What the grader checks."),
+            "description": properties.get("type", {}).get("description", "The type of check."),
             "enum": list(self.grader_types),
             "x-waza-kind": "grader.type",
         }

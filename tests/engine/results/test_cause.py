@@ -149,7 +149,7 @@ def test_a_program_that_hangs_has_found_no_answer_wrong(tmp_path: Path) -> None:
     assert kind == "not known"
     assert evidence == (
         "`slow` said nothing of the answer: `python3` did not end by itself and was killed after 1 second. "
-        "It is the answer or this grader."
+        "The answer or this grader is wrong."
     )
 
 

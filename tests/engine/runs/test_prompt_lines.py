@@ -109,7 +109,10 @@ def test_a_range_counts_prompts_not_lines(tmp_path: Path, chosen: str, ids: list
         (line("a") + "\n" + '{"id":"b",}\n', "prompts.jsonl:3: this is not JSON"),
         (line("a") + "[]\n", "prompts.jsonl:2: the line must be a JSON object"),
         (line("a") + line("b") + line("a"), "prompts.jsonl:3: the id `a` is taken by line 1"),
-        (line(input=[]), "prompts.jsonl:1: `input` must be text that is not blank, or a list of such texts"),
+        (
+            line(input=[]),
+            "prompts.jsonl:1: `input` must be a string that is not blank, or a list of such strings",
+        ),
         (line(timeout="5"), "prompts.jsonl:1: `timeout` must be a number"),
         ("", "prompts.jsonl:1: the dataset has no tasks"),
         (b'{"id": "\xff"}', "prompts.jsonl"),
@@ -131,7 +134,7 @@ def test_everything_that_is_wrong_with_a_line_is_told_at_once(tmp_path: Path) ->
     with pytest.raises(SuiteFileError) as caught:
         loaded(tmp_path, '{"id":1,"input":["a",2],"hint":null}\n')
     assert caught.value.message == (
-        "`id` must be text; `input` must be text that is not blank, or a list of such texts; "
+        "`id` must be text; `input` must be a string that is not blank, or a list of such strings; "
         "`hint` must be text"
     )
 

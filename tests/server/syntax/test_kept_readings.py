@@ -1,7 +1,5 @@
 """What was read of broken pieces is kept as long as it is wanted, and takes a bounded room."""
 
-from __future__ import annotations
-
 from waza_language_server.syntax.kept_readings import LONGEST, MOST_CHARACTERS, KeptReadings
 
 

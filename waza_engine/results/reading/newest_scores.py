@@ -98,7 +98,7 @@ def latest_results_in_steps(suite_dir: Path, *, eval_file: str | None = None) ->
         if eval_file is not None and head.is_whole and _judged_all(result):
             break
         if size > MOST_SCORES:
-            log.info("Results older than %s are not read: there are scores enough.", path)
+            log.info("Results older than %s are not read: there are enough scores.", path)
             break
     if not runs:
         return None if unread is None else _nothing_readable(unread, eval_file)

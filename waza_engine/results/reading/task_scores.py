@@ -152,10 +152,10 @@ def grader_result(
         status=_STATUSES.get(found.verdict, "graded"),
         score=found.score,
         passed=found.verdict == "passed",
-        scores=tuple(verdict.score for verdict in said),
-        passes=tuple(verdict.passed for verdict in said),
+        scores=tuple([verdict.score for verdict in said]),
+        passes=tuple([verdict.passed for verdict in said]),
         feedback=found.feedback,
-        checks=tuple(_checks(verdicts)),
+        checks=tuple(_checks(verdicts)) if any(verdict.checks for verdict in verdicts) else (),
         timestamp=timestamp,
         origin=origin,
         reviewed=max(filter(None, map(_reviewed, verdicts)), default=None),
@@ -165,6 +165,8 @@ def grader_result(
 
 def _reviewed(verdict: Validation) -> datetime | None:
     """Return the time of a person's review, None without a review or if its time is unknown."""
+    if not verdict.details:
+        return None
     review = recorded_review(verdict.score, verdict.details, passed=verdict.passed)
     return moment(review.time) if review is not None and review.time else None
 

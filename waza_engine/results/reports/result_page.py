@@ -380,7 +380,7 @@ def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> 
     names = [verdict.name for verdict in (trial.validations or {}).values()]
     kept = [code(shown_grader(name)) for name in names if name not in judged]
     at = local_time(started) or SOME_TIME_AGO
-    words = f"Recorded {at}; its graders are judged as they are written now, no agent was started."
+    words = f"Recorded {at}; its graders are evaluated as they are written now; no agent was started."
     return f"{words} As recorded: {', '.join(kept)}." if kept else words
 
 

@@ -58,7 +58,7 @@ def load_dataset(eval_path: Path, spec: EvalFile, files: SuiteFiles = DISK) -> D
     Raises ``SuiteFileError`` for a file outside the suite's directory, or one that is not a table.
     """
     path = _place(eval_path, spec.tasks_from)
-    warnings = [f"{eval_path}: `tasks` has no effect beside `tasks_from`"] if spec.tasks else []
+    warnings = [f"{eval_path}: `tasks` has no effect next to `tasks_from`"] if spec.tasks else []
     if path.suffix.lower() in SUFFIXES:
         found, complaints = prompt_tasks(path, files)
         prompts = _chosen(found, spec, path, "line", "; write one JSON object a line")
@@ -179,7 +179,7 @@ def _all_findings(error: ValidationError, block: Mapping[str, Any]) -> str:
         key = str(location[0]) if location else ""
         found[key] = sentence(finding, location, as_json=True)
     if "input" in found and "input" in block:
-        found["input"] = "`input` must be text that is not blank, or a list of such texts"
+        found["input"] = "`input` must be a string that is not blank, or a list of such strings"
     return "; ".join(found.values())
 
 

@@ -164,7 +164,7 @@ def _field(text: str) -> Expression:
         for position, name in enumerate(names):
             if not isinstance(value, Mapping):
                 raise ValueFault(
-                    f"`.{name}` is asked of a single value; write `$.{name}` for the outermost one"
+                    f"a single value has no part `.{name}`; write `$.{name}` for the outermost one"
                 )
             if name not in value:
                 raise scope.missing(name, position > 0)

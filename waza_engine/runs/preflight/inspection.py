@@ -134,7 +134,7 @@ def _of_task(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
                 "invalid",
                 place,
                 f"grader `{built.name}`: {notice.rstrip('.')}",
-                "put it right, or leave the grader out",
+                "correct it, or leave the grader out",
                 task_id,
             )
 
@@ -153,7 +153,7 @@ def _judge(suite: Suite, tasks: Sequence[SelectedTask], executor: str) -> Iterat
             "grader.judge",
             "invalid",
             str(suite.path),
-            f"nobody can judge for {listed}: the executor `{executor}` has no model",
+            f"the executor `{executor}` has no model to judge {listed}",
             "name one that has with `--judge-executor`, for example `--judge-executor openai`",
             told=True,
         )

@@ -126,7 +126,7 @@ def _executor(suite: Suite) -> tuple[Executor | None, list[Finding]]:
         return None, [Finding("runtime.executor", "invalid", source, message, remediation)]
     if not made.costs:
         return made, []
-    message = "whether the provider answers, takes the key and has the model is asked by a run alone"
+    message = "only a run checks if the provider answers, accepts the key and has the model"
     return made, [
         Finding(
             "runtime.availability",
@@ -153,8 +153,8 @@ def _capabilities(executor: Executor | None) -> Iterator[dict[str, Any]]:
     agent: State = "verified" if executor is not None and executor.costs else "unsupported"
     judge: State = "verified" if executor is not None and executor.has_model else "unsupported"
     for name, state, meaning in (
-        ("task_execution", works, "The executor can be made; whether it answers is not known."),
-        ("mcp_servers", agent, "The executor hands MCP servers and their mocks to an agent."),
+        ("task_execution", works, "The executor is available; only a run shows if it answers."),
+        ("mcp_servers", agent, "The executor passes MCP servers and their mocks to an agent."),
         ("judging", judge, "The executor has a model that can judge."),
     ):
         yield {"name": name, "state": state, "meaning": meaning}
@@ -195,7 +195,7 @@ def _diagnostic(finding: Finding) -> dict[str, Any]:
     }
 
 
-_COVERED = "Graders that check it exist; whether it is met only a run can say."
+_COVERED = "Graders check it; only a run shows if it is met."
 _UNCOVERED = "No grader checks it."
 _BROKEN = "It names a grader that does not exist."
 
@@ -230,9 +230,7 @@ def planned_requirements(suite: Suite, task: SuiteTask) -> tuple[list[dict[str, 
         )
         if state != "verified":
             names = ", ".join(f"`{name}`" for name in missing)
-            message = (
-                f"names {names}, which no grader is called there" if missing else "is checked by no grader"
-            )
+            message = f"names {names}, but no grader has this name" if missing else "is checked by no grader"
             found.append(
                 Finding(
                     "requirement.check" if missing else "requirement.uncovered",

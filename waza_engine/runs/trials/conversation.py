@@ -355,7 +355,7 @@ class _Ballot:
             AgentTool(
                 REPLY,
                 "Answer the agent as the user.",
-                _text_parameter("answer", "What the user writes."),
+                _text_parameter("answer", "The words of the user."),
                 lambda arguments: self._take("reply", arguments, "answer"),
             ),
             AgentTool(
@@ -366,8 +366,8 @@ class _Ballot:
             ),
             AgentTool(
                 ABSTAIN,
-                "The user cannot answer: what is asked for is not known.",
-                _text_parameter("reason", "What is missing."),
+                "The user cannot answer: the requested information is unknown.",
+                _text_parameter("reason", "The missing information."),
                 lambda arguments: self._take("abstain", arguments, "reason"),
             ),
         )

@@ -61,9 +61,9 @@ def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:
     """Return the finding of an assertion that is a function without a call: it is always true."""
     names = {each.arg for each in parameters(function)}
     message = (
-        "Nobody calls this `lambda`, so it is always true, whatever the agent does; write its result alone."
+        "This `lambda` is never called, so it is always true, whatever the agent does; write only its result."
     )
-    rewrite = Rewrite("Write the result alone", (source.segment(function.body),))
+    rewrite = Rewrite("Write only the result", (source.segment(function.body),))
     return source.finding(
         "assertion-constant", function, message, *([rewrite] if names <= KNOWN_NAMES else ())
     )
@@ -111,7 +111,7 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
         rewrites = tuple(_statements(text, fault, known))
         return Finding("assertion-statement", fault.start, fault.end, message, rewrites)
     reason = f": {fault.reason}" if fault.reason else ""
-    message = f"This is no Python expression{reason}."
+    message = f"This is not a Python expression{reason}."
     rewrites = tuple(_repairs(text, fault, known)) or tuple(written_in_python(text, known))
     return Finding("assertion-syntax", fault.start, fault.end, message, rewrites)
 

@@ -173,7 +173,7 @@ class _View:
             run = put_together(self._run, run, self._parts)
             stale, changes = self._of_stale_parts(run)
             again = next(filter(None, map(self._judging.again, run.tasks.values())), None)
-            words = "Of several runs, the last one recorded" if in_parts(self._run) else "Recorded"
+            words = "Merged from several runs, the last one recorded" if in_parts(self._run) else "Recorded"
             origin = self._origin(self._run, stale, again, words)
         else:
             stale, changes = self._of_stale_whole(run)

@@ -44,7 +44,7 @@ class AffectedTasks:
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
-        self._answers = EngineAnswers[Path, tuple[int, int]](ls, "What has changed in", self._draw)
+        self._answers = EngineAnswers[Path, tuple[int, int]](ls, "The changes in", self._draw)
 
     def of(self, suite: Path, recorded: RunResult | None) -> tuple[int, int] | None:
         """Return how many tasks of a suite have changed, of how many, as far as that is known."""

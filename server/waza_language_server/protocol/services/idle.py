@@ -78,9 +78,7 @@ class IdleWork:
             try:
                 await self._do(name, work())
             except Exception:
-                log.exception(
-                    "What was to be known before it is asked for (%s) could not be found out.", name
-                )
+                log.exception("Reading ahead (%s) failed.", name)
 
     async def _do(self, name: str, steps: Steps[object]) -> None:
         patience = self._patience_seconds
