@@ -14,7 +14,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import Language, Word
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.features.completion.item import Completion, CompletionKind, Place
-from waza_language_server.features.completion.known_models import known_models
+from waza_language_server.features.hover.model_prices import known_models
 from waza_language_server.features.hover.shape_text import value_text
 from waza_language_server.features.surroundings import surroundings
 from waza_language_server.project.claim import SKILL_NAME

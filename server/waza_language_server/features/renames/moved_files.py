@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, matches, split_pattern
 from waza_language_server.features.actions.moving_items import added
-from waza_language_server.features.renames.refusal import RenameError
 from waza_language_server.features.renames.skill_moves import skill_moves
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.naming_places import mentions_in, place_of
 from waza_language_server.project.places import FIXTURES
 from waza_language_server.project.references import Symbol, references
-from waza_language_server.project.rewriting import rewritten
+from waza_language_server.project.rewriting import RenameError, rewritten
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import SuiteSource, document_at, files_of_workspace, read_suites
 from waza_language_server.syntax.edits import insert_entry, insert_item
