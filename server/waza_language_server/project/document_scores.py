@@ -18,20 +18,21 @@ from waza_engine.markdown import code
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
-from waza_language_server.project.changed_inputs import ChangedInput, FilesToday
+from waza_language_server.project.changed_inputs import (
+    FILE_REWRITTEN,
+    JUDGE_REWRITTEN,
+    REWRITTEN,
+    ChangedInput,
+    FilesToday,
+    said_by,
+    why_stale,
+)
 from waza_language_server.project.recorded_runs import RecordedRuns
 from waza_language_server.project.recorded_values import (
     INPUTS,
     Values,
     inputs_around,
     written_in,
-)
-from waza_language_server.project.staleness import (
-    FILE_REWRITTEN,
-    JUDGE_REWRITTEN,
-    REWRITTEN,
-    said_by,
-    why_stale,
 )
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of

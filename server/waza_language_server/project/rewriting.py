@@ -49,3 +49,7 @@ def _tree(place: FilePlace, document: Document | None) -> Steps[Tree]:
         return (yield from parse_in_steps(place.text))
     yield from document.read_in_steps()
     return document.tree
+
+
+class RenameError(ValueError):
+    """The symbol under the cursor cannot get this name; the text says why."""

@@ -18,7 +18,7 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import cell, code, fenced, sentence
 from waza_engine.masking import masked
 from waza_engine.moments import SOME_TIME_AGO, local_time
-from waza_engine.results.conclusion import Conclusion, conclude
+from waza_engine.results.conclusion import Conclusion, TriggerConclusion, conclude, trigger_verdict
 from waza_engine.results.record import FilesChanged, RunHeader, RunOutcome, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, Mark, marked_answer, marks_in, wanted_text
 from waza_engine.results.reports.words import (
@@ -29,7 +29,6 @@ from waza_engine.results.reports.words import (
     verdict_words,
 )
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion, tasks_by_name
-from waza_engine.results.trigger_conclusion import TriggerConclusion, trigger_verdict
 from waza_engine.scoring.cost import tokens_of
 from waza_engine.terminal import visible_lines
 from waza_engine.vocabulary import Check, ToolCall, shown_grader

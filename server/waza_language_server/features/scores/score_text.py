@@ -26,8 +26,8 @@ from waza_language_server.features.scores.words import (
     suite_words,
     told_by,
 )
+from waza_language_server.project.changed_inputs import RUNS_AGAIN, RUNS_ELSEWHERE
 from waza_language_server.project.document_scores import Outcome, Score
-from waza_language_server.project.staleness import RUNS_AGAIN, RUNS_ELSEWHERE
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult
