@@ -309,7 +309,7 @@ def test_only_the_last_ended_runs_are_known(tmp_path: Path, monkeypatch: pytest.
     for _ in range(3):
         answer = served.table["eval.run"]({"path": str(path)})()
         ids.append(answer["run_id"])
-        served.answered(answer)
+        served.answered({"result": answer})
         while events.get(timeout=PATIENCE_SECONDS)["kind"] != "ended":
             pass
     # The run that ended last is forgotten only when the next one has ended.
