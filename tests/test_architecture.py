@@ -35,7 +35,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.markdown",
     "waza_engine.masking",
     "waza_engine.moments",
-    "waza_engine.steps",
+    "waza_engine.checkpoint",
     "waza_engine.terminal",
     "waza_engine.usable_text",
     "waza_engine.vocabulary",

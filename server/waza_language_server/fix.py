@@ -12,10 +12,9 @@ from pathlib import Path
 from waza_engine import files
 from waza_engine.files import FileError
 from waza_engine.frozen import frozen
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import diagnose_with_plug_ins, each_file, open_document, workspace_of
-from waza_language_server.features.actions.code_actions import fixed_in_steps
+from waza_language_server.features.actions.code_actions import fixed
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.suite_files import read_suites
 
@@ -44,18 +43,18 @@ def fix_paths(paths: Sequence[Path], *, write: bool = True) -> Iterator[Fixed]:
     A file that cannot be read as text is skipped, and so is one that changes meanwhile.
     """
     workspace = workspace_of(paths)
-    finished(read_suites(workspace.project))
+    read_suites(workspace.project)
     for file in [file for file, _ in each_file(paths)]:
         document = open_document(workspace.project, file)
         if document is None:
             continue
         _, workspace = diagnose_with_plug_ins(document, workspace)
         around = workspace.with_document(document)
-        fixed = finished(fixed_in_steps(document, around, diagnose(document, around)))
-        if fixed.count or fixed.untried:
-            old, new = document.text, fixed.document.text
-            why = _replace(file, old, new) if fixed.count and write else ""
-            yield Fixed(file, 0 if why else fixed.count, _diff(file, old, new), why, fixed.untried)
+        found = fixed(document, around, diagnose(document, around))
+        if found.count or found.untried:
+            old, new = document.text, found.document.text
+            why = _replace(file, old, new) if found.count and write else ""
+            yield Fixed(file, 0 if why else found.count, _diff(file, old, new), why, found.untried)
 
 
 def _diff(file: Path, old: str, new: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from waza_engine.steps import Steps, in_steps
+from waza_engine.checkpoint import collect
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit
@@ -46,9 +46,9 @@ class Changes:
         """Return the edit at a span of the text after them, else the last one before it, else the first."""
         return self._edits[max(bisect_right(self._starts, span.end) - 1, 0)]
 
-    def places(self, tree: Tree) -> Steps[list[Span]]:
+    def places(self, tree: Tree) -> list[Span]:
         """Return the spans of items or entries, in the text before, that an edit touches."""
-        return sorted({*(yield from in_steps(_place(tree.root, edit.span) for edit in self._edits))})
+        return sorted({*collect(_place(tree.root, edit.span) for edit in self._edits)})
 
 
 def _place(root: Node | None, span: Span) -> Span:

@@ -10,8 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_below
@@ -46,12 +46,12 @@ class Excerpt:
     whole_items: Node
     only_graders: bool
 
-    def covers(self, spans: Sequence[Span]) -> Steps[bool]:
+    def covers(self, spans: Sequence[Span]) -> bool:
         """Return whether problems that were reported at these spans are checked again after the edits."""
         judged: list[Span] = []
         for place in self._judged():
             if place is None:
-                yield
+                checkpoint()
             else:
                 judged.append(place)
         judged.sort()
@@ -90,8 +90,8 @@ class Excerpts:
     _untouched: dict[tuple[Green, int], Green] = field(default_factory=dict[tuple[Green, int], Green])
     """The untouched rest of values that no edit touches, by the value and its place."""
 
-    def of(self, after: Tree, changes: Changes) -> Steps[Excerpt | None]:
-        """Return, with pauses, the parts that the edits affect; None if the trees are not two mappings.
+    def of(self, after: Tree, changes: Changes) -> Excerpt | None:
+        """Return, the parts that the edits affect; None if the trees are not two mappings.
 
         Neither tree may have anchors, and both must have the same faults.
         """
@@ -101,9 +101,9 @@ class Excerpts:
         top = self.catalog.document(self.kind)
         root = _Version(old.green, old.offset), _Version(new.green, new.offset)
         before, cut = _Cutting(changes, self.told, self._untouched).mapping(*root, top)
-        yield
+        checkpoint()
         whole_items = _Cutting(changes, {}, {}, into_items=False).mapping(*root, top)[1]
-        yield
+        checkpoint()
         only_graders = _only_graders(old.green, new.green, top)
         return Excerpt(
             Node(before, old.offset), Node(cut, new.offset), Node(whole_items, new.offset), only_graders

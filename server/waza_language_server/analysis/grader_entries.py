@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any, Generic, TypeVar, overload
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps, in_steps
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_places, grader_type, graders_below, graders_in
 from waza_language_server.schema.shape import Shape
@@ -63,8 +63,8 @@ class GraderEntries(Sequence[Node]):
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def counted(self, ask: Callable[[Node], Value]) -> Steps[Counts[Value]]:
-        """Return how often each result of a function occurs, with pauses.
+    def counted(self, ask: Callable[[Node], Value]) -> Counts[Value]:
+        """Return how often each result of a function occurs.
 
         The function must depend on the entry alone.
         """
@@ -72,10 +72,10 @@ class GraderEntries(Sequence[Node]):
         counts: list[Counts[Value]] = []
         for node, shape, items in self.places:
             if items is None:
-                counts.append(_count([(yield from in_steps(map(ask, graders_below(node, shape))))]))
+                counts.append(_count([collect(map(ask, graders_below(node, shape)))]))
             else:
                 kept = known.get((ask, items)) or known.setdefault((ask, items), KeptItems())
-                said = yield from kept.asked(node, partial(_said, ask, items))
+                said = kept.asked(node, partial(_said, ask, items))
                 counts.append(said.derived(_count, _counted_again))
         said_somewhere = [count for count in counts if count.total]
         if len(said_somewhere) == 1:
@@ -85,36 +85,36 @@ class GraderEntries(Sequence[Node]):
             together.update(count.by_value)
         return Counts(dict(together), together.total())
 
-    def of_types(self, types: Collection[str]) -> Steps[list[Node]]:
-        """Return the entries of some types, with pauses."""
-        if (yield from self._has_none(types)):
+    def of_types(self, types: Collection[str]) -> list[Node]:
+        """Return the entries of some types."""
+        if self._has_none(types):
             return []
         return [entry for entry in self if grader_type(entry) in types]
 
-    def where(self, has: Callable[[Node], bool], types: Collection[str] = ()) -> Steps[list[Node]]:
-        """Return the entries for which ``has`` is true, with pauses; it must depend on the entry alone.
+    def where(self, has: Callable[[Node], bool], types: Collection[str] = ()) -> list[Node]:
+        """Return the entries for which ``has`` is true; it must depend on the entry alone.
 
         If given, ``types`` are the only types for which it can be true: nothing is checked without such
         entries.
         """
-        if types and (yield from self._has_none(types)):
+        if types and self._has_none(types):
             return []
         known = _kept_where.setdefault(self._catalog, {})
         found: list[Node] = []
         for node, shape, items in self.places:
             if items is None:
-                found += filter(has, (yield from in_steps(graders_below(node, shape))))
+                found += filter(has, collect(graders_below(node, shape)))
                 continue
             kept = known.get((has, items)) or known.setdefault((has, items), KeptItems(bool))
-            places = yield from kept.asked(node, partial(_any, has, items))
+            places = kept.asked(node, partial(_any, has, items))
             for index in places.marked:
                 item = node.get(index)
                 found += filter(has, graders_below(item, items)) if item is not None else ()
-                yield
+                checkpoint()
         return found
 
-    def _has_none(self, types: Collection[str]) -> Steps[bool]:
-        written = yield from self.counted(grader_type)
+    def _has_none(self, types: Collection[str]) -> bool:
+        written = self.counted(grader_type)
         return written.by_value.keys().isdisjoint(types)
 
     @cached_property
@@ -136,9 +136,9 @@ class GraderEntries(Sequence[Node]):
         return [] if root is None else list(graders_in(root, self._kind, self._catalog))
 
 
-def holds_others(items: Node) -> Steps[bool]:
+def holds_others(items: Node) -> bool:
     """Return whether any item of a list of graders is not a grader entry."""
-    return bool((yield from _others.asked(items, _is_other)).marked)
+    return bool(_others.asked(items, _is_other).marked)
 
 
 def _is_other(item: Node) -> bool:

@@ -16,8 +16,8 @@ from functools import partial
 from itertools import chain, islice
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
@@ -70,7 +70,7 @@ def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
         kept = known.get(key) or known.setdefault(key, KeptItems(bool))
         fresh: dict[object, list[Problem]] = {}
         look = partial(_looked_at, view, items, fresh)
-        found = yield from kept.of(node, look, (yield from _touched(node, view.tree.guesses)))
+        found = kept.of(node, look, _touched(node, view.tree.guesses))
         for count, index in enumerate(found.marked, 1):
             if not count % NODES_AT_ONCE:
                 yield None
@@ -96,7 +96,7 @@ def _entries_at(items: Node, index: int, shape: Shape) -> Iterator[Node]:
 
 def _looked_at(
     view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node
-) -> Steps[tuple[Problem, ...]]:
+) -> tuple[Problem, ...]:
     """Return the problems of an item of a list for the cache, and add them to ``fresh``."""
     found: list[Problem] = []
     at_once = _STEPS_AT_ONCE if item.green.end - item.green.start < _LONG else 0
@@ -104,18 +104,18 @@ def _looked_at(
         if problem is not None:
             found.append(problem)
         elif number >= at_once:
-            yield
+            checkpoint()
     fresh[item.step] = found
-    return (yield from _all_to_keep(found, item.offset)) if found else ()
+    return _all_to_keep(found, item.offset) if found else ()
 
 
-def _touched(items: Node, spans: Sequence[Span]) -> Steps[list[int]]:
+def _touched(items: Node, spans: Sequence[Span]) -> list[int]:
     """Return the indexes of the items that spans touch."""
     found: set[int] = set()
     last = len(items.green.children) - 1
     for number, span in enumerate(spans, 1):
         if not number % NODES_AT_ONCE:
-            yield
+            checkpoint()
         first = max(0, items.children_before(span.start) - 1)
         found.update(range(first, min(last, items.children_before(span.end + 1)) + 1))
     return sorted(found)
@@ -137,7 +137,7 @@ def grader_problems(view: FileView, entry: Node) -> Found:
         if problem is not None:
             found.append(problem)
     if not refers_elsewhere(entry.green):
-        memory[entry.green] = (yield from _all_to_keep(found, entry.offset)) if found else ()
+        memory[entry.green] = _all_to_keep(found, entry.offset) if found else ()
 
 
 def _memory_at(view: FileView, entry: Node) -> Memory:
@@ -175,14 +175,14 @@ def _rules_about(grader_type: str | None, shape: Shape, catalog: Catalog) -> Seq
     return rules
 
 
-def _all_to_keep(problems: Sequence[Problem], offset: int) -> Steps[tuple[Problem, ...]]:
+def _all_to_keep(problems: Sequence[Problem], offset: int) -> tuple[Problem, ...]:
     """Return problems relative to an offset, with fixes that hold no tree; a grader can have thousands."""
     found: list[Problem] = []
     for number, problem in enumerate(problems, 1):
         fixes = tuple([Fix(fix.title, (), fix.preferred) for fix in problem.fixes])
         found.append(replace(problem, fixes=fixes).shifted(-offset))
         if not number % NODES_AT_ONCE:
-            yield
+            checkpoint()
     return tuple(found)
 
 
@@ -213,20 +213,20 @@ class _Place:
         return self.view == other.view and self.green is other.green and self.offset == other.offset
 
 
-def _made_again(place: _Place, kept: Problem, number: int) -> Steps[Edits]:
+def _made_again(place: _Place, kept: Problem, number: int) -> Edits:
     """Return the edits of a fix; empty if its rule does not find the problem any more."""
     if not (_checked_last and _checked_last[-1].place.is_same(place)):
         found: list[Problem] = []
         for each in chain.from_iterable(_checked(place.view, entry) for entry in place.entries()):
             if each is None:
-                yield
+                checkpoint()
             else:
                 found.append(each)
         _checked_last.append(_Checked(place, {_key(each): each for each in found}))
     again = _checked_last[-1].problems.get(_key(kept, place.offset))
     if again is None or number >= len(again.fixes):
         return ()
-    return (yield from again.fixes[number].edits_in_steps())
+    return again.fixes[number].edits
 
 
 @frozen()

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 NODES_AT_ONCE = 32
-"""Nodes that a rule visits between two pauses: a pause takes as long as a visit."""
+"""Nodes that a rule visits between two checkpoints: a checkpoint takes as long as a visit."""
 Found = Iterator[Problem | None]
-"""The problems that a rule yields, and None wherever a pause is possible."""
+"""The problems that a rule yields, and None where a consumer may have a checkpoint."""
 
 
 @frozen()
@@ -69,16 +69,14 @@ View = TypeVar("View", contravariant=True)
 class Rule(Generic[View]):
     """A row of the table. ``name`` is shown to the user when the rule fails.
 
-    ``reads_comments``: the rule reads text outside of nodes, so its results are never reused. ``find_in``
-    lets a rule of suites check some of the graders; its results for one grader do not depend on the others. A
-    rule of graders may list the grader ``types``, or the kinds of ``values``, that it is about; it is skipped
-    for graders of other types and for those without such a value.
+    ``find_in`` lets a rule of suites check some of the graders; its results for one grader do not depend on
+    the others. A rule of graders may list the grader ``types``, or the kinds of ``values``, that it is about;
+    it is skipped for graders of other types and for those without such a value.
     """
 
     name: str
     find: Callable[[View], Found]
     codes: frozenset[str]
-    reads_comments: bool = False
     find_in: Callable[[View, Iterable[Node]], Found] | None = None
     types: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()

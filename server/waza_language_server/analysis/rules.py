@@ -104,13 +104,12 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
 )
 """Rules about a file that check one value at a time, and its parents.
 
-They ignore the entries of the file's lists of graders: they do not run again as long as they found nothing
-and everything else is unchanged (``outside_graders.py``).
+They ignore the entries of the file's lists of graders.
 """
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (
-    Rule("modeline", wrong_schema, _words("wrong-schema"), reads_comments=True),
-    Rule("suppressions", unknown_codes, _words("unknown-code"), reads_comments=True),
+    Rule("modeline", wrong_schema, _words("wrong-schema")),
+    Rule("suppressions", unknown_codes, _words("unknown-code")),
     Rule("files of tasks", input_files, _words("outside-workspace")),
     Rule("turns", turns, _words("duplicate-turn turn-never-comes")),
     Rule("commands of hooks", hook_commands, _words("unlikely-value")),

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import may_be_file
@@ -30,7 +31,6 @@ from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.suite_files import SuiteSource
     from waza_language_server.schema.catalog import Catalog
@@ -103,7 +103,7 @@ class Mention:
 
 
 def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
-    """Yield the names in a file, anchors left out, and None wherever a pause is welcome."""
+    """Yield the names in a file, anchors left out, and None where nothing was found."""
     if file.kind == "skill":
         # The tree of one that is open has the front matter alone.
         yield from _in_skill(file.document.text if file.document is not None else tree.text)
@@ -132,7 +132,7 @@ def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mentio
 
 
 def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
-    """Yield the mentions of files and skills alone, and None wherever a pause is welcome.
+    """Yield the mentions of files and skills alone, and None where nothing was found.
 
     Those in a grader are kept as long as it is not touched.
     """
@@ -147,17 +147,17 @@ def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Men
         if (items := shape.items) is not None and is_grader_list(node, shape):
             known = kept.get(items) or kept.setdefault(items, KeptItems(bool))
             look = partial(_kept_of_item, tree.text, items, catalog)
-            found = yield from known.of(node, look)
+            found = known.of(node, look)
             for index in found.marked:
                 item = node.get(index)
                 yield from (each.shifted(item.offset) for each in found.values[index] if item is not None)
 
 
-def _kept_of_item(text: str, shape: Shape, catalog: Catalog, item: Node) -> Steps[tuple[Mention, ...]]:
+def _kept_of_item(text: str, shape: Shape, catalog: Catalog, item: Node) -> tuple[Mention, ...]:
     found: list[Mention] = []
     for mention in _files_in(text, item, shape, catalog):
         if mention is None:
-            yield
+            checkpoint()
         else:
             found.append(mention.shifted(-item.offset))
     return tuple(found)
@@ -177,7 +177,7 @@ def _of_file(text: str, node: Node, shape: Shape) -> Mention | None:
 
 
 def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention | None]:
-    """Yield the mentions of a grader, task or skill of one name, and None wherever a pause is welcome.
+    """Yield the mentions of a grader, task or skill of one name, and None where nothing was found.
 
     If the name can only be written literally, only the places where it occurs are searched.
     """

@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, word
 from waza_language_server.syntax.kept_items import Exchanged, KeptItems, items_where
 from waza_language_server.syntax.merges import value_at
@@ -133,7 +133,7 @@ _said: Mapping[GraderPlace, KeptItems[tuple[_Said, ...]]] = {
 _said_inline: KeptItems[_SaidInline | None] = KeptItems()
 """The same for the items of ``tasks``."""
 
-_PATTERNS_PER_PAUSE = 64
+_PATTERNS_PER_CHECKPOINT = 64
 _MOST_TAGS = 2_000
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 _KEYS_OF_TOOLS = frozenset((*_TOOL_LISTS, "expect"))
@@ -141,21 +141,16 @@ _KEYS_OF_TOOLS = frozenset((*_TOOL_LISTS, "expect"))
 
 def outline(tree: Tree) -> Outline:
     """Return the outline of an eval or task file."""
-    return finished(outline_in_steps(tree))
-
-
-def outline_in_steps(tree: Tree) -> Steps[Outline]:
-    """Do the same with a pause after every grader."""
     root = tree.root
     if root is None or root.kind != "mapping":
         return Outline(complete=not tree.errors)
     entries = SuiteFile(tree)
     said: list[_SaidTogether] = []
     for place, graders in entries.own_lists():
-        said.append((yield from _said_by_list(place, graders, entries)))
-    inline = yield from _inline_tasks(root, entries)
+        said.append(_said_by_list(place, graders, entries))
+    inline = _inline_tasks(root, entries)
     said.append(inline.said)
-    patterns = yield from _patterns(root)
+    patterns = _patterns(root)
     return Outline(
         id=word(root.get("id")),
         name=word(root.get("name")),
@@ -189,15 +184,9 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
 
 def outline_of(document: Document) -> Outline:
     """Return the outline of an open document, computed once for each version."""
-    return finished(outline_of_in_steps(document))
-
-
-def outline_of_in_steps(document: Document) -> Steps[Outline]:
-    """Do the same with many pauses, in which the document is read if it was not yet."""
     known = _outlines.get(document)
     if known is None:
-        yield from document.read_in_steps()
-        known = _outlines[document] = yield from outline_in_steps(document.tree)
+        known = _outlines[document] = outline(document.tree)
     return known
 
 
@@ -234,23 +223,23 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
             yield from _scalars(tasks.get("task_files"))
         elif tasks.kind == "scalar" and tasks.value:
             yield tasks
-        for item in (item.target for item in finished(items_where(tasks, _is_pattern))):
+        for item in (item.target for item in items_where(tasks, _is_pattern)):
             if item.kind == "scalar" and item.value:
                 yield item
             elif item.written("task_files") is not None:
                 yield from _scalars(item.get("task_files"))
 
 
-def _patterns(root: Node) -> Steps[tuple[str, ...]]:
+def _patterns(root: Node) -> tuple[str, ...]:
     for key in ("tasks", "task_patterns"):
         if (tasks := root.get(key)) is not None:
             # The same check as in ``pattern_nodes``, which would not pause within thousands of items.
-            yield from items_where(tasks.target, _is_pattern)
+            items_where(tasks.target, _is_pattern)
     found: list[str] = []
     for number, node in enumerate(pattern_nodes(root), 1):
         found.append(pattern_of(node))
-        if not number % _PATTERNS_PER_PAUSE:
-            yield
+        if not number % _PATTERNS_PER_CHECKPOINT:
+            checkpoint()
     return tuple(found)
 
 
@@ -270,14 +259,14 @@ def _mappings(node: Node | None) -> Iterator[Node]:
             yield item.target
 
 
-def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Steps[_SaidTogether]:
+def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> _SaidTogether:
     if items.kind != "sequence":
         return _together(())
 
     def said_by(item: Node) -> tuple[_Said, ...]:
         return tuple(map(_said_by, entries.graders_at(item, place)))
 
-    kept = yield from _said[place].asked(items, said_by)
+    kept = _said[place].asked(items, said_by)
     return kept.derived(_all_together, _together_again)
 
 
@@ -315,17 +304,17 @@ def _said_by(grader: GraderEntry) -> _Said:
     return _Said(outlined, () if model is None else (model,), tuple(_tools_in(config)))
 
 
-def _inline_tasks(root: Node, entries: SuiteFile) -> Steps[_Tasks]:
-    """Return the outline of the inline tasks; with pauses, except for those that an edit has not changed."""
+def _inline_tasks(root: Node, entries: SuiteFile) -> _Tasks:
+    """Return the outline of the inline tasks, except for those that an edit has not changed."""
     written = root.get("tasks")
     listed = written.target if written is not None else None
     if listed is not None and listed.kind == "sequence":
-        kept = yield from _said_inline.asked(listed, lambda item: _said_at(item, entries))
+        kept = _said_inline.asked(listed, lambda item: _said_at(item, entries))
         known = kept.derived(_of_all_tasks)
         if known is not None:
             return known
-    tasks = yield from in_steps(entries.tasks())
-    said = yield from in_steps(tuple(map(_said_by, entries.graders_of(task))) for task in tasks)
+    tasks = collect(entries.tasks())
+    said = collect(tuple(map(_said_by, entries.graders_of(task))) for task in tasks)
     return _Tasks(tuple(task.id for task in tasks), _together(tuple(chain.from_iterable(said))))
 
 

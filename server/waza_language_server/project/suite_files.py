@@ -1,6 +1,6 @@
 """The files that suites consist of: eval files, their tasks, trigger tests, settings, skills.
 
-Enumerated with pauses, for a workspace may hold thousands of them. Nothing is read but what says which task
+Enumerated, for a workspace may hold thousands of them. Nothing is read but what says which task
 files there are.
 """
 
@@ -17,7 +17,6 @@ from waza_language_server.project.suites import folders_below
 from waza_language_server.project.uris import path_of, uri_of
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document, DocumentKind
     from waza_language_server.project.index import Project
     from waza_language_server.project.skill_file import SkillFile
@@ -74,13 +73,13 @@ def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
         yield SuiteSource.at(project, path, "task")
 
 
-def read_suites(project: Project) -> Steps[None]:
+def read_suites(project: Project) -> None:
     """Read the eval files in the open folders, unless cached, to learn which tasks belong to which suite."""
     moment = project.far.moment
     if project.far.is_known:
         return
     for folder in folders_of_workspace(project, None):
-        yield from project.read_folder_in_steps(folder)
+        project.read_folder(folder)
         for suite in project.suites_in(folder):
             project.far.note(suite)
     project.far.all_noted(moment)
@@ -110,7 +109,7 @@ def files_of_workspace(
     """
     seen: set[Path] = set()
     for folder in folders_of_workspace(project, near):
-        yield from project.read_folder_in_steps(folder)
+        project.read_folder(folder)
         for file in _in_folder(project, folder):
             if file.path is not None and file.path not in seen:
                 seen.add(file.path)

@@ -15,11 +15,10 @@ from dataclasses import field
 from typing import Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.items import greens_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.chunks import Chunks
 
@@ -83,44 +82,44 @@ class KeptItems(Generic[Value]):
         self._last: deque[ref[_List]] = deque(maxlen=_LISTS_COMPARED)
 
     def of(
-        self, items: Node, make: Callable[[Node], Steps[Value]], doubtful: Collection[int] = ()
-    ) -> Steps[ItemValues[Value]]:
-        """Return the result of ``make`` for each item of a sequence, with a pause between computed ones.
+        self, items: Node, make: Callable[[Node], Value], doubtful: Collection[int] = ()
+    ) -> ItemValues[Value]:
+        """Return the result of ``make`` for each item of a sequence.
 
         A value may depend only on the green node of its item. For an item with an alias, or at a ``doubtful``
         index, it is computed again each time.
         """
 
-        def make_all(places: Iterable[int], fresh: dict[int, Value]) -> Steps[None]:
+        def make_all(places: Iterable[int], fresh: dict[int, Value]) -> None:
             for stretch in _stretches(places):
                 for index, item in enumerate(items.items_between(stretch.start, stretch.stop), stretch.start):
                     if fresh:
-                        yield
-                    fresh[index] = yield from make(item)
+                        checkpoint()
+                    fresh[index] = make(item)
 
-        return (yield from self._known_or(make_all, items, doubtful))
+        return self._known_or(make_all, items, doubtful)
 
-    def asked(self, items: Node, ask: Callable[[Node], Value]) -> Steps[ItemValues[Value]]:
-        """Do the same with a function that does not pause itself, and with fewer pauses."""
+    def asked(self, items: Node, ask: Callable[[Node], Value]) -> ItemValues[Value]:
+        """Do the same with a function that has no checkpoints, and with fewer of them."""
 
-        def ask_all(places: Iterable[int], fresh: dict[int, Value]) -> Steps[None]:
+        def ask_all(places: Iterable[int], fresh: dict[int, Value]) -> None:
             for stretch in _stretches(places):
                 for index, item in enumerate(items.items_between(stretch.start, stretch.stop), stretch.start):
                     fresh[index] = ask(item)
-                yield
+                checkpoint()
 
-        return (yield from self._known_or(ask_all, items, ()))
+        return self._known_or(ask_all, items, ())
 
     def _known_or(
         self,
-        look_at: Callable[[Iterable[int], dict[int, Value]], Steps[None]],
+        look_at: Callable[[Iterable[int], dict[int, Value]], None],
         items: Node,
         doubtful: Collection[int],
-    ) -> Steps[ItemValues[Value]]:
+    ) -> ItemValues[Value]:
         """Return the values; ``look_at`` adds those at some indexes that are not cached."""
         listed = _lists.get(items.green)
         if listed is None:
-            listed = yield from _listed_in_steps(items.green)
+            listed = _listed(items.green)
         known: ItemValues[Value] | None = listed.values.get(self)
         if known is not None and not known.uncertain and not doubtful:
             return known
@@ -133,7 +132,7 @@ class KeptItems(Generic[Value]):
         else:
             uncertain, again = (), set[int]()
         fresh: dict[int, Value] = {}
-        yield from look_at(sorted({*range(head, stop), *again}) if again else range(head, stop), fresh)
+        look_at(sorted({*range(head, stop), *again}) if again else range(head, stop), fresh)
         found = self._spliced(before, listed.greens, (head, stop, old_stop), fresh, uncertain)
         if known is None:
             self._last.appendleft(listed.reference)
@@ -178,13 +177,13 @@ class KeptItems(Generic[Value]):
         return None
 
 
-def items_where(items: Node, has: Callable[[Node], bool]) -> Steps[Iterator[Node]]:
-    """Return the items for which ``has`` is true, with pauses; it must depend on the item alone."""
+def items_where(items: Node, has: Callable[[Node], bool]) -> Iterator[Node]:
+    """Return the items for which ``has`` is true; it must depend on the item alone."""
     kept = _where.get(has) or _where.setdefault(has, KeptItems(bool))
     listed = items.target
     if listed.green.kind != "sequence":
         return iter(())
-    found = yield from kept.asked(listed, has)
+    found = kept.asked(listed, has)
     return (item for index in found.marked if (item := listed.get(index)) is not None)
 
 
@@ -227,8 +226,8 @@ _lists: WeakKeyDictionary[Green, _List] = WeakKeyDictionary()
 _last: deque[ref[_List]] = deque(maxlen=_LISTS_COMPARED)
 
 
-def _listed_in_steps(items: Green) -> Steps[_List]:
-    greens = greens_of(items.children)
+def _listed(items: Green) -> _List:
+    greens = Chunks([child.green for child in items.children])
     living = (one() for one in _last)
     before = next((one for one in living if one is not None and _alike(one.greens, greens)), None)
     old, aliased_then = (Chunks[Green](), ()) if before is None else (before.greens, before.aliased)
@@ -239,7 +238,7 @@ def _listed_in_steps(items: Green) -> Steps[_List]:
         if refers_elsewhere(greens[index]):
             aliased.append(index)
         if not index % _ASKED_AT_ONCE:
-            yield
+            checkpoint()
     listed = _lists[items] = _List(greens, tuple(sorted(aliased)))
     _last.appendleft(listed.reference)
     return listed

@@ -14,7 +14,6 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.syntax.aliases import anchored_by, plain_value
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, position_of
-from waza_language_server.syntax.items import pairs_between
 from waza_language_server.text.span import Span
 
 
@@ -112,10 +111,9 @@ class Node:
         items = self.target
         if items.green.kind != "sequence":
             return []
-        pairs = pairs_between(items.green.children, start, stop)
         return [
-            Node(green, items.offset + offset, items, index)
-            for index, (green, offset) in enumerate(pairs, start)
+            Node(child.green, items.offset + child.offset, items, index)
+            for index, child in enumerate(items.green.children[start:stop], start)
         ]
 
     def entry(self, key: str) -> Entry | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 
 from tests.server.project.files import opened, put, workspace_with
 from tests.shared_corpus import SUITES, suite_files
-from waza_engine.steps import Steps, finished
 from waza_language_server.analysis import grader_problems
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import Found, diagnose, hides
@@ -39,8 +38,7 @@ LONGEST = 6_000
 class TrialsOfEverything(Trials):
     """Judges the whole document for each fix."""
 
-    def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Steps[Excerpt | None]:
-        yield
+    def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Excerpt | None:
         return None
 
 
@@ -84,7 +82,7 @@ def test_the_verdict_is_that_of_the_whole_document(path: Path) -> None:
     for problem in problems[:20]:
         for fix in problem.fixes:
             tried = [(problem, fix)]
-            assert finished(quick.repairs(tried)) == finished(thorough.repairs(tried)), (problem, fix.title)
+            assert quick.repairs(tried) == thorough.repairs(tried), (problem, fix.title)
 
 
 @pytest.mark.parametrize(
@@ -102,10 +100,10 @@ def test_what_nobody_wants_to_see_keeps_no_fix_back(head: str, comment: str) -> 
     text_for_list = next(problem for problem in problems if problem.code == "wrong-type" and problem.fixes)
     for trials in (Trials, TrialsOfEverything):
         tried = trials(document, workspace, problems)
-        assert finished(tried.repairs([(text_for_list, text_for_list.fixes[0])])), trials
-        assert finished(tried.bring_nothing(text_for_list.fixes[0].edits)), trials
+        assert tried.repairs([(text_for_list, text_for_list.fixes[0])]), trials
+        assert tried.bring_nothing(text_for_list.fixes[0].edits), trials
         again = [Edit(Span(len(text), len(text)), "- type: nonsense\n")]
-        assert not finished(tried.bring_nothing(again)), trials
+        assert not tried.bring_nothing(again), trials
 
 
 def test_a_path_that_leads_nowhere_is_no_repair_of_a_grader_without_one(tmp_path: Path) -> None:
@@ -116,7 +114,7 @@ def test_a_path_that_leads_nowhere_is_no_repair_of_a_grader_without_one(tmp_path
     missing = next(problem for problem in problems if problem.code == "missing-key" and problem.fixes)
     for trials in (Trials, TrialsOfEverything):
         tried = trials(document, workspace, problems)
-        assert not finished(tried.repairs([(missing, missing.fixes[0])], may_reveal=True)), trials
+        assert not tried.repairs([(missing, missing.fixes[0])], may_reveal=True), trials
 
 
 def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +134,7 @@ def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.Monkey
     trials = Trials(document, workspace_with(), problems)
     tried = [(problem, fix) for problem in problems for fix in problem.fixes]
     assert len(tried) == 200
-    assert all(finished(trials.repairs([each])) for each in tried)
+    assert all(trials.repairs([each]) for each in tried)
     assert len(judged) == 200
 
 
@@ -161,7 +159,7 @@ def test_the_disk_is_asked_for_the_files_of_the_touched_grader_alone(
     monkeypatch.setattr(named_files, "found_at", counted)
     trials = Trials(document, workspace, problems)
     tried = [(problem, problem.fixes[0]) for problem in problems if problem.code == "unknown-key"]
-    assert all(finished(trials.repairs([each])) for each in tried)
+    assert all(trials.repairs([each]) for each in tried)
     assert asked == [f"check{at}.py" for at in range(50)]
 
 
@@ -183,7 +181,7 @@ def test_what_other_files_say_of_a_touched_grader_is_known(tmp_path: Path, added
     problems = diagnose(document, workspace)
     for trials in (Trials, TrialsOfEverything):
         tried = trials(document, workspace, problems)
-        assert not finished(tried.bring_nothing([Edit(Span(start, end), added)])), trials
+        assert not tried.bring_nothing([Edit(Span(start, end), added)]), trials
 
 
 EVAL = "name: s\nskill: s\nversion: '1'\nconfig: {executor: mock, trials_per_task: 1, timeout_seconds: 9}\n"
@@ -213,7 +211,7 @@ def test_the_verdict_on_a_long_document_is_that_of_the_whole(text: str) -> None:
     tried = [(problem, fix) for problem in problems[:3] + problems[-3:] for fix in problem.fixes]
     assert tried
     for each in tried:
-        assert finished(quick.repairs([each])) == finished(thorough.repairs([each])), each
+        assert quick.repairs([each]) == thorough.repairs([each]), each
 
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
@@ -223,7 +221,7 @@ def test_what_a_fix_leaves_alone_is_not_explained_again(monkeypatch: pytest.Monk
     explained: list[str] = []
     explain = schema_errors._explain  # pyright: ignore[reportPrivateUsage]
 
-    def counted(*given: Any) -> Iterator[None]:
+    def counted(*given: Any) -> None:
         explained.append("")
         return explain(*given)
 
@@ -237,7 +235,7 @@ def test_what_a_fix_leaves_alone_is_not_explained_again(monkeypatch: pytest.Monk
     monkeypatch.setattr(schema_errors, "unknown_key", told)
     trials = Trials(document, workspace, problems)
     problem = next(problem for problem in reversed(problems) if problem.fixes)
-    assert finished(trials.repairs([(problem, problem.fixes[0])]))
+    assert trials.repairs([(problem, problem.fixes[0])])
     # Where slips hide others, what is hidden shows in the whole alone: that is judged once.
     assert len(explained) < (80 if hides(document) else 20)
 
@@ -263,5 +261,5 @@ def test_a_misspelt_block_gets_its_key_whatever_else_is_wrong_in_it() -> None:
     problem = next(each for each in found if each.code == "unknown-key")
     trials = Trials(document, workspace, found)
     [fix] = problem.fixes
-    assert finished(trials.repairs([(problem, fix)], may_reveal=True))
-    assert not finished(trials.repairs([(problem, fix)]))
+    assert trials.repairs([(problem, fix)], may_reveal=True)
+    assert not trials.repairs([(problem, fix)])

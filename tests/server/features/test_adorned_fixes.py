@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from tests.corpus.fixes import mutant
 from tests.server.features.adorned import adorned
 from tests.server.project.files import workspace_with
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Trials
-from waza_language_server.features.actions.code_actions import fix_all_in_steps
-from waza_language_server.features.actions.refactorings import refactorings_in_steps
+from waza_language_server.features.actions.code_actions import fix_all, fixed
+from waza_language_server.features.actions.refactorings import refactorings as offered_refactorings
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edits
@@ -40,9 +39,9 @@ def fixes(document: Document, problems: tuple[Problem, ...]) -> Iterator[tuple[s
     trials = Trials(document, workspace, problems)
     for problem in problems:
         for fix in problem.fixes:
-            if fix.edits and finished(trials.repairs([(problem, fix)], may_reveal=True)):
+            if fix.edits and trials.repairs([(problem, fix)], may_reveal=True):
                 yield fix.title, fix.edits
-    everything = finished(fix_all_in_steps(document, workspace, problems))
+    everything = fix_all(document, fixed(document, workspace, problems))
     if everything is not None:
         (file,) = everything.change.files
         yield everything.title, file.edits
@@ -54,7 +53,7 @@ def refactorings(
     """Yield what is offered at places chosen by chance."""
     for _ in range(10):
         at = chance.randrange(len(document.text) + 1)
-        for action in finished(refactorings_in_steps(document, workspace_with(), Span(at, at), problems)):
+        for action in offered_refactorings(document, workspace_with(), Span(at, at), problems):
             (file,) = action.change.files
             yield action.title, file.edits
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.kept_items import Exchanged, ItemValues, KeptItems
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse
@@ -15,8 +14,7 @@ from waza_language_server.syntax.tree import Tree, parse
 WORDS = st.sampled_from(["a", "b", "c!", "d!", "*x", "&x e", "{k: *x}"])
 
 
-def loud(item: Node) -> Steps[str]:
-    yield from ()
+def loud(item: Node) -> str:
     value = item.target.value
     return value if value.endswith("!") else ""
 
@@ -32,12 +30,12 @@ def words_of(tree: Tree) -> Node:
 
 
 def values_of(kept: KeptItems[str], tree: Tree, asked: list[int] | None = None) -> ItemValues[str]:
-    def make(item: Node) -> Steps[str]:
+    def make(item: Node) -> str:
         if asked is not None and isinstance(item.step, int):
             asked.append(item.step)
-        return (yield from loud(item))
+        return loud(item)
 
-    return finished(kept.of(words_of(tree), make))
+    return kept.of(words_of(tree), make)
 
 
 def test_only_the_edited_item_is_looked_at_again() -> None:

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.results.reading.scores import GraderResult, LaterRun, PromptResult, RunResult, TaskResult
 from waza_engine.scoring.tasks import Graded, composite
-from waza_engine.steps import Steps
 
-_TASKS_PER_PAUSE = 1_000
+_TASKS_PER_CHECKPOINT = 1_000
 
 
-def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> Steps[dict[str, TaskResult]]:
+def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> dict[str, TaskResult]:
     """Return each task's result from some runs, the newest first; pauses if there are many.
 
     ``unread`` is a newer run whose record cannot be read.
@@ -27,8 +27,8 @@ def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> 
     number = 0
     for run in runs:
         for task in run.tasks.values():
-            if not number % _TASKS_PER_PAUSE:
-                yield
+            if not number % _TASKS_PER_CHECKPOINT:
+                checkpoint()
             number += 1
             found.setdefault(task.id, _Layers()).add(run, task)
     tasks = {name: layers.result() for name, layers in found.items()}

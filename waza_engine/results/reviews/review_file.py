@@ -20,19 +20,19 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from waza_engine.boundary import repository_around, suite_boundary
+from waza_engine.checkpoint import checkpoint
 from waza_engine.figures import is_finite
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.review import Review
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
-from waza_engine.steps import Steps
 from waza_engine.terminal import json_text
 
 REVIEWS_NAME = "reviews.jsonl"
 _LEVELS = 6
 LONGEST_BYTES = 64 * 1024 * 1024
 MOST_LINES = 50_000
-_LINES_PER_PAUSE = 100
+_LINES_PER_CHECKPOINT = 100
 _MOST_READ = 64
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ Reviews: TypeAlias = Mapping[ReviewKey, Review]
 NONE: Reviews = MappingProxyType({})
 
 
-def reviews_in_steps(results: Path) -> Steps[Reviews]:
+def reviews(results: Path) -> Reviews:
     """Return the reviews that may concern a result file: those of its suite, {} when there are none.
 
     Lines that cannot be read are skipped; ``broken_lines`` names them.
@@ -66,8 +66,8 @@ def reviews_in_steps(results: Path) -> Steps[Reviews]:
         for number, review, _ in _lines(stamp[0]):
             if review is not None:
                 found[review[0]] = review[1]
-            if not number % _LINES_PER_PAUSE:
-                yield
+            if not number % _LINES_PER_CHECKPOINT:
+                checkpoint()
         known = _read[stamp] = MappingProxyType(found)
         if len(_read) > _MOST_READ:
             del _read[next(iter(_read))]

@@ -17,8 +17,7 @@ from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of, whole
 from waza_engine.results.reviews.calibration import with_calibration
 from waza_engine.results.reviews.review import review_changes
-from waza_engine.results.reviews.review_file import ReviewKey, Reviews, reviews_in_steps
-from waza_engine.steps import Steps, finished
+from waza_engine.results.reviews.review_file import ReviewKey, Reviews, reviews
 from waza_engine.vocabulary import checkpoint_grader
 
 
@@ -81,13 +80,8 @@ class RunReviews:
 
 def reviews_of(document: Block, results: Path) -> RunReviews | None:
     """Return the reviews of a document's run, None when there are none."""
-    return finished(reviews_of_in_steps(document, results))
-
-
-def reviews_of_in_steps(document: Block, results: Path) -> Steps[RunReviews | None]:
-    """Do the same with pauses."""
-    reviews, run = (yield from reviews_in_steps(results)), run_id(document, results)
-    mine = {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
+    run = run_id(document, results)
+    mine = {key: review for key, review in reviews(results).items() if key.run == run}
     return RunReviews(run, mine) if mine else None
 
 

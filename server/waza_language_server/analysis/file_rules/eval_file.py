@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
-from waza_engine.steps import Steps
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
@@ -101,12 +101,12 @@ def _in_percent(nodes: Sequence[tuple[Node, float]]) -> Iterator[Problem]:
             )
 
 
-def _written_at(places: Sequence[Node], values: Sequence[float]) -> Steps[Edits]:
+def _written_at(places: Sequence[Node], values: Sequence[float]) -> Edits:
     edits: list[Edit] = []
     for number, (node, value) in enumerate(zip(places, values, strict=True), 1):
         edits.append(Edit(node.span, f"{value:g}"))
         if not number % NODES_AT_ONCE:
-            yield
+            checkpoint()
     return tuple(edits)
 
 
@@ -115,7 +115,7 @@ def inline_ids(view: FileView) -> Found:
     tasks = view.tree.root.get("tasks") if view.kind == "eval" and view.tree.root is not None else None
     if tasks is None or tasks.target.kind != "sequence":
         return
-    ids = yield from _ids.asked(tasks.target, _id_of)
+    ids = _ids.asked(tasks.target, _id_of)
     if not ids.derived(_repeats):
         return
     first: dict[str, Node] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.edits import delete_entry, move_entry_up
@@ -26,7 +25,7 @@ def expected_graders(view: FileView) -> Found:
         return
     tasks = root.get("tasks")
     if tasks is not None:
-        for task in (yield from items_where(tasks, _expects_graders)):
+        for task in items_where(tasks, _expects_graders):
             yield None
             yield from _of_task(view.tree, task)
 
@@ -53,8 +52,8 @@ def _of_task(tree: Tree, task: Node) -> Iterator[Problem]:
     yield Problem("misplaced-key", entry.key.span, message, "warning", fixes)
 
 
-def _joined(tree: Tree, own: Entry, entry: Entry) -> Steps[Edits]:
+def _joined(tree: Tree, own: Entry, entry: Entry) -> Edits:
     """Return the edits that move graders after those that the task already has."""
     more = items_added(tree.text, own, entry)
-    gone = yield from delete_entry(tree, entry)
+    gone = delete_entry(tree, entry)
     return (more, *gone) if more is not None and gone else ()

@@ -18,7 +18,7 @@ def duplicate_names(view: GradersView) -> Found:
     Lists are compared on their own: the graders of two checkpoints never meet.
     """
     text, graders = view.text, view.graders
-    counted = yield from graders.counted(name_of)
+    counted = graders.counted(name_of)
     nameless = counted.by_value.get(None, 0)
     if counted.total - nameless == len(counted.by_value) - bool(nameless):
         return

@@ -28,7 +28,7 @@ def turns(view: FileView) -> Found:
         return
     tasks = root.get("tasks")
     if tasks is not None:
-        for task in (yield from items_where(tasks, _has_checkpoints)):
+        for task in items_where(tasks, _has_checkpoints):
             yield None
             yield from _turns_of(task, known)
 

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import collect
 from waza_engine.frozen import frozen
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.steps import in_steps
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
 from waza_language_server.analysis.file_rules.task_file import checks_of
 from waza_language_server.analysis.problem import Problem, Severity
@@ -118,7 +118,7 @@ def _checked(task: Node, scope: str) -> list[Node]:
 
 def unknown_judges(view: SuiteView) -> Found:
     """Yield the names in ``calibrate_grader`` that no grader of the file or its suite has."""
-    yield from unknown_judges_of(view, (yield from view.graders.where(_calibrates, (_CALIBRATING,))))
+    yield from unknown_judges_of(view, view.graders.where(_calibrates, (_CALIBRATING,)))
 
 
 def unknown_judges_of(view: SuiteView, graders: Iterable[Node]) -> Found:
@@ -129,7 +129,7 @@ def unknown_judges_of(view: SuiteView, graders: Iterable[Node]) -> Found:
         return
     known = Nearby(view.workspace.project, document).suite_grader_names()
     if known.known or (document.kind == "eval" and not known.unknown):
-        own = yield from in_steps(map(name_of, view.graders))
+        own = collect(map(name_of, view.graders))
         yield from _unknown(document, nodes, tuple(dict.fromkeys((*known.value, *filter(None, own)))))
 
 
@@ -188,13 +188,13 @@ def nobody_to_judge(view: SuiteView) -> Found:
     if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
         return
     catalog = view.workspace.catalog
-    types = yield from view.graders.counted(grader_type)
+    types = view.graders.counted(grader_type)
     asking = {
         name
         for name in types.by_value
         if name and (shape := catalog.grader(name)) is not None and shape.asks_model
     }
-    judged = yield from view.graders.of_types(asking)
+    judged = view.graders.of_types(asking)
     names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:
         message = (

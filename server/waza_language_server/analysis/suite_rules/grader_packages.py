@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def packages(view: SuiteView) -> Found:
     """Yield each ``ref`` that a run rejects, and None before reading each package."""
-    yield from packages_of(view, (yield from view.graders.where(_is_packaged)))
+    yield from packages_of(view, view.graders.where(_is_packaged))
 
 
 def packages_of(view: SuiteView, graders: Iterable[Node]) -> Found:

@@ -39,7 +39,6 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.places import Kind
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
@@ -66,12 +65,12 @@ def missing_files(view: SuiteView) -> Found:
     tasks: Iterable[Node] = (root,)
     if document.kind == "eval":
         written = root.get("tasks")
-        items = (yield from items_where(written, _may_name_files)) if written is not None else ()
+        items = items_where(written, _may_name_files) if written is not None else ()
         tasks = (task.node for task in SuiteFile(document.tree).tasks_at(items))
     for task in tasks:
         yield None
         yield from files.of_task(task, path)
-    for grader in (yield from view.graders.where(needs_files, TYPES_WITH_FILES)):
+    for grader in view.graders.where(needs_files, TYPES_WITH_FILES):
         yield None
         yield from files.of_grader(grader)
 
@@ -325,7 +324,7 @@ def outside_paths(view: SuiteView) -> Found:
     tasks: Iterable[Node] = (root,)
     if view.document.kind == "eval":
         written = root.get("tasks")
-        tasks = (yield from items_where(written, _names_paths)) if written is not None else ()
+        tasks = items_where(written, _names_paths) if written is not None else ()
     for task in tasks:
         yield None
         if task.target.kind == "scalar":
@@ -334,7 +333,7 @@ def outside_paths(view: SuiteView) -> Found:
             listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
             listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
     yield from _outside(view, path, listed)
-    yield from outside_paths_of(view, (yield from view.graders.where(names_paths, TYPES_WITH_PATHS)))
+    yield from outside_paths_of(view, view.graders.where(names_paths, TYPES_WITH_PATHS))
 
 
 def outside_paths_of(view: SuiteView, graders: Iterable[Node]) -> Found:
@@ -393,7 +392,7 @@ _SHELL = compiled_later(r"\A(?:[|<>;]|&&|\d?>)|\$[A-Za-z({]|[|;]\Z")
 
 def missing_programs(view: SuiteView) -> Found:
     """Yield the programs and interpreters of grader entries that are not installed on this computer."""
-    yield from missing_programs_of(view, (yield from view.graders.of_types(_WITH_PROGRAMS)))
+    yield from missing_programs_of(view, view.graders.of_types(_WITH_PROGRAMS))
 
 
 def missing_programs_of(view: SuiteView, graders: Iterable[Node]) -> Found:
@@ -446,7 +445,7 @@ def _with_arguments(tree: Tree, command: Node, words: Sequence[str]) -> Problem:
     return Problem("missing-program", command.target.span, message, "warning", fixes)
 
 
-def _divided(tree: Tree, command: Node, program: str, arguments: Sequence[str]) -> Steps[Edits]:
+def _divided(tree: Tree, command: Node, program: str, arguments: Sequence[str]) -> Edits:
     config = command.parent
     entry = config.entry("command") if config is not None else None
     if config is None or entry is None or command.target is not command:
@@ -454,7 +453,7 @@ def _divided(tree: Tree, command: Node, program: str, arguments: Sequence[str]) 
     listed = inserted(tree, config, f"args: {dumps(arguments, ensure_ascii=False)}", entry)
     edits = Edit(command.span, program), *listed
     new = {"command": program, "args": list(arguments)}
-    return (yield from checked(tree, edits, config.path, lambda old: {**entries_of(old), **new}))
+    return checked(tree, edits, config.path, lambda old: {**entries_of(old), **new})
 
 
 def items_of(node: Node | None) -> Iterator[Node]:

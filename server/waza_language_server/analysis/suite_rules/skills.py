@@ -138,7 +138,7 @@ _CONSEQUENCES = {
 
 def loaded_skills(view: SuiteView) -> Found:
     """Yield the required and forbidden skills in graders that the agent has no reason to load."""
-    yield from loaded_skills_of(view, (yield from view.graders.of_types((_TYPE,))))
+    yield from loaded_skills_of(view, view.graders.of_types((_TYPE,)))
 
 
 def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:

@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import collect
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
-from waza_engine.steps import in_steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.embedded.language import Finding
@@ -59,7 +59,7 @@ def task_globs(view: SuiteView) -> Found:
     path = path_of(document.uri)
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
         return
-    globs = yield from in_steps(_resolve(document, project, node) for node in pattern_nodes(root))
+    globs = collect(_resolve(document, project, node) for node in pattern_nodes(root))
     yield from _faults(globs)
     yield from _unreadable(document, project, path, globs)
     yield from _picked_up_twice(document, globs)
@@ -108,7 +108,6 @@ def _faults(globs: list[_Glob]) -> Found:
 def _unreadable(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Found:
     for glob in globs:
         for file in glob.files.value[:_MOST_LOOKED_AT]:
-            yield from project.read_outline_in_steps(file)
             why = project.outline(file).unreadable
             if why:
                 name = shown(os.path.relpath(file, path.parent))

@@ -135,7 +135,7 @@ def blank_prompts(view: SuiteView) -> Found:
     tasks = (root,)
     if document.kind == "eval":
         written = root.get("tasks")
-        items = (yield from items_where(written, _is_blank)) if written is not None else ()
+        items = items_where(written, _is_blank) if written is not None else ()
         tasks = tuple(task.node for task in SuiteFile(document.tree).tasks_at(items))
     for task in tasks:
         if not _is_blank(task):

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_engine.vocabulary import EXPECTED_LISTS
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.index import Project
     from waza_language_server.project.strengths import Strength, Strengths
     from waza_language_server.project.suites import Suite
@@ -111,7 +111,7 @@ _LONGEST = 100_000
 
 def unread_verdicts(view: SuiteView) -> Found:
     """Yield the commands of graders that print whether they passed, which nothing reads."""
-    yield from unread_verdicts_of(view, (yield from view.graders.of_types((_TYPE,))))
+    yield from unread_verdicts_of(view, view.graders.of_types((_TYPE,)))
 
 
 def unread_verdicts_of(view: SuiteView, graders: Iterable[Node]) -> Found:
@@ -182,7 +182,7 @@ def scores_without_graders(view: SuiteView) -> Found:
         if root.get("config", "skill_directories") is not None:
             return
         project = view.workspace.project
-        if not (yield from _is_nothing_graded(project, project.suite(path))):
+        if not _is_nothing_graded(project, project.suite(path)):
             return
         message = (
             "No task here has graders or anything expected, so every score is 0 and this is never reached; "
@@ -191,14 +191,13 @@ def scores_without_graders(view: SuiteView) -> Found:
         yield Problem("threshold-out-of-reach", node.target.span, message, "information")
 
 
-def _is_nothing_graded(project: Project, suite: Suite) -> Steps[bool]:
+def _is_nothing_graded(project: Project, suite: Suite) -> bool:
     """Return whether no task of a suite is graded; False if the tasks are not all known."""
     paths = project.task_paths(suite)
     if not paths.known or suite.outline.inline_tasks or suite.outline.tasks_from:
         return False
     for path in paths.value[:MOST_TASKS]:
-        yield
-        yield from project.read_tree_in_steps(path)
+        checkpoint()
         tree = project.tree(path)
         root = tree.root
         if tree.errors or root is None or any(root.get(key) is not None for key in _SCORING):

@@ -28,7 +28,7 @@ from waza_language_server.syntax.explain import is_merge_mark
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
-from waza_language_server.syntax.tree import Tree, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
@@ -68,7 +68,7 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
         for proposal in _proposals(broken, left) if least or len(faults) > 1 else ():
             left -= 1
             yield None
-            repaired = yield from parse_in_steps(apply(tree.text, proposal.edits), tree)
+            repaired = parse(apply(tree.text, proposal.edits), tree)
             yield None
             repair = _judged(broken, faults, proposal, repaired)
             if repair is None or (repair.misfits[1] >= least and len(repair.explained) == 1):

@@ -275,7 +275,7 @@ def contradictions_of_expected(view: FileView) -> Found:
         return
     listed = root.get("tasks") if view.kind == "eval" else None
     tasks = (root,) if view.kind == "task" else ()
-    for task in tasks if listed is None else (yield from items_where(listed, _may_contradict)):
+    for task in tasks if listed is None else items_where(listed, _may_contradict):
         yield None
         for mapping in _expected(task):
             yield from _in_mapping(mapping)

@@ -35,7 +35,7 @@ def patterns_of_file(view: FileView) -> Found:
     """
     if view.tree.root is not None:
         top, look = view.catalog.document(view.kind), partial(_of_value, view.tree.text)
-        yield from found_outside(view, view.tree.root, top, look, "patterns")
+        yield from found_outside(view.tree.root, top, look)
 
 
 def _of_value(text: str, node: Node, shape: Shape) -> Iterable[Problem]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.trial import Trials
 from waza_language_server.features.actions.rewriting_values import rewritten_values
 from waza_language_server.features.actions.sorting import sorted_parts
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.features.actions.code_actions import CodeAction
     from waza_language_server.project.document import Document
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 
-def refactorings_in_steps(
+def refactorings(
     document: Document, workspace: Workspace, selected: Span, problems: Sequence[Problem]
-) -> Steps[tuple[CodeAction, ...]]:
+) -> tuple[CodeAction, ...]:
     """Return the other ways to write the value, the grader or the tasks at the start of a selection.
 
     ``problems`` are those of this version of the document. A change is offered when the whole document,
     diagnosed again, has no problem that it does not have now.
     """
     found = list(rewritten_values(document, workspace, selected))
-    yield
-    found += yield from sorted_parts(document, workspace, selected)
+    checkpoint()
+    found += sorted_parts(document, workspace, selected)
     trials = Trials(document, workspace, problems)
     offered: list[CodeAction] = []
     for action in found:
         edits = [edit for file in action.change.files for edit in file.edits]
-        if (yield from trials.bring_nothing(edits)):
+        if trials.bring_nothing(edits):
             offered.append(action)
-        yield
+        checkpoint()
     return tuple(offered)

@@ -15,7 +15,7 @@ from waza_language_server.features.actions.moving_items import dash_of, last_row
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.schema.locate import grader_shape
 from waza_language_server.syntax.author_style import line_break
-from waza_language_server.syntax.tree import parse_in_steps
+from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
@@ -23,7 +23,6 @@ from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
@@ -45,7 +44,7 @@ class _Block:
     gap: str
 
 
-def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> Steps[tuple[CodeAction, ...]]:
+def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> tuple[CodeAction, ...]:
     """Return the changes that put the grader, or the list of tasks, at a selection in order."""
     tree = document.tree
     if tree.root is None or tree.errors or tree.anchored or len(document.text) > MOST_CHARACTERS:
@@ -59,14 +58,14 @@ def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> St
             # A dash alone on the line above its task is not on a line of the task.
             dashes = [(dash_of(document, item), item.span.start) for item in tasks.value.items]
             starts = [start if dash is None else dash for dash, start in dashes]
-            found += yield from _sorted(document, "Sort the tasks by id", tasks.value, starts, ranks)
+            found += _sorted(document, "Sort the tasks by id", tasks.value, starts, ranks)
     owner = SuiteFile(tree).owner_of(selected.start)
     if isinstance(owner, GraderEntry):
-        found += yield from _keys(document, workspace, owner.node, selected)
+        found += _keys(document, workspace, owner.node, selected)
     return tuple(found)
 
 
-def _keys(document: Document, workspace: Workspace, node: Node, selected: Span) -> Steps[list[CodeAction]]:
+def _keys(document: Document, workspace: Workspace, node: Node, selected: Span) -> list[CodeAction]:
     entries = node.entries
     if not any(entry.key.span.contains(selected.start) for entry in entries) or len(entries) < 2:
         return []
@@ -78,12 +77,12 @@ def _keys(document: Document, workspace: Workspace, node: Node, selected: Span) 
         for number, entry in enumerate(entries)
     ]
     starts = [entry.key.span.start for entry in entries]
-    return (yield from _sorted(document, "Sort the keys of the grader", node, starts, ranks))
+    return _sorted(document, "Sort the keys of the grader", node, starts, ranks)
 
 
 def _sorted(
     document: Document, title: str, holder: Node, starts: Sequence[int], ranks: Sequence[tuple[int, str, int]]
-) -> Steps[list[CodeAction]]:
+) -> list[CodeAction]:
     if holder.style != "block" or list(ranks) == sorted(ranks):
         return []
     found = _blocks(document, holder, starts, ranks)
@@ -112,7 +111,7 @@ def _sorted(
     if not document.text[span.start : span.end].endswith("\n"):
         new = new.removesuffix(ending)
     edit = Edit(span, new)
-    after = yield from parse_in_steps(apply(document.text, (edit,)))
+    after = parse(apply(document.text, (edit,)))
     before = document.tree.root
     if after.errors or after.root is None or before is None:
         return []

@@ -14,9 +14,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from waza_engine.checkpoint import within
 from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
-from waza_engine.steps import Steps, finished, within
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.embedded_value import EmbeddedValue
@@ -26,7 +26,7 @@ from waza_language_server.features.hover.names import NAMING_KINDS, grader_types
 from waza_language_server.features.hover.shape_text import notes, signature, type_words, value_text
 from waza_language_server.features.scores.score_text import score_story, strength_story
 from waza_language_server.features.surroundings import TASK_GLOB, surroundings
-from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.outline import pattern_nodes
 from waza_language_server.project.rules import rule_under
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
@@ -71,30 +71,15 @@ def hover(
     *,
     documentation: str,
     now: datetime | None = None,
+    patience: float = math.inf,
+    prices: ModelPrices = NO_PRICES,
 ) -> Hover | None:
     """Return the explanation of the text at an offset, None if there is none.
 
     ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
     the score is looked at, for its age.
     """
-    return finished(hover_in_steps(document, workspace, offset, documentation=documentation, now=now))
-
-
-def hover_in_steps(
-    document: Document,
-    workspace: Workspace,
-    offset: int,
-    *,
-    documentation: str,
-    now: datetime | None = None,
-    patience: float = math.inf,
-    prices: ModelPrices = NO_PRICES,
-) -> Steps[Hover | None]:
-    """Do the same with pauses while results are read, which takes ``patience`` seconds at most.
-
-    ``prices`` returns the price of a model.
-    """
-    told = yield from _told(document, workspace, offset, documentation, now, patience, prices)
+    told = _told(document, workspace, offset, documentation, now, patience, prices)
     anchored = anchored_value(document, offset)
     if anchored is None:
         return told
@@ -110,7 +95,7 @@ def _told(
     now: datetime | None,
     patience: float,
     prices: ModelPrices,
-) -> Steps[Hover | None]:
+) -> Hover | None:
     catalog = workspace.catalog
     pointed = _pointed(document, offset)
     if pointed is None:
@@ -144,7 +129,7 @@ def _told(
         found = value.explained(offset, around) if value is not None else None
         return Hover(*found) if found is not None else None
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
-        return (yield from _of_grader(document, workspace.project, entry, now, patience))
+        return _of_grader(document, workspace.project, entry, now, patience)
     if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
         found = _of_key(document, entry, catalog, page)
         return Hover(pointed.node.span, found.text) if found else None
@@ -240,12 +225,12 @@ def _of_model(node: Node, prices: ModelPrices) -> Hover | None:
 
 def _of_grader(
     document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
-) -> Steps[Hover | None]:
+) -> Hover | None:
     grader = SuiteFile(document.tree).owner_of(entry.value.span.start)
     named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
     if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
         return None
-    read = yield from within(read_scores_in_steps(document, project), patience)
+    read = within(lambda: read_scores(document, project), patience)
     if read is None:
         return Hover(entry.value.span, STILL_READING)
     score = read[0].of_grader(grader)

@@ -13,13 +13,14 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, matches, split_pattern
 from waza_language_server.features.actions.moving_items import added
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.suite_files import document_at
 from waza_language_server.syntax.edits import insert_item
-from waza_language_server.syntax.tree import parse_in_steps
+from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
@@ -27,7 +28,6 @@ from waza_language_server.text.workspace_edit import FilePlace
 
 if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.mentions import Mention
     from waza_language_server.project.suite_files import SuiteSource
@@ -42,7 +42,7 @@ _ENDINGS = frozenset({".yaml", ".yml"})
 
 def kept_tasks(
     workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
-) -> Steps[list[tuple[FilePlace, str]]]:
+) -> list[tuple[FilePlace, str]]:
     """Return what to write into an eval file for its tasks to stay in it, and where.
 
     The paths that it names follow the moves by other edits.
@@ -57,13 +57,13 @@ def kept_tasks(
     paths = PathsIn(project, file)
     globs: list[Mention] = []
     for each in mentions_in(workspace, file):
-        yield
+        checkpoint()
         globs += [each] if each is not None and each.schema_kind == "task.glob" else []
     folder = moved_path(file.path, moves).parent
     after = [(paths.rewritten(each, moves) or each.name).removeprefix("include:").strip() for each in globs]
     lost: list[str] = []
     for task in moved:
-        yield
+        checkpoint()
         new = moved_path(task, moves)
         if any(_matches(folder, pattern, new) for pattern in after):
             continue
@@ -72,7 +72,7 @@ def kept_tasks(
         if stays and not others and (written := _written(new, folder)) is not None:
             lost.append(written)
     document = document_at(project, file.path, "eval") if 0 < len(lost) <= MOST_TASKS else None
-    return (yield from _listed(document, lost)) if document is not None else []
+    return _listed(document, lost) if document is not None else []
 
 
 def _matches(folder: Path, pattern: str, path: Path) -> bool:
@@ -102,8 +102,7 @@ def _written(path: Path, folder: Path) -> str | None:
         return None
 
 
-def _listed(document: Document, written: list[str]) -> Steps[list[tuple[FilePlace, str]]]:
-    yield from document.read_in_steps()
+def _listed(document: Document, written: list[str]) -> list[tuple[FilePlace, str]]:
     tree = document.tree
     tasks = tree.root.get(_KEY) if tree.root is not None else None
     if tree.root is None or tree.errors or tasks is None or tasks.kind != "sequence":
@@ -111,10 +110,10 @@ def _listed(document: Document, written: list[str]) -> Steps[list[tuple[FilePlac
     items = [plain_or_quoted(each) for each in written]
     edits: Edits = ()
     if tasks.style == "flow":
-        edits = yield from insert_item(tree, tasks, ", ".join(items))
+        edits = insert_item(tree, tasks, ", ".join(items))
     elif (edit := added(document, tree.root, _KEY, tuple(f"- {each}" for each in items))) is not None:
         edits = (edit,)
-    changed = yield from parse_in_steps(apply(document.text, edits), tree)
+    changed = parse(apply(document.text, edits), tree)
     after = changed.root.get(_KEY) if changed.root is not None else None
     if changed.errors or after is None or after.to_python() != [*_items(tasks.to_python()), *written]:
         return []

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.places import FIXTURES
@@ -23,7 +24,6 @@ from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.suite_files import SuiteSource
     from waza_language_server.project.workspace import Workspace
@@ -34,7 +34,7 @@ _KEY = "context_dir"
 
 def told_fixtures(
     workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
-) -> Steps[list[tuple[FilePlace, str]]]:
+) -> list[tuple[FilePlace, str]]:
     """Return the ``context_dir`` to write into the tasks of a file, and where."""
     if file.path is None or file.kind not in {"eval", "task"}:
         return []
@@ -46,7 +46,7 @@ def told_fixtures(
         return []
     paths, files = PathsIn(workspace.project, file), list[Span]()
     for each in mentions_in(workspace, file):
-        yield
+        checkpoint()
         named = paths.named(each) if each is not None and each.schema_kind == "path.fixture" else None
         if (
             each is not None
@@ -55,7 +55,7 @@ def told_fixtures(
         ):
             files.append(each.span)
     document = document_at(workspace.project, file.path, file.kind) if files else None
-    return (yield from _told(document, files, folder)) if document is not None else []
+    return _told(document, files, folder) if document is not None else []
 
 
 def _written(holder: Path, moves: Mapping[Path, Path]) -> str | None:
@@ -66,8 +66,7 @@ def _written(holder: Path, moves: Mapping[Path, Path]) -> str | None:
     return PurePosixPath(*Path(os.path.relpath(fixtures, folder)).parts).as_posix()
 
 
-def _told(document: Document, files: list[Span], folder: str) -> Steps[list[tuple[FilePlace, str]]]:
-    yield from document.read_in_steps()
+def _told(document: Document, files: list[Span], folder: str) -> list[tuple[FilePlace, str]]:
     tree = document.tree
     if tree.root is None or tree.errors:
         return []
@@ -75,10 +74,10 @@ def _told(document: Document, files: list[Span], folder: str) -> Steps[list[tupl
     place = FilePlace(document.uri, document.text, Span(0, 0))
     found: list[tuple[FilePlace, str]] = []
     for task in tasks:
-        yield
+        checkpoint()
         if task.get(_KEY) is not None or not any(task.span.contains(span.start) for span in files):
             continue
-        edits = yield from insert_entry(tree, task, _KEY, plain_or_quoted(folder), _before_inputs(task))
+        edits = insert_entry(tree, task, _KEY, plain_or_quoted(folder), _before_inputs(task))
         found += [(replace(place, span=edit.span), edit.text) for edit in edits]
     return found
 

@@ -15,12 +15,11 @@ from waza_language_server.project.rewriting import rewritten
 from waza_language_server.project.suite_files import SuiteSource, document_at
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.workspace_edit import FilePlace
 
 
-def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[list[tuple[FilePlace, str]]]:
+def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> list[tuple[FilePlace, str]]:
     """Return what to write where skills are named whose folders get other names.
 
     A skill keeps its name where a rename of it would be refused, and where other folders would have to
@@ -32,13 +31,13 @@ def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[li
         if symbol is None:
             continue
         try:
-            moved = yield from skill_moves(workspace, symbol, new.name, renames_files=True)
+            moved = skill_moves(workspace, symbol, new.name, renames_files=True)
         except RenameError:
             continue
         if set(moved.paths) == {old}:
-            named = yield from references(workspace, symbol)
+            named = references(workspace, symbol)
             changes = [(each.place, each.mention, new.name) for each in named if each.written]
-            found += yield from rewritten(workspace, changes)
+            found += rewritten(workspace, changes)
     return found
 
 

@@ -16,8 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps, in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off, task_id, word
 from waza_language_server.project.trigger_prompts import prompts_in
@@ -47,8 +47,8 @@ class Runnable:
     whole: Span
 
 
-def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Runnable, ...]]:
-    """Return what can be run from a document, in the order of its text; with many pauses."""
+def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
+    """Return what can be run from a document, in the order of its text."""
     path = path_of(document.uri)
     root = document.tree.root
     if path is None or root is None or root.kind != "mapping":
@@ -56,18 +56,18 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
     entries, whole = SuiteFile(document.tree), Span(0, len(document.text))
     if document.kind == "eval":
         inside = chain(_tasks(entries, path), _graders(entries, path))
-        found = yield from in_steps(inside)
+        found = collect(inside)
         runnables = [runnable for runnable in found if runnable is not None]
         return (*_suite(root, path, whole), *sorted(runnables, key=lambda runnable: runnable.span))
     if document.kind == "task":
         suites = suites_run_from(document, workspace)
         task = task_id(root, path)
         graders = _graders(entries, suites[0], task) if suites else ()
-        found = yield from in_steps(graders)
+        found = collect(graders)
         return (*_whole_task(root, suites, task, whole), *(each for each in found if each is not None))
     if document.kind == "trigger_tests":
         suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
-        return tuple((yield from in_steps(_prompts(root, suites))))
+        return tuple(collect(_prompts(root, suites)))
     return ()
 
 
@@ -86,13 +86,13 @@ def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...
     return suites
 
 
-def is_off_in_steps(project: Project, suite: Path) -> Steps[bool]:
+def is_off(project: Project, suite: Path) -> bool:
     """Return whether a suite has tasks and all are disabled; usually the first one settles it."""
     some = False
     inline = (task.node for task in SuiteFile(project.tree(suite)).tasks())
     files = (project.tree(path).root for path in project.task_paths(project.suite(suite)).value)
     for task in chain(inline, files):
-        yield
+        checkpoint()
         if task is None or not is_switched_off(task):
             return False
         some = True

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_score_history
 from waza_engine.markdown import code, sentence
-from waza_engine.steps import Steps
 from waza_language_server.features.scores.verdict import Verdict
 from waza_language_server.features.scores.words import age
 from waza_language_server.project.suite_file import SuiteFile
@@ -29,10 +29,10 @@ FEWEST_RUNS = 3
 _MOST_SCORES = 3
 
 
-def histories_in_steps(
+def histories(
     document: Document, scores: DocumentScores, span: Span | None, now: datetime | None
-) -> Steps[tuple[Verdict, ...]]:
-    """Return the histories of the suite and the tasks in a part of a document, with pauses."""
+) -> tuple[Verdict, ...]:
+    """Return the histories of the suite and the tasks in a part of a document."""
     root = document.tree.root
     history = scores.history
     if root is None or root.kind != "mapping" or history is None:
@@ -45,7 +45,7 @@ def histories_in_steps(
         case "eval":
             found += _of_suite(root, history, at)
             for task in SuiteFile(document.tree).tasks(span):
-                yield
+                checkpoint()
                 found += _of_task(task.node, history, task.id, at)
         case _:
             pass

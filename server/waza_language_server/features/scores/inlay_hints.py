@@ -16,18 +16,18 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, get_args
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code, fenced
-from waza_engine.steps import Steps, finished
-from waza_language_server.features.scores.history_hints import histories_in_steps
+from waza_language_server.features.scores.history_hints import histories
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
-from waza_language_server.features.scores.setting_hints import setting_hints_in_steps
+from waza_language_server.features.scores.setting_hints import setting_hints
 from waza_language_server.features.scores.verdict import HintKind, Verdict
-from waza_language_server.features.scores.verdict_hints import verdicts_in_steps
+from waza_language_server.features.scores.verdict_hints import verdicts
 from waza_language_server.features.scores.words import share_label, shortened, sign_of
-from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:
@@ -77,25 +77,18 @@ def inlay_hints(
 
     ``now`` is when the scores are looked at, for their age.
     """
-    return finished(inlay_hints_in_steps(document, workspace, span, now))
-
-
-def inlay_hints_in_steps(
-    document: Document, workspace: Workspace, span: Span | None = None, now: datetime | None = None
-) -> Steps[tuple[InlayHint, ...]]:
-    """Do the same with many pauses."""
     if document.kind not in {"eval", "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []
-    scores = yield from read_scores_in_steps(document, workspace.project)
+    scores = read_scores(document, workspace.project)
     for grader in SuiteFile(document.tree).graders(span):
-        yield
+        checkpoint()
         score = scores.of_grader(grader)
         if score is not None:
             found += hints_of_grader(document, grader, score, score_story(score, now))
-    found += yield from hints_beside_graders(document, scores, span, now)
+    found += hints_beside_graders(document, scores, span, now)
     run = max(scores.runs, key=lambda run: run.timestamp, default=None)
-    for told in (yield from setting_hints_in_steps(document, workspace.project, span, run)):
+    for told in setting_hints(document, workspace.project, span, run):
         found.append(InlayHint(told.node.span.end, told.label, told.tooltip, kind="inherited"))
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))
@@ -103,11 +96,12 @@ def inlay_hints_in_steps(
 
 def hints_beside_graders(
     document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
-) -> Steps[list[InlayHint]]:
-    """Return the verdicts of suites, tasks, expectations, metrics and prompts, with pauses."""
-    verdicts = yield from verdicts_in_steps(document, scores, span, now)
-    histories = yield from histories_in_steps(document, scores, span, now)
-    return [*_hints_of_verdicts(document, verdicts), *_hints_of_verdicts(document, histories)]
+) -> list[InlayHint]:
+    """Return the verdicts of suites, tasks, expectations, metrics and prompts."""
+    return [
+        *_hints_of_verdicts(document, verdicts(document, scores, span, now)),
+        *_hints_of_verdicts(document, histories(document, scores, span, now)),
+    ]
 
 
 def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story: str) -> Iterator[InlayHint]:

@@ -11,15 +11,15 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from waza_engine.steps import Steps
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.features.scores.inlay_hints import (
     InlayHint,
     hints_beside_graders,
     hints_of_grader,
 )
 from waza_language_server.features.scores.marks import Mark, mark_of, worst_of_lines
-from waza_language_server.features.scores.verdict_hints import entry_verdicts_in_steps
-from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.features.scores.verdict_hints import entry_verdicts
+from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.syntax.kept_items import KeptItems
 
@@ -55,11 +55,11 @@ class _Kept:
 _kept: WeakKeyDictionary[Scores, dict[str, _Kept]] = WeakKeyDictionary()
 
 
-def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark, ...]]:
-    """Return a mark for each line that is judged, the worst where there are several, with many pauses."""
+def marks(document: Document, workspace: Workspace) -> tuple[Mark, ...]:
+    """Return a mark for each line that is judged, the worst where there are several."""
     if document.kind not in _JUDGED:
         return ()
-    scores = yield from read_scores_in_steps(document, workspace.project)
+    scores = read_scores(document, workspace.project)
     if not scores.runs:
         return ()
     found: list[Mark] = []
@@ -71,7 +71,7 @@ def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark
         if place == "checkpoint":
             # The recorded name of a grader depends on the keys next to the list.
             graders = chain.from_iterable(file.graders_at(item, place) for item in items.each_item())
-            found += yield from _marks_of(document, scores, graders)
+            found += _marks_of(document, scores, graders)
             continue
 
         def ask(item: Node, place: GraderPlace = place) -> _Marks:
@@ -79,13 +79,13 @@ def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark
             made = _of_graders(document, scores, file.graders_at(item, place))
             return tuple(Mark(mark.line - first, mark.state, mark.stale, mark.is_test) for mark in made)
 
-        known = yield from kept.lists.setdefault(place, KeptItems()).asked(items, ask)
+        known = kept.lists.setdefault(place, KeptItems()).asked(items, ask)
         kept.last[place] = items.green
-        found += yield from _placed(document, items, known.values)
+        found += _placed(document, items, known.values)
     for task in file.tasks():
-        found += yield from _marks_of(document, scores, file.graders_of(task))
-    hints = yield from hints_beside_graders(document, scores)
-    entries = yield from entry_verdicts_in_steps(document, workspace.project, scores)
+        found += _marks_of(document, scores, file.graders_of(task))
+    hints = hints_beside_graders(document, scores)
+    entries = entry_verdicts(document, workspace.project, scores)
     hints += [InlayHint(each.node.span.start, each.label, "") for each in entries]
     found += (mark for hint in hints if (mark := mark_of(hint, document.lines)) is not None)
     return worst_of_lines(found)
@@ -102,24 +102,22 @@ def _kept_for(document: Document, workspace: Workspace, scores: DocumentScores) 
     return files[document.uri]
 
 
-def _placed(document: Document, items: Node, marks: Iterable[_Marks]) -> Steps[list[Mark]]:
+def _placed(document: Document, items: Node, marks: Iterable[_Marks]) -> list[Mark]:
     found: list[Mark] = []
     for index, (child, each) in enumerate(zip(items.green.children, marks, strict=True)):
         if each:
             first = document.lines.line_of(child.green.start + child.offset + items.offset)
             found += [Mark(first + mark.line, mark.state, mark.stale, mark.is_test) for mark in each]
         if not index % _GRADERS_AT_ONCE:
-            yield
+            checkpoint()
     return found
 
 
-def _marks_of(
-    document: Document, scores: DocumentScores, graders: Iterator[GraderEntry]
-) -> Steps[list[Mark]]:
+def _marks_of(document: Document, scores: DocumentScores, graders: Iterator[GraderEntry]) -> list[Mark]:
     found: list[Mark] = []
     for grader in graders:
         found += _of_graders(document, scores, iter((grader,)))
-        yield
+        checkpoint()
     return found
 
 

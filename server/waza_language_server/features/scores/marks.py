@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import REGRADED
 from waza_language_server.features.scores.words import without_path
@@ -79,15 +79,15 @@ def worst_of_lines(marks: Iterable[Mark]) -> tuple[Mark, ...]:
     return tuple(by_line.values())
 
 
-def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
-    """Return the files of the workspace whose last run failed or broke, each once, with many pauses."""
+def file_marks(workspace: Workspace) -> tuple[FileMark, ...]:
+    """Return the files of the workspace whose last run failed or broke, each once."""
     project = workspace.project
     found: dict[Path, FileMark] = {}
     for file in files_of_workspace(project):
-        yield
+        checkpoint()
         if file is None or file.path is None or file.kind != "eval":
             continue
-        run = yield from project.scores.shown_in_steps(file.path)
+        run = project.scores.shown(file.path)
         if run is None:
             continue
         failed = _of_suite(file.path, run)
@@ -95,7 +95,7 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
             found[file.path] = failed
         suite = next((one for one in project.suites_of(file.path) if one.path == file.path), None)
         for task in project.tasks_of(suite).value if suite is not None else ():
-            yield
+            checkpoint()
             result = run.tasks.get(task.id)
             if result is None or result.status not in ("failed", "error"):
                 continue

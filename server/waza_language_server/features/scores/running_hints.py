@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.markdown import code
 from waza_language_server.features.scores.verdict import Verdict
 from waza_language_server.project.suite_file import SuiteFile
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores
     from waza_language_server.project.going_runs import UnderWay
@@ -26,9 +26,9 @@ WAITS = "– waits for its turn"
 _PHASES = {"asking": "prompt sent", "grading": "grading"}
 
 
-def first_run_in_steps(
+def first_run(
     document: Document, root: Node, scores: DocumentScores, span: Span | None, now: datetime
-) -> Steps[list[Verdict]]:
+) -> list[Verdict]:
     """Return the progress in a suite without recorded results."""
     if document.kind == "task":
         return list(running_task(root, scores, scores.task or "", now))
@@ -39,7 +39,7 @@ def first_run_in_steps(
     name = root.get("name")
     found = [] if name is None else [Verdict(name, RUNNING, "The suite runs for the first time.")]
     for task in SuiteFile(document.tree).tasks(span):
-        yield
+        checkpoint()
         found += running_task(task.node, scores, task.id, now)
     return found
 

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.vocabulary import EXPECTED_LISTS
-from waza_language_server.project.outline import outline_of_in_steps, weight_of
+from waza_language_server.project.outline import outline_of, weight_of
 from waza_language_server.project.suite_file import SuiteFile, task_id, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.merges import value_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.outline import Outline
@@ -44,10 +44,10 @@ class SettingHint:
     tooltip: str
 
 
-def setting_hints_in_steps(
+def setting_hints(
     document: Document, project: Project, span: Span | None, run: RunResult | None = None
-) -> Steps[list[SettingHint]]:
-    """Return the hints of an eval or task file, with many pauses; of those outside of ``span`` only some.
+) -> list[SettingHint]:
+    """Return the hints of an eval or task file; of those outside of ``span`` only some.
 
     ``run`` are the newest results of its suite: graders that no list names, such as expectations, count too.
     """
@@ -58,13 +58,13 @@ def setting_hints_in_steps(
     if document.kind == "task":
         path = path_of(document.uri)
         suites = [suite.outline for suite in project.suites_of(path)] if path is not None else []
-        yield
+        checkpoint()
         more = _not_listed(task_id(root, path) if path is not None else "", run, root)
         return [*_limits(root, suites), *_shares_in_task(entries.own_graders(), suites, more)]
-    own = yield from outline_of_in_steps(document)
+    own = outline_of(document)
     found = list(_shares(entries.own_graders(span), _of_tasks(document, project, own, run), "the suite"))
     for task in entries.tasks(span):
-        yield
+        checkpoint()
         more = _not_listed(task.id, run, task.node)
         found += (*_limits(task.node, [own]), *_shares_in_task(entries.graders_of(task), [own], more))
     return found

@@ -11,17 +11,17 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.figures import shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
-from waza_engine.steps import Steps
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.cut_runs import cut_label, cut_reason
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.running_hints import (
     RUNNING,
     WAITS,
-    first_run_in_steps,
+    first_run,
     running_prompt,
     running_task,
 )
@@ -54,7 +54,7 @@ from waza_language_server.features.scores.verdict_labels import (
 )
 from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.judging import Judging, in_parts, judging_in_steps
+from waza_language_server.project.judging import Judging, in_parts, judging
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.staleness import (
     ASKED_SINCE,
@@ -89,10 +89,10 @@ _WORST_FIRST = "✗◐!◷–✓"
 NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 
 
-def verdicts_in_steps(
+def verdicts(
     document: Document, scores: DocumentScores, span: Span | None, now: datetime | None
-) -> Steps[tuple[Verdict, ...]]:
-    """Return the verdicts in a part of a document, with pauses; none when it was never run.
+) -> tuple[Verdict, ...]:
+    """Return the verdicts in a part of a document; none when it was never run.
 
     ``span`` excludes inline tasks that it does not touch; ``now`` is the time for their age.
     """
@@ -101,20 +101,20 @@ def verdicts_in_steps(
         return ()
     now = now or datetime.now(UTC)
     if not scores.runs:
-        return tuple((yield from first_run_in_steps(document, root, scores, span, now)))
+        return tuple(first_run(document, root, scores, span, now))
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, (yield from judging_in_steps(document, scores, newest)), now)
+    view = _View(scores, newest, judging(document, scores, newest), now)
     found: list[Verdict] = []
     match document.kind:
         case "trigger_tests":
             found += view.of_prompts(root)
         case "task":
             found += view.of_task(root, scores.task or "", "")
-            found += view.of_suite_graders(root, (yield from scores.of_suite_graders_in_steps()))
+            found += view.of_suite_graders(root, scores.of_suite_graders())
         case "eval":
             found += view.of_suite(root)
             for task in SuiteFile(document.tree).tasks(span):
-                yield
+                checkpoint()
                 found += view.of_task(task.node, task.id, task.id)
         case _:
             pass
@@ -132,33 +132,27 @@ class SuiteVerdict:
     changes: tuple[ChangedInput, ...]
 
 
-def suite_verdict_in_steps(
-    document: Document, scores: DocumentScores, now: datetime | None
-) -> Steps[SuiteVerdict | None]:
+def suite_verdict(document: Document, scores: DocumentScores, now: datetime | None) -> SuiteVerdict | None:
     """Return the verdict of the suite of an eval file, None when it was never run as a whole."""
     if not scores.runs:
         return None
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    judging = yield from judging_in_steps(document, scores, newest)
-    return _View(scores, newest, judging, now or datetime.now(UTC)).of_whole()
+    found = judging(document, scores, newest)
+    return _View(scores, newest, found, now or datetime.now(UTC)).of_whole()
 
 
-def entry_verdicts_in_steps(
-    document: Document, project: Project, scores: DocumentScores
-) -> Steps[tuple[Verdict, ...]]:
+def entry_verdicts(document: Document, project: Project, scores: DocumentScores) -> tuple[Verdict, ...]:
     """Return the worst verdict of the task files that each entry of ``tasks`` picks up."""
     root = document.tree.root
     if root is None or root.kind != "mapping" or document.kind != "eval" or not scores.runs:
         return ()
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, (yield from judging_in_steps(document, scores, newest)), datetime.now(UTC))
+    view = _View(scores, newest, judging(document, scores, newest), datetime.now(UTC))
     found: list[Verdict] = []
     for node in pattern_nodes(root):
-        yield
-        ids: list[str] = []
-        for path in project.matching_tasks(document, pattern_of(node)).value:
-            yield from project.read_outline_in_steps(path)
-            ids.append(Task(path, project.outline).id)
+        checkpoint()
+        paths = project.matching_tasks(document, pattern_of(node)).value
+        ids = [Task(path, project.outline).id for path in paths]
         if ids:
             found.append(Verdict(node, view.worst_of(ids), ""))
     return tuple(found)
