@@ -63,7 +63,7 @@ class Excerpt:
         return True
 
     def _judged(self) -> Iterator[Span | None]:
-        """Yield the spans before the edits that are checked again, which do not overlap, and pauses."""
+        """Yield the spans before the edits that are checked again, which do not overlap; None at times."""
         if not self.only_graders:
             yield Span(0, self.before.span.start - 1)
         for entry in self.before.each_entry():

@@ -28,7 +28,7 @@ from waza_language_server.schema.locate import grader_shape, grader_type, grader
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
@@ -51,7 +51,7 @@ _rules_by_shape: WeakKeyDictionary[Catalog, dict[tuple[str | None, Shape], Seque
     WeakKeyDictionary()
 )
 
-_KeptOfItems = dict[tuple[SchemaName, Shape], KeptItems[tuple[Problem, ...]]]
+_KeptOfItems = dict[tuple[SchemaName, Shape], ItemMemo[tuple[Problem, ...]]]
 _kept_of_items: WeakKeyDictionary[Catalog, _KeptOfItems] = WeakKeyDictionary()
 """The problems in the items of lists of grader entries, relative to the start of each item.
 
@@ -67,20 +67,20 @@ def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
             yield from _problems_below(view, node, shape)
             continue
         key = view.kind, items
-        kept = known.get(key) or known.setdefault(key, KeptItems(bool))
+        kept = known.get(key) or known.setdefault(key, ItemMemo())
         fresh: dict[object, list[Problem]] = {}
         look = partial(_looked_at, view, items, fresh)
         found = kept.of(node, look, _touched(node, view.tree.guesses))
-        for count, index in enumerate(found.marked, 1):
-            if not count % NODES_AT_ONCE:
-                yield None
+        for index, problems in enumerate(found):
+            if not problems:
+                continue
             if index in fresh:
                 yield from fresh[index]
                 continue
             placed = node.green.children[index]
             entries = partial(_entries_at, node, index, items)
             place = _Place(view, placed.green, node.offset + placed.offset, entries)
-            yield from map(place.problem_of_today, found.values[index])
+            yield from map(place.problem_of_today, problems)
 
 
 def _problems_below(view: FileView, node: Node, shape: Shape) -> Found:

@@ -261,7 +261,7 @@ class Project:
             for path in self.task_paths(suite).value:
                 found.setdefault(self._written_id(path), []).append(path)
                 checkpoint()
-            # Not before all are there: others may ask in the pauses.
+            # Not before all are there: others may ask at the checkpoints.
             known.update(found)
         return known
 

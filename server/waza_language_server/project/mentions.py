@@ -26,7 +26,7 @@ from waza_language_server.schema.locate import (
     located_below,
     shape_at,
 )
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
@@ -57,7 +57,7 @@ _OF_PROGRAMS = frozenset({"command", "argument"})
 _FILES_AND_GRADERS = frozenset(
     {"grader", *(kind for kind, meant in MEANT.items() if meant in ("file", "skill"))}
 )
-_files_kept: WeakKeyDictionary[Catalog, dict[Shape, KeptItems[tuple[Mention, ...]]]] = WeakKeyDictionary()
+_files_kept: WeakKeyDictionary[Catalog, dict[Shape, ItemMemo[tuple[Mention, ...]]]] = WeakKeyDictionary()
 """The files that items of grader lists mention, with spans relative to each item, by their shape."""
 
 _TO_ANCHOR = compiled_later(r"(?:[\s:?,\[{-]|(?<!\S)#[^\r\n]*|![^\s,\[\]{}]*)*+&")
@@ -145,12 +145,12 @@ def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Men
             continue
         yield _of_file(tree.text, node, shape)
         if (items := shape.items) is not None and is_grader_list(node, shape):
-            known = kept.get(items) or kept.setdefault(items, KeptItems(bool))
+            known = kept.get(items) or kept.setdefault(items, ItemMemo())
             look = partial(_kept_of_item, tree.text, items, catalog)
             found = known.of(node, look)
-            for index in found.marked:
-                item = node.get(index)
-                yield from (each.shifted(item.offset) for each in found.values[index] if item is not None)
+            for index, mentions in enumerate(found):
+                item = node.get(index) if mentions else None
+                yield from (each.shifted(item.offset) for each in mentions if item is not None)
 
 
 def _kept_of_item(text: str, shape: Shape, catalog: Catalog, item: Node) -> tuple[Mention, ...]:

@@ -6,21 +6,19 @@ false if the file has syntax errors, so that a missing name proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from math import isfinite
-from operator import attrgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, word
-from waza_language_server.syntax.kept_items import Exchanged, KeptItems, items_where
+from waza_language_server.syntax.item_memo import ItemMemo, items_where
 from waza_language_server.syntax.merges import value_at
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.chunks import Chunks
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -57,7 +55,7 @@ class Outline:
     patterns: tuple[str, ...] = ()
     inline_tasks: tuple[str, ...] = ()
     tasks_from: str | None = None
-    graders: Sequence[GraderOutline] = ()
+    graders: tuple[GraderOutline, ...] = ()
     models: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     skill_directories: tuple[str, ...] = ()
@@ -92,22 +90,6 @@ class _Said:
     tools: tuple[str, ...]
 
 
-_grader: Callable[[_Said], GraderOutline] = attrgetter("grader")
-_models_said: Callable[[_Said], tuple[str, ...]] = attrgetter("models")
-_tools_said: Callable[[_Said], tuple[str, ...]] = attrgetter("tools")
-
-
-@frozen()
-class _SaidTogether:
-    """The outline of several grader entries; ``models`` and ``tools`` have no duplicates."""
-
-    graders: Sequence[GraderOutline]
-    models: tuple[str, ...]
-    tools: tuple[str, ...]
-    one_each: bool = False
-    """True if they are the items of a list, one grader each."""
-
-
 @frozen()
 class _SaidInline:
     """The outline of one inline task. ``id`` is empty if it depends on its position, or on other tasks."""
@@ -116,21 +98,13 @@ class _SaidInline:
     said: tuple[_Said, ...]
 
 
-@frozen()
-class _Tasks:
-    """The outline of all inline tasks: their ids, and the outlines of their graders."""
-
-    ids: tuple[str, ...]
-    said: _SaidTogether
-
-
-_said: Mapping[GraderPlace, KeptItems[tuple[_Said, ...]]] = {
-    "graders": KeptItems(),
-    "expected": KeptItems(),
-    "checkpoint": KeptItems(),
+_said: Mapping[GraderPlace, ItemMemo[tuple[_Said, ...]]] = {
+    "graders": ItemMemo(),
+    "expected": ItemMemo(),
+    "checkpoint": ItemMemo(),
 }
 """Cached outlines of the file's own grader lists that an edit has not changed."""
-_said_inline: KeptItems[_SaidInline | None] = KeptItems()
+_said_inline: ItemMemo[_SaidInline | None] = ItemMemo()
 """The same for the items of ``tasks``."""
 
 _PATTERNS_PER_CHECKPOINT = 64
@@ -145,20 +119,20 @@ def outline(tree: Tree) -> Outline:
     if root is None or root.kind != "mapping":
         return Outline(complete=not tree.errors)
     entries = SuiteFile(tree)
-    said: list[_SaidTogether] = []
+    said: list[_Said] = []
     for place, graders in entries.own_lists():
-        said.append(_said_by_list(place, graders, entries))
-    inline = _inline_tasks(root, entries)
-    said.append(inline.said)
+        said += _said_by_list(place, graders, entries)
+    inline_tasks, said_inline = _inline_tasks(root, entries)
+    said += said_inline
     patterns = _patterns(root)
     return Outline(
         id=word(root.get("id")),
         name=word(root.get("name")),
         skill=word(root.get("skill")),
         patterns=patterns,
-        inline_tasks=inline.ids,
+        inline_tasks=inline_tasks,
         tasks_from=word(root.get("tasks_from")),
-        graders=_joined([one.graders for one in said if one.graders]),
+        graders=tuple([one.grader for one in said]),
         model=word(root.get("config", "model")),
         executor=next(
             (
@@ -231,10 +205,6 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
 
 
 def _patterns(root: Node) -> tuple[str, ...]:
-    for key in ("tasks", "task_patterns"):
-        if (tasks := root.get(key)) is not None:
-            # The same check as in ``pattern_nodes``, which would not pause within thousands of items.
-            items_where(tasks.target, _is_pattern)
     found: list[str] = []
     for number, node in enumerate(pattern_nodes(root), 1):
         found.append(pattern_of(node))
@@ -259,41 +229,11 @@ def _mappings(node: Node | None) -> Iterator[Node]:
             yield item.target
 
 
-def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> _SaidTogether:
-    if items.kind != "sequence":
-        return _together(())
-
+def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Iterable[_Said]:
     def said_by(item: Node) -> tuple[_Said, ...]:
         return tuple(map(_said_by, entries.graders_at(item, place)))
 
-    kept = _said[place].asked(items, said_by)
-    return kept.derived(_all_together, _together_again)
-
-
-def _all_together(said: Sequence[tuple[_Said, ...]]) -> _SaidTogether:
-    one_each = all(map((1).__eq__, map(len, said)))
-    return _together(tuple(chain.from_iterable(said)), one_each=one_each)
-
-
-def _together_again(before: _SaidTogether, exchanged: Exchanged[tuple[_Said, ...]]) -> _SaidTogether | None:
-    """Return what all of them say after an edit that leaves models and tools alone."""
-    start, stop = exchanged.at, exchanged.at + len(exchanged.old)
-    old, new = (tuple(chain.from_iterable(said)) for said in (exchanged.old, exchanged.new))
-    if not before.one_each or len(new) != len(exchanged.new) or any(len(said) != 1 for said in exchanged.new):
-        return None
-    if [(one.models, one.tools) for one in old] != [(one.models, one.tools) for one in new]:
-        return None
-    graders = Chunks(before.graders).spliced(start, stop, map(_grader, new))
-    return _SaidTogether(graders, before.models, before.tools, one_each=True)
-
-
-def _together(said: tuple[_Said, ...], *, one_each: bool = False) -> _SaidTogether:
-    return _SaidTogether(
-        Chunks(map(_grader, said)),
-        _unique(chain.from_iterable(map(_models_said, said))),
-        _unique(chain.from_iterable(map(_tools_said, said))),
-        one_each,
-    )
+    return chain.from_iterable(_said[place].of(items, said_by))
 
 
 def _said_by(grader: GraderEntry) -> _Said:
@@ -304,18 +244,18 @@ def _said_by(grader: GraderEntry) -> _Said:
     return _Said(outlined, () if model is None else (model,), tuple(_tools_in(config)))
 
 
-def _inline_tasks(root: Node, entries: SuiteFile) -> _Tasks:
-    """Return the outline of the inline tasks, except for those that an edit has not changed."""
+def _inline_tasks(root: Node, entries: SuiteFile) -> tuple[tuple[str, ...], list[_Said]]:
+    """Return the ids of the inline tasks, and the outlines of their graders."""
     written = root.get("tasks")
     listed = written.target if written is not None else None
     if listed is not None and listed.kind == "sequence":
-        kept = _said_inline.asked(listed, lambda item: _said_at(item, entries))
-        known = kept.derived(_of_all_tasks)
-        if known is not None:
-            return known
+        inline = _said_inline.of(listed, lambda item: _said_at(item, entries))
+        known = [one for one in inline if one is not None]
+        if all(one.id for one in known):
+            return tuple([one.id for one in known]), [said for one in known for said in one.said]
     tasks = collect(entries.tasks())
     said = collect(tuple(map(_said_by, entries.graders_of(task))) for task in tasks)
-    return _Tasks(tuple(task.id for task in tasks), _together(tuple(chain.from_iterable(said))))
+    return tuple([task.id for task in tasks]), [*chain.from_iterable(said)]
 
 
 def _said_at(item: Node, entries: SuiteFile) -> _SaidInline | None:
@@ -331,16 +271,6 @@ def _said_at(item: Node, entries: SuiteFile) -> _SaidInline | None:
             return _SaidInline("", ())
         return _SaidInline(task.id, tuple(map(_said_by, entries.graders_of(task))))
     return None
-
-
-def _of_all_tasks(said: Iterable[_SaidInline | None]) -> _Tasks | None:
-    """Return what all tasks say together; None where an id depends on the place of its task."""
-    tasks = [one for one in said if one is not None]
-    if not all(one.id for one in tasks):
-        return None
-    return _Tasks(
-        tuple([one.id for one in tasks]), _together(tuple(chain.from_iterable(one.said for one in tasks)))
-    )
 
 
 def _models(root: Node) -> Iterator[str]:
@@ -388,10 +318,6 @@ def _scalars(node: Node | None) -> Iterator[Node]:
     for item in node.each_item():
         if item.target.kind == "scalar" and item.target.value:
             yield item.target
-
-
-def _joined(graders: list[Sequence[GraderOutline]]) -> Sequence[GraderOutline]:
-    return graders[0] if len(graders) == 1 else Chunks(chain.from_iterable(graders))
 
 
 def _unique(words: Iterator[str]) -> tuple[str, ...]:

@@ -114,7 +114,11 @@ class Protocol(LanguageServerProtocol):
 
     def as_json(self, value: Any) -> Any:
         """Return a value of the protocol as it goes over the wire."""
-        return json.loads(json.dumps(value, default=self._serialize_message))
+        return json.loads(self.written(value))
+
+    def written(self, value: Any) -> str:
+        """Return a value of the protocol as JSON, in ASCII."""
+        return json.dumps(value, default=self._serialize_message)
 
     def from_json(self, value: Any, wanted: Any) -> Any:
         """Return a received value as an object of a protocol type."""

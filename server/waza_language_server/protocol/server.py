@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.told_histories import ToldHistories
     from waza_language_server.protocol.services.unended_runs import UnendedRuns
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
-    from waza_language_server.protocol.services.written_problems import WrittenProblems
 
 log = logging.getLogger(__name__)
 
@@ -117,13 +116,6 @@ class WazaServer(LanguageServer):
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
         return Diagnostics(self.session, publish, self._meet_unknown_type, self.turns)
-
-    @cached_property
-    def written_problems(self) -> WrittenProblems:
-        """Problems as this client is shown them."""
-        from waza_language_server.protocol.services.written_problems import WrittenProblems
-
-        return WrittenProblems(self.protocol.as_json)
 
     @cached_property
     def workspace_problems(self) -> WorkspaceProblems[str]:

@@ -106,7 +106,7 @@ def read(text: str) -> Reading:
 
 
 def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequence"]) -> list[Part]:
-    """Parse the pairs or items ``text[cuts[i]:cuts[i + 1]]`` together, with the same pauses.
+    """Parse the pairs or items ``text[cuts[i]:cuts[i + 1]]`` together, with the same checkpoints.
 
     Each has the same result as if ``read`` parsed it on its own, at a third of the cost. Return those before
     the first that is not exactly one pair or item of a block, or that cannot be parsed.

@@ -7,7 +7,6 @@ from typing import Literal
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.syntax.events import Part, read, read_parts
-from waza_language_server.syntax.kept_readings import KeptReadings
 from waza_language_server.syntax.piece import Piece, strict_piece
 
 MOST_WASTED = 2_000
@@ -103,7 +102,7 @@ class Joining:
         self._wasted = 0
 
     def join(self, first: int) -> tuple[Piece | None, int]:
-        """Try to join the open piece ``first`` with the following ones; pause between the attempts.
+        """Try to join the open piece ``first`` with the following ones.
 
         The number of joined pieces doubles, so an open quote costs no more than parsing the rest of the text
         twice. Return the piece and the index after it. Without a piece the index shows whether the text ended
@@ -133,15 +132,11 @@ def _strict_or_open(text: str, kind: str) -> tuple[Piece | None, int]:
 
     A piece is open if only its end is missing; None if it cannot be parsed.
     """
-    known = _refused.known(text, kind)
-    if known is not None:
-        return known
     reading = read(text)
     root = reading.root
     piece: Piece | None = None
     if reading.error is not None:
         piece = Piece(text, (), 0, open=True) if reading.error.at_end else None
-        _refused.keep(text, (piece, reading.work), kind)
     elif (
         root is not None
         and (root.kind, root.style) == (kind, "block")
@@ -149,7 +144,3 @@ def _strict_or_open(text: str, kind: str) -> tuple[Piece | None, int]:
     ):
         piece = strict_piece(text, reading, root.children, root.end)
     return piece, reading.work
-
-
-_refused: KeptReadings[tuple[Piece | None, int]] = KeptReadings()
-"""The results of joined pieces that failed strict parsing, and the cost of finding out."""

@@ -22,7 +22,6 @@ from waza_language_server.syntax.events import Reading, read
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.joint_reading import Joining, Together
-from waza_language_server.syntax.kept_readings import KeptReadings
 from waza_language_server.syntax.piece import Piece, noteworthy, repaired_piece, strict_piece
 from waza_language_server.syntax.repair import repair_block, repair_entries, repair_items
 from waza_language_server.text.edit import Edit, Fix
@@ -149,9 +148,6 @@ def item_starts(dash: int, text: str, start: int) -> list[re.Match[str]]:
 
 def read_entry(text: str) -> Piece:
     """Read ``key: value`` at column 0."""
-    known = _entries_repaired.known(text)
-    if known is not None:
-        return known
     reading = read(text)
     root = reading.root
     # A mapping that starts elsewhere has properties of its own, which concern the entire document.
@@ -159,29 +155,17 @@ def read_entry(text: str) -> Piece:
     shape = (root.kind, root.style, root.start) if root is not None else None
     if reading.error is None and root is not None and shape == ("mapping", "block", start):
         return strict_piece(text, reading, root.children, root.end)
-    repaired = repair_entries(text, reading)
-    piece = repaired_piece(text, repaired, reading)
-    _entries_repaired.keep(text, piece)
-    return piece
+    return repaired_piece(text, repair_entries(text, reading), reading)
 
 
 def read_item(text: str, dash: int) -> Piece:
     """Read ``- item`` with its dash at the given column."""
-    known = _items_repaired.known(text, dash)
-    if known is not None:
-        return known
     reading = read(text)
     root = reading.root
     if reading.error is None and root is not None and (root.kind, root.style) == ("sequence", "block"):
         return strict_piece(text, reading, root.children, max(root.end, dash + 1))
     parent = 0 if dash and not item_starts(0, text, 0) else -1
-    piece = repaired_piece(text, repair_items(text, parent, reading), reading)
-    _items_repaired.keep(text, piece, dash)
-    return piece
-
-
-_entries_repaired: KeptReadings[Piece] = KeptReadings()
-_items_repaired: KeptReadings[Piece] = KeptReadings()
+    return repaired_piece(text, repair_items(text, parent, reading), reading)
 
 
 def read_whole(text: str) -> Piece:

@@ -79,7 +79,7 @@ class Repaired(Notes):
 
 
 def repair_entries(text: str, reading: Reading) -> Repaired:
-    """Parse ``key: value`` lines of the same level as far as possible, with pauses.
+    """Parse ``key: value`` lines of the same level as far as possible.
 
     ``reading`` is the result of strict parsing.
     """
@@ -93,7 +93,7 @@ def repair_entries(text: str, reading: Reading) -> Repaired:
 
 
 def repair_items(text: str, parent: int, reading: Reading) -> Repaired:
-    """Read ``- item`` lines of the same level as far as possible, with pauses.
+    """Read ``- item`` lines of the same level as far as possible.
 
     ``parent`` is the column of the key above.
     """
@@ -107,7 +107,7 @@ def repair_items(text: str, parent: int, reading: Reading) -> Repaired:
 
 
 def repair_block(text: str, reading: Reading) -> tuple[Placed | None, Repaired]:
-    """Parse an entire document as far as possible, with pauses; return its root as well."""
+    """Parse an entire document as far as possible; return its root as well."""
     if _too_long(text):
         return Placed(reading.root) if reading.root is not None else None, _up_to_error(text, reading, "")
     reader = _Reader(text)

@@ -12,7 +12,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
 from waza_language_server.spelling import listed, slip_of
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
 
@@ -115,8 +115,7 @@ def inline_ids(view: FileView) -> Found:
     tasks = view.tree.root.get("tasks") if view.kind == "eval" and view.tree.root is not None else None
     if tasks is None or tasks.target.kind != "sequence":
         return
-    ids = _ids.asked(tasks.target, _id_of)
-    if not ids.derived(_repeats):
+    if not _repeats(_ids.of(tasks, _id_of)):
         return
     first: dict[str, Node] = {}
     for task in tasks.target.each_item():
@@ -131,7 +130,7 @@ def inline_ids(view: FileView) -> Found:
             yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
 
 
-_ids: KeptItems[str | None] = KeptItems()
+_ids: ItemMemo[str | None] = ItemMemo()
 """The ids of inline tasks."""
 
 

@@ -8,8 +8,8 @@ from functools import partial
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.edits import delete_entry, move_entry_up
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.joined_lists import items_added
-from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edits, Fix

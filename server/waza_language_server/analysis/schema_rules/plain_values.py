@@ -14,7 +14,7 @@ from waza_engine.spec.reading.scalars import MERGE_KEY, Json
 from waza_language_server.analysis.grader_entries import holds_others
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 
 _DEEPEST = 100
@@ -23,7 +23,7 @@ _COLLECTIONS = (dict, list)
 _VALUES_PER_CHECKPOINT = 100
 _LONG = 64
 """Length from which the values of a list's items are cached across edits of the others."""
-_values: WeakKeyDictionary[Shape, dict[int, KeptItems[Json]]] = WeakKeyDictionary()
+_values: WeakKeyDictionary[Shape, dict[int, ItemMemo[Json]]] = WeakKeyDictionary()
 """The values of items, by their shape and their depth."""
 
 
@@ -83,9 +83,9 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Json:
             return empty * len(node.green.children)
         if len(node.green.children) >= _LONG:
             known = _values.setdefault(items, {})
-            kept = known.get(depth) or known.setdefault(depth, KeptItems())
+            kept = known.get(depth) or known.setdefault(depth, ItemMemo())
             below = partial(_without_graders, shape=items, depth=depth - 1)
-            return list(kept.of(node, below).values)
+            return kept.of(node, below)
         values: list[Json] = []
         for number, item in enumerate(node.each_item()):
             if not number % _VALUES_PER_CHECKPOINT:

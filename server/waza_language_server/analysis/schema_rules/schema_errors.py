@@ -56,7 +56,7 @@ Explained = tuple[tuple[Problem, ...], UnknownKeys]
 def explained(subject: Subject, errors: Iterable[FoundError | None]) -> Explained:
     """Return a problem for each mistake behind the validator's errors, and the unknown keys among them.
 
-    It pauses after each of them.
+    It has a checkpoint after each of them.
     """
     collected = _Collected()
     for error in errors:
@@ -318,7 +318,7 @@ def _sentence(text: str) -> str:
 
 
 ITEMS_AT_ONCE = 200
-"""Items of each top-level list that the validator checks between two pauses."""
+"""Items of each top-level list that the validator checks between two checkpoints."""
 
 
 @frozen()

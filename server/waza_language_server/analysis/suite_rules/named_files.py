@@ -30,7 +30,7 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import nearest, path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.placed_text import inserted
 from waza_language_server.syntax.tried_edits import checked, entries_of

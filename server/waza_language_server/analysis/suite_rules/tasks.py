@@ -16,7 +16,7 @@ from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 from waza_language_server.text.scalar_map import ScalarMap

@@ -55,7 +55,7 @@ class _Repair:
 
 
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
-    """Yield the syntax problems of a text, with pauses: one a mistake, however many lines it breaks."""
+    """Yield the syntax problems of a text: one a mistake, however many lines it breaks."""
     faults = list(_without_keys_of_both_sides(tree.text, _without_unread_anchors(tree.text, tree.errors)))
     left = _MOST_TRIED if len(tree.text) <= _LONGEST else 0
     for fault in faults[:_MOST_FAULTS]:

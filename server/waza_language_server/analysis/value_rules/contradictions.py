@@ -15,7 +15,7 @@ from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of, sear
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.vacuous import matches_everything
-from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
 

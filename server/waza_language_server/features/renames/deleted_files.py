@@ -6,6 +6,8 @@ A path that is the value of a key stays, and so does a glob: the author has to d
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
+from operator import eq
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
@@ -15,7 +17,6 @@ from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.syntax.edits import delete_item
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
@@ -90,7 +91,6 @@ def _is_gone(path: Path, gone: Sequence[Path]) -> bool:
 
 def _difference(before: str, after: str) -> Edit:
     """Return the one edit that makes a text of another."""
-    most = min(len(before), len(after))
-    start = common_head(before, after, most)
-    end = common_tail(before, after, most - start)
+    start = sum(takewhile(bool, map(eq, before, after)))
+    end = sum(takewhile(bool, map(eq, reversed(before[start:]), reversed(after[start:]))))
     return Edit(Span(start, len(before) - end), after[start : len(after) - end])

@@ -21,7 +21,7 @@ from waza_language_server.features.scores.marks import Mark, mark_of, worst_of_l
 from waza_language_server.features.scores.verdict_hints import entry_verdicts
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.suite_file import SuiteFile
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.scores import Scores
     from waza_language_server.project.suite_file import GraderEntry, GraderPlace
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.green import Green
     from waza_language_server.syntax.nodes import Node
 
 _JUDGED = frozenset({"eval", "task", "trigger_tests"})
@@ -41,15 +40,11 @@ _Marks = tuple[Mark, ...]
 
 
 class _Kept:
-    """The marks of the lists of graders of a file, and what they depend on.
-
-    ``last`` are the lists of the last call: cached marks live no longer than their list.
-    """
+    """The marks of the lists of graders of a file, and what they depend on."""
 
     def __init__(self, context: object) -> None:
         self.context = context
-        self.lists: dict[GraderPlace, KeptItems[_Marks]] = {}
-        self.last: dict[GraderPlace, Green] = {}
+        self.lists: dict[GraderPlace, ItemMemo[_Marks]] = {}
 
 
 _kept: WeakKeyDictionary[Scores, dict[str, _Kept]] = WeakKeyDictionary()
@@ -79,9 +74,8 @@ def marks(document: Document, workspace: Workspace) -> tuple[Mark, ...]:
             made = _of_graders(document, scores, file.graders_at(item, place))
             return tuple(Mark(mark.line - first, mark.state, mark.stale, mark.is_test) for mark in made)
 
-        known = kept.lists.setdefault(place, KeptItems()).asked(items, ask)
-        kept.last[place] = items.green
-        found += _placed(document, items, known.values)
+        known = kept.lists.setdefault(place, ItemMemo()).of(items, ask)
+        found += _placed(document, items, known)
     for task in file.tasks():
         found += _marks_of(document, scores, file.graders_of(task))
     hints = hints_beside_graders(document, scores)

@@ -48,12 +48,14 @@ def written(ls: WazaServer, document: Document, problems: tuple[Problem, ...], p
     """
     from waza_language_server.protocol.convert import Converter
 
-    convert, known = Converter(document, ls.session.encoding, ls.abilities), ls.written_problems
+    convert = Converter(document, ls.session.encoding, ls.abilities)
     shown, more = _shown(problems)
     found: list[str] = []
     for problem in shown:
-        is_last = len(found) + 1 == len(shown)
-        found.append(known.written(problem, convert, project, more if is_last else ""))
+        diagnostic = convert.diagnostic(problem, project)
+        if len(found) + 1 == len(shown):
+            diagnostic.message += more
+        found.append(ls.protocol.written(diagnostic))
         if not len(found) % _WRITTEN_AT_ONCE:
             checkpoint()
     return found

@@ -1,7 +1,7 @@
 """Schedule diagnostics: right after an edit, for the newest text, with the requests answered in between.
 
 There is no debounce. An edit makes the work on the text before it void (see ``turns``). The edited document
-comes first; the others, which may refer to it, follow when typing pauses.
+comes first; the others, which may refer to it, follow when typing stops.
 """
 
 from __future__ import annotations
