@@ -28,15 +28,10 @@ class Changes:
 
     def before(self, span: Span) -> Span | None:
         """Return where a span of the text after the edits was before them; None if an edit touches it."""
-        moved = self.moved(span.start, span.end)
-        return span.shifted(-moved) if moved is not None else None
-
-    def moved(self, start: int, end: int) -> int | None:
-        """Return by how many characters the edits have moved a span; None if one touches it."""
-        index = bisect_right(self._starts, end)
-        if index and self._ends[index - 1] >= start:
+        index = bisect_right(self._starts, span.end)
+        if index and self._ends[index - 1] >= span.start:
             return None
-        return self._moved[index]
+        return span.shifted(-self._moved[index])
 
     def behind(self, edit: Edit) -> int:
         """Return the offset after one of the edits, in the text after them."""

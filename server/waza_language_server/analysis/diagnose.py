@@ -6,7 +6,7 @@ Architecture invariant: no rule makes ``diagnose`` raise. One that fails is left
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.consequences import may_have_consequences, weighed
@@ -21,7 +21,6 @@ from waza_language_server.analysis.rule import FileView, Found, GradersView, Sui
 from waza_language_server.analysis.rules import (
     FILE_RULES,
     GRADERS_RULES,
-    ITEM_RULES,
     SUITE_RULES,
     TEXT_RULES,
 )
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 PROBLEMS_PER_CHECKPOINT = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All problems of the documents in which some are not reported."""
-_hiding: WeakSet[Document] = WeakSet()
-"""The documents with more problems than their own rules find."""
 _MOST_LAYERS = 2
 """The number of rounds in which typos are repaired that earlier repairs have revealed."""
 
@@ -55,11 +52,6 @@ def all_problems(document: Document, workspace: Workspace) -> tuple[Problem, ...
     return _with_consequences[document]
 
 
-def hides(document: Document) -> bool:
-    """Return whether typos hide problems of a diagnosed document, which checking a part alone would miss."""
-    return document in _hiding
-
-
 def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) -> tuple[Problem, ...]:
     problems = _wanted(document, workspace)
     if not may_have_consequences(document, problems):
@@ -71,19 +63,17 @@ def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) 
 
     found = weighed(document, problems, judge)
     _with_consequences[document] = (*problems, *found.hidden)
-    if found.hidden:
-        _hiding.add(document)
-    return in_order(document.tree, iter((*found.told, *found.hidden)))
+    return _in_order(document.tree, iter((*found.told, *found.hidden)))
 
 
 def _wanted(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
-    problems = in_order(document.tree, _problems_of(document, workspace))
+    problems = _in_order(document.tree, _problems_of(document, workspace))
     view = FileView(document.tree, document.kind, workspace.catalog)
     problems = tuple([with_fixes(view, problem) for problem in problems])
     return as_wanted(problems, document, workspace)
 
 
-def in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
+def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
     """Return the problems that rules found in a text, each one once, in source order."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
     for count, problem in enumerate(found):
@@ -116,7 +106,7 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
     if multiplies_itself(tree):
         return
     graders = GraderEntries(tree, kind, catalog)
-    yield from found_by((*FILE_RULES, *ITEM_RULES), view)
+    yield from found_by(FILE_RULES, view)
     if tree.root is None:
         return
     yield from guarded("graders", lambda: problems_of_all(view, graders))

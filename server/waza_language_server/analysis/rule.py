@@ -26,7 +26,7 @@ Found = Iterator[Problem | None]
 
 @frozen()
 class FileView:
-    """A file by itself; while a fix is validated, perhaps only the affected part.
+    """A file by itself.
 
     It has only the catalog of the workspace: its problems stay cached while other files change.
     """
@@ -69,15 +69,13 @@ View = TypeVar("View", contravariant=True)
 class Rule(Generic[View]):
     """A row of the table. ``name`` is shown to the user when the rule fails.
 
-    ``find_in`` lets a rule of suites check some of the graders; its results for one grader do not depend on
-    the others. A rule of graders may list the grader ``types``, or the kinds of ``values``, that it is about;
+    A rule of graders may list the grader ``types``, or the kinds of ``values``, that it is about;
     it is skipped for graders of other types and for those without such a value.
     """
 
     name: str
     find: Callable[[View], Found]
     codes: frozenset[str]
-    find_in: Callable[[View, Iterable[Node]], Found] | None = None
     types: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
 

@@ -1,11 +1,6 @@
 """Validation of fixes: the problems of a document after an edit, compared with the problems now.
 
-Only parts that an edit can have changed are checked again: the grader entry or the list item that it touches,
-the text outside of lists, and the rules about several entries if their result could change. So validating a
-fix costs as much as checking the edited item, whatever the size of the document. If that is not certain
-(aliases, text that cannot be parsed) the entire document is checked.
-
-Architecture invariant: the result is the same as if the entire document were diagnosed again.
+Items that the edit does not touch keep their nodes, and with them what was found in them.
 """
 
 from __future__ import annotations
@@ -14,47 +9,22 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.consequences import may_have_consequences
-from waza_language_server.analysis.diagnose import (
-    PROBLEMS_PER_CHECKPOINT,
-    all_problems,
-    diagnose,
-    hides,
-    in_order,
-)
-from waza_language_server.analysis.directives import as_wanted
-from waza_language_server.analysis.excerpt import Excerpt, Excerpts
-from waza_language_server.analysis.failures import guarded
-from waza_language_server.analysis.file_rules.grader_names import name_of
-from waza_language_server.analysis.file_rules.schema_version import as_newer
+from waza_language_server.analysis.diagnose import PROBLEMS_PER_CHECKPOINT, all_problems, diagnose
 from waza_language_server.analysis.fix_limits import stays_within
-from waza_language_server.analysis.grader_entries import GraderEntries
-from waza_language_server.analysis.grader_problems import grader_problems
 from waza_language_server.analysis.problem import SEVERITIES, Problem
-from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
-from waza_language_server.analysis.rules import (
-    FILE_RULES,
-    GRADERS_RULES,
-    ITEM_RULES,
-    SUITE_RULES,
-    TEXT_RULES,
-)
-from waza_language_server.project.outline import outline_of
-from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
-from waza_language_server.syntax.tree import Tree
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
 Chosen = tuple[Problem, Fix]
@@ -138,14 +108,7 @@ class Trials:
             return None
         checkpoint()
         changes = Changes(edits)
-        excerpt = self._excerpt(changed.tree, changes, repaired)
-        if excerpt is None:
-            after = all_problems(changed, self.workspace.with_document(changed))
-        else:
-            whole = FileView(changed.tree, changed.kind, self.workspace.catalog)
-            found = as_newer(whole, self._judged_again(whole, changed, excerpt))
-            problems = in_order(changed.tree, found)
-            after = as_wanted(problems, changed, self.workspace.with_document(changed))
+        after = all_problems(changed, self.workspace.with_document(changed))
         checkpoint()
         brought = self._brought(changes, repaired, after)
         return brought or self._no_more_hidden(changes, changed, after)
@@ -160,75 +123,6 @@ class Trials:
     def _was_untold(self, problem: Problem, changes: Changes) -> bool:
         span = changes.before(problem.span)
         return span is not None and _key(replace(problem, span=span)) in self._untold
-
-    def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Excerpt | None:
-        """Return the parts that must be checked again; None if that is everything."""
-        before = self.document.tree
-        if (
-            hides(self.document)
-            or before.anchored
-            or tree.anchored
-            or not _has_same_faults(before, tree, changes)
-        ):
-            return None
-        excerpts = self._excerpts
-        checkpoint()
-        excerpt = excerpts.of(tree, changes)
-        if excerpt is None or not excerpt.covers([problem.span for problem in repaired]):
-            return None
-        return excerpt
-
-    def _judged_again(self, whole: FileView, changed: Document, excerpt: Excerpt) -> Found:
-        """Yield the problems of the parts that an edit touched, and of everything that depends on them."""
-        kind, catalog = whole.kind, whole.catalog
-        part = replace(whole, tree=replace(changed.tree, root=excerpt.after))
-        if changed.tree.errors:
-            yield from found_by(TEXT_RULES, whole)
-        if not excerpt.only_graders:
-            yield from found_by(FILE_RULES, part)
-            whole_items = replace(whole, tree=replace(changed.tree, root=excerpt.whole_items))
-            yield from found_by(ITEM_RULES, whole_items)
-        known = {entry.green for entry in graders_in(excerpt.before, kind, catalog)}
-        entries = list(graders_in(excerpt.after, kind, catalog))
-        touched = [entry for entry in entries if entry.green not in known]
-        for entry in touched:
-            yield from grader_problems(part, entry)
-        names = [name_of(entry) for entry in graders_in(excerpt.before, kind, catalog)]
-        renamed = names != [name_of(entry) for entry in entries]
-        if renamed or not excerpt.only_graders:
-            yield from self._of_several(changed, renamed=renamed)
-        else:
-            yield from self._of_touched(changed, touched)
-
-    def _of_several(self, changed: Document, *, renamed: bool) -> Found:
-        """Yield the problems of several graders or files together."""
-        graders = GraderEntries(changed.tree, changed.kind, self.workspace.catalog)
-        if renamed:
-            yield from found_by(GRADERS_RULES, GradersView(changed.text, graders))
-        around = self.workspace.with_document(changed)
-        # Built here because the rules need it first and would build it without pausing.
-        outline_of(changed)
-        yield from found_by(SUITE_RULES, SuiteView(changed, around, graders))
-
-    def _of_touched(self, changed: Document, touched: Sequence[Node]) -> Found:
-        """Yield the problems of these graders and other files together, when no other part has changed.
-
-        The files around are unchanged: nothing else of a suite depends on the configuration of its graders.
-        """
-        graders = GraderEntries(changed.tree, changed.kind, self.workspace.catalog)
-        view = SuiteView(changed, self.workspace, graders)
-        for rule in SUITE_RULES:
-            if rule.find_in is not None:
-                yield from guarded(rule.name, partial(rule.find_in, view, touched))
-
-    @cached_property
-    def _excerpts(self) -> Excerpts:
-        told: dict[int, str] = {}
-        for problem in self._found[0]:
-            if problem.code in _OF_UNKNOWN_KEYS:
-                key = self.document.text[problem.span.start : problem.span.end]
-                told[problem.span.start] = f"{problem.code} {problem.message.replace(f'`{key}`', '')}"
-        return Excerpts(self.document.tree, self.document.kind, self.workspace.catalog, told)
 
     @cached_property
     def _untold(self) -> frozenset[Key]:
@@ -297,17 +191,6 @@ class Trials:
             if index and problem.span.start <= places[index - 1].end:
                 found.append(problem)
         return found
-
-
-def _has_same_faults(before: Tree, after: Tree, changes: Changes) -> bool:
-    """Return whether edits leave the unparsed text unchanged, and with it the rest of the tree."""
-    if len(before.errors) != len(after.errors):
-        return False
-    places = (changes.before(fault.span) for fault in after.errors)
-    return all(
-        old.span == place and old.code == new.code
-        for old, new, place in zip(before.errors, after.errors, places, strict=True)
-    )
 
 
 def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, reveals: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,12 +118,7 @@ def _checked(task: Node, scope: str) -> list[Node]:
 
 def unknown_judges(view: SuiteView) -> Found:
     """Yield the names in ``calibrate_grader`` that no grader of the file or its suite has."""
-    yield from unknown_judges_of(view, view.graders.where(_calibrates, (_CALIBRATING,)))
-
-
-def unknown_judges_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders."""
-    document = view.document
+    document, graders = view.document, view.graders.where(_calibrates, (_CALIBRATING,))
     nodes = [node for grader in graders if (node := _calibrated(grader)) is not None]
     if not nodes or document.kind not in {"task", "eval"}:
         return

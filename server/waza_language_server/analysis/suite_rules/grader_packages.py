@@ -18,8 +18,6 @@ from waza_language_server.analysis.schema_rules.plain_values import entry_value
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from waza_language_server.project.index import Project
     from waza_language_server.schema.catalog import Catalog
     from waza_language_server.syntax.nodes import Node
@@ -27,13 +25,8 @@ if TYPE_CHECKING:
 
 def packages(view: SuiteView) -> Found:
     """Yield each ``ref`` that a run rejects, and None before reading each package."""
-    yield from packages_of(view, view.graders.where(_is_packaged))
-
-
-def packages_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders."""
     path, project = path_of(view.document.uri), view.workspace.project
-    for grader in graders:
+    for grader in view.graders.where(_is_packaged):
         node = _reference(grader)
         if node is None:
             continue

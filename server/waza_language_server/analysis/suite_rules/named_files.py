@@ -75,17 +75,6 @@ def missing_files(view: SuiteView) -> Found:
         yield from files.of_grader(grader)
 
 
-def missing_files_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the missing files that some graders name."""
-    needing = list(filter(needs_files, graders))
-    files = _files_around(view) if needing else None
-    if files is None:
-        return
-    for grader in needing:
-        yield None
-        yield from files.of_grader(grader)
-
-
 def _files_around(view: SuiteView) -> _Files | None:
     """Return the files around a document, None if they are unknown."""
     path, project = path_of(view.document.uri), view.workspace.project
@@ -333,16 +322,9 @@ def outside_paths(view: SuiteView) -> Found:
             listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
             listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
     yield from _outside(view, path, listed)
-    yield from outside_paths_of(view, view.graders.where(names_paths, TYPES_WITH_PATHS))
-
-
-def outside_paths_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the paths of some graders that are outside the boundary."""
-    path = path_of(view.document.uri)
-    if path is not None:
-        for grader in graders:
-            yield None
-            yield from _outside(view, path, _paths_of(grader))
+    for grader in view.graders.where(names_paths, TYPES_WITH_PATHS):
+        yield None
+        yield from _outside(view, path, _paths_of(grader))
 
 
 def names_paths(grader: Node) -> bool:
@@ -392,11 +374,6 @@ _SHELL = compiled_later(r"\A(?:[|<>;]|&&|\d?>)|\$[A-Za-z({]|[|;]\Z")
 
 def missing_programs(view: SuiteView) -> Found:
     """Yield the programs and interpreters of grader entries that are not installed on this computer."""
-    yield from missing_programs_of(view, view.graders.of_types(_WITH_PROGRAMS))
-
-
-def missing_programs_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders."""
     known: dict[str, bool] = {}
     path, project = path_of(view.document.uri), view.workspace.project
     suites = project.suites_of(path) if path is not None else ()
@@ -408,7 +385,7 @@ def missing_programs_of(view: SuiteView, graders: Iterable[Node]) -> Found:
             known[program] = project.disk.has_program(program)
         return known[program]
 
-    for grader in graders:
+    for grader in view.graders.of_types(_WITH_PROGRAMS):
         yield None
         kind = grader_type(grader)
         if kind == "program":

@@ -137,14 +137,12 @@ _CONSEQUENCES = {
 
 
 def loaded_skills(view: SuiteView) -> Found:
-    """Yield the required and forbidden skills in graders that the agent has no reason to load."""
-    yield from loaded_skills_of(view, view.graders.of_types((_TYPE,)))
+    """Yield the required and forbidden skills in graders that the agent has no reason to load.
 
-
-def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same for some graders; only if every suite of the file gives the text of this skill."""
+    Only if every suite of the file gives the text of this skill.
+    """
     path, project = path_of(view.document.uri), view.workspace.project
-    graders = [grader for grader in graders if word(grader.get("type")) == _TYPE]
+    graders = view.graders.of_types((_TYPE,))
     suites = project.suites_of(path) if path is not None and graders else ()
     own = view.document.tree.root
     roots = [own if suite.path == path else project.tree(suite.path).root for suite in suites]

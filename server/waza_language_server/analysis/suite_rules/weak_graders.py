@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from waza_language_server.analysis.value_rules.vacuous import number_of
 from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, rule_at, task_id, word
 from waza_language_server.project.uris import path_of
-from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.text.edit import Fix, Related
 
@@ -111,16 +109,11 @@ _LONGEST = 100_000
 
 def unread_verdicts(view: SuiteView) -> Found:
     """Yield the commands of graders that print whether they passed, which nothing reads."""
-    yield from unread_verdicts_of(view, view.graders.of_types((_TYPE,)))
-
-
-def unread_verdicts_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders."""
-    for grader in graders:
+    for grader in view.graders.of_types((_TYPE,)):
         yield None
         config, command = grader.get("config"), grader.get("config", "command")
         protocol = grader.get("config", "protocol")
-        if grader_type(grader) != _TYPE or config is None or command is None:
+        if config is None or command is None:
             continue
         if word(protocol) not in (None, "exit-code"):
             continue
