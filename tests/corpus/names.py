@@ -131,9 +131,8 @@ async def _names(editor: Editor, repository: Path) -> AsyncGenerator[Name]:
 
 
 def _mentions(workspace: Workspace, document: Document) -> Iterator[Mention]:
-    for each in (*mentions_in(workspace, SuiteSource.of(document)), *anchors(document.tree)):
-        if each is not None:
-            yield each
+    yield from mentions_in(workspace, SuiteSource.of(document))
+    yield from anchors(document.tree)
 
 
 async def _check_places(found: Sweep, editor: Editor, name: Name) -> list[types.Location]:

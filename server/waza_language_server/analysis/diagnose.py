@@ -77,9 +77,9 @@ def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
     """Return the problems that rules found in a text, each one once, in source order."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
     for count, problem in enumerate(found):
-        if problem is None or not count % PROBLEMS_PER_CHECKPOINT:
+        if not count % PROBLEMS_PER_CHECKPOINT:
             checkpoint()
-        if problem is not None and problem.span.end <= len(tree.text):
+        if problem.span.end <= len(tree.text):
             key = (problem.span.start, problem.span.end, problem.code, problem.message)
             problems.setdefault(key, problem)
     checkpoint()

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint
@@ -32,11 +32,6 @@ from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
-
-_STEPS_AT_ONCE = 4
-"""For one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
-_LONG = 4_000
-"""In characters: above it each step of an item takes as long as a slice."""
 
 _Where = tuple[SchemaName, tuple[str, ...]]
 """The kind of document that holds a grader entry, and the keys that lead to it."""
@@ -86,7 +81,7 @@ def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
 def _problems_below(view: FileView, node: Node, shape: Shape) -> Found:
     for entry in graders_below(node, shape):
         yield from grader_problems(view, entry)
-        yield None
+        checkpoint()
 
 
 def _entries_at(items: Node, index: int, shape: Shape) -> Iterator[Node]:
@@ -98,13 +93,7 @@ def _looked_at(
     view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node
 ) -> tuple[Problem, ...]:
     """Return the problems of an item of a list for the cache, and add them to ``fresh``."""
-    found: list[Problem] = []
-    at_once = _STEPS_AT_ONCE if item.green.end - item.green.start < _LONG else 0
-    for number, problem in enumerate(_problems_below(view, item, shape)):
-        if problem is not None:
-            found.append(problem)
-        elif number >= at_once:
-            checkpoint()
+    found = list(_problems_below(view, item, shape))
     fresh[item.step] = found
     return _all_to_keep(found, item.offset) if found else ()
 
@@ -131,11 +120,8 @@ def grader_problems(view: FileView, entry: Node) -> Found:
     if kept is not None:
         yield from map(_Place(view, entry.green, entry.offset, lambda: (entry,)).problem_of_today, kept)
         return
-    found: list[Problem] = []
-    for problem in _checked(view, entry):
-        yield problem
-        if problem is not None:
-            found.append(problem)
+    found = list(_checked(view, entry))
+    yield from found
     if not refers_elsewhere(entry.green):
         memory[entry.green] = _all_to_keep(found, entry.offset) if found else ()
 
@@ -147,20 +133,9 @@ def _memory_at(view: FileView, entry: Node) -> Memory:
 
 
 def _checked(view: FileView, entry: Node) -> Found:
-    located: list[tuple[Node, Shape]] = []
     catalog = view.catalog
     shape = grader_shape(entry, catalog)
-
-    def locate() -> Found:
-        found: list[tuple[Node, Shape]] = []
-        pairs = located_below(entry, shape, catalog)
-        while some := list(islice(pairs, NODES_AT_ONCE)):
-            found += some
-            if len(some) == NODES_AT_ONCE:
-                yield None
-        located.extend(found)
-
-    yield from guarded("shapes", locate)
+    located = list(guarded("shapes", lambda: located_below(entry, shape, catalog)))
     rules = _rules_about(grader_type(entry), shape, catalog)
     yield from found_by(rules, GraderView(view, entry, located))
 
@@ -216,12 +191,7 @@ class _Place:
 def _made_again(place: _Place, kept: Problem, number: int) -> Edits:
     """Return the edits of a fix; empty if its rule does not find the problem any more."""
     if not (_checked_last and _checked_last[-1].place.is_same(place)):
-        found: list[Problem] = []
-        for each in chain.from_iterable(_checked(place.view, entry) for entry in place.entries()):
-            if each is None:
-                checkpoint()
-            else:
-                found.append(each)
+        found = chain.from_iterable(_checked(place.view, entry) for entry in place.entries())
         _checked_last.append(_Checked(place, {_key(each): each for each in found}))
     again = _checked_last[-1].problems.get(_key(kept, place.offset))
     if again is None or number >= len(again.fixes):

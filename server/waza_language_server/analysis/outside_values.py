@@ -12,7 +12,7 @@ from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 
 
-def found_outside(root: Node, top: Shape, look: Callable[[Node, Shape], Iterable[Problem | None]]) -> Found:
+def found_outside(root: Node, top: Shape, look: Callable[[Node, Shape], Iterable[Problem]]) -> Found:
     """Yield the problems that ``look`` finds at each value outside the grader entries, top down."""
     for number, (node, shape) in enumerate(outside_graders(root, top), 1):
         if not number % NODES_AT_ONCE:

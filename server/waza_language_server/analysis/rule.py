@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 NODES_AT_ONCE = 32
 """Nodes that a rule visits between two checkpoints: a checkpoint takes as long as a visit."""
-Found = Iterator[Problem | None]
-"""The problems that a rule yields, and None where a consumer may have a checkpoint."""
+Found = Iterator[Problem]
+"""The problems that a rule yields; it calls ``checkpoint()`` often."""
 
 
 @frozen()
@@ -91,13 +91,8 @@ def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
     Like ``guarded``, but without two more generators for each rule and grader, which cost as much as a rule.
     """
     for rule in rules:
-        known: list[Problem] = []
         try:
-            for one in rule.find(view):
-                if one is None:
-                    yield one
-                else:
-                    known.append(one)
+            known = list(rule.find(view))
         except Exception as error:  # noqa: BLE001 - noted
             note_rule_failure(rule.name, error)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
@@ -46,14 +47,8 @@ def _links(document: Document, workspace: Workspace) -> tuple[DocumentLink, ...]
     paths = PathsIn(workspace.project, file)
     skills: Mapping[str, Path] | None = None
     found: list[DocumentLink] = []
-    looked_up = 0
-    for mention in files_named(file, document.tree, workspace.catalog):
+    for mention in islice(files_named(file, document.tree, workspace.catalog), MOST_LOOKED_UP):
         checkpoint()
-        if mention is None:
-            continue
-        looked_up += 1
-        if looked_up > MOST_LOOKED_UP:
-            break
         if mention.kind == "skill":
             skills = _skills(workspace.project, file) if skills is None else skills
             if mention.name in skills:

@@ -75,11 +75,11 @@ def workspace_symbols(workspace: Workspace, query: str) -> tuple[WorkspaceSymbol
     found: list[WorkspaceSymbol] = []
     for file in files_of_workspace(workspace.project):
         checkpoint()
-        if file is None or file.kind in {"project_config", "trigger_tests"}:
+        if file.kind in {"project_config", "trigger_tests"}:
             continue
         for each in mentions_in(workspace, file):
             checkpoint()
-            if each is None or not each.defines or not _fits(query, each.name):
+            if not each.defines or not _fits(query, each.name):
                 continue
             if each.kind == "grader" or each.kind == "task" or each.kind == "skill":
                 container = _shown(workspace, file.path.as_posix() if file.path is not None else file.uri)

@@ -10,7 +10,7 @@ content. Nothing here raises, and what cannot be determined is ``unknown``, neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -242,8 +242,8 @@ class Project:
         others = {name for name in self.names(folder) - usual if _OTHER_EVAL_NAME.fullmatch(name)}
         yield from (name for name in (*sorted(usual), *sorted(others)) if self._is_eval(folder / name))
 
-    def tasks_with_id(self, suite: Suite, task_id: str) -> Generator[Path | None]:
-        """Yield the task files of a suite with this ``id``, and None after each that was checked."""
+    def tasks_with_id(self, suite: Suite, task_id: str) -> Iterator[Path]:
+        """Yield the task files of a suite with this ``id``."""
         paths: Iterable[Path] = self.task_paths(suite).value
         if self.disk.is_still:
             # Callers loop over all tasks of a suite: avoid a quadratic number of reads.
@@ -252,7 +252,7 @@ class Project:
         for path in paths:
             if self._written_id(path) in (task_id, None) and self.outline(path).id == task_id:
                 yield path
-            yield None
+            checkpoint()
 
     def _by_written_id(self, suite: Suite) -> dict[str | None, list[Path]]:
         known = self.disk.once((self, "ids", suite.path), dict[str | None, list[Path]])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.checkpoint import checkpoint
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_language_server.project.mentions import Mention, SymbolKind, mentions, mentions_of
 from waza_language_server.project.named_paths import PathsIn
@@ -33,8 +33,8 @@ class Reference:
         return self.mention.defines
 
 
-def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Mention | None]:
-    """Yield everything that a file names, and None wherever a pause is welcome.
+def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Mention]:
+    """Yield everything that a file names.
 
     A file that contains none of the words is not parsed.
     """
@@ -50,8 +50,7 @@ def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterato
     found: list[Mention] = []
     for mention in mentions(file, tree, workspace.catalog):
         yield mention
-        if mention is not None:
-            found.append(mention)
+        found.append(mention)
     if path is not None and isinstance(stamp, tuple) and tree.text:
         workspace.known.keep(path, file.kind, stamp, tuple(found))
 
@@ -61,15 +60,11 @@ def place_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FileP
     return FilePlace(file.uri, _text(workspace, file), mention.span)
 
 
-def named(
-    workspace: Workspace, files: Iterable[SuiteSource | None], kind: SymbolKind, name: str
-) -> list[Reference]:
+def named(workspace: Workspace, files: Iterable[SuiteSource], kind: SymbolKind, name: str) -> list[Reference]:
     """Return where files say a name of one kind."""
     found: list[Reference] = []
     for file in files:
         checkpoint()
-        if file is None:
-            continue
         known = _known(workspace, file)
         if known is None and not _may_say(workspace, file, name):
             continue
@@ -80,17 +75,15 @@ def named(
     return found
 
 
-def naming_file(workspace: Workspace, files: Iterable[SuiteSource | None], path: Path) -> list[Reference]:
+def naming_file(workspace: Workspace, files: Iterable[SuiteSource], path: Path) -> list[Reference]:
     """Return the paths and globs that mean a file."""
     found: list[Reference] = []
     for file in files:
         checkpoint()
-        if file is None:
-            continue
         paths = PathsIn(workspace.project, file)
         for each in mentions_in(workspace, file):
             checkpoint()
-            if each is not None and each.kind == "file" and path in paths.files(each):
+            if each.kind == "file" and path in paths.files(each):
                 found.append(Reference(place_of(workspace, file, each), each, written=False))
     return found
 
@@ -103,15 +96,11 @@ def may_name(workspace: Workspace, file: SuiteSource, name: str) -> bool:
 
 def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) -> list[Mention]:
     tree = _tree(workspace, file)
-    found: list[Mention] = []
     catalog = workspace.catalog
     # A path cannot be searched by its words.
-    steps = mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
-    for each in steps:
-        checkpoint()
-        if each is not None:
-            found.append(each)
-    return found
+    return collect(
+        mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
+    )
 
 
 def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | None:

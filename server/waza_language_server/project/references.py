@@ -256,9 +256,9 @@ def _of_task(workspace: Workspace, symbol: Symbol) -> list[Reference]:
 def _of_skill(workspace: Workspace, symbol: Symbol) -> list[Reference]:
     project, seen = workspace.project, set[str]()
 
-    def files() -> Iterator[SuiteSource | None]:
+    def files() -> Iterator[SuiteSource]:
         for file in _own_first(symbol.document, files_of_workspace(project, symbol.document)):
-            seen.update((file.uri,) if file is not None else ())
+            seen.add(file.uri)
             yield file
 
     found = named(workspace, files(), "skill", symbol.name)
@@ -283,7 +283,7 @@ def _of_anchor(symbol: Symbol) -> list[Reference]:
     is_given = is_there = False
     for each in anchors(document.tree):
         checkpoint()
-        if each is None or each.name != symbol.name:
+        if each.name != symbol.name:
             continue
         if each.defines and is_given:
             if is_there:
@@ -295,10 +295,10 @@ def _of_anchor(symbol: Symbol) -> list[Reference]:
     return found
 
 
-def _own_first(document: Document, files: Iterator[SuiteSource | None]) -> Iterator[SuiteSource | None]:
+def _own_first(document: Document, files: Iterator[SuiteSource]) -> Iterator[SuiteSource]:
     own = SuiteSource.of(document)
     yield own
-    yield from (file for file in files if file is None or file.uri != own.uri)
+    yield from (file for file in files if file.uri != own.uri)
 
 
 def _suites(project: Project, path: Path | None) -> tuple[Suite, ...]:

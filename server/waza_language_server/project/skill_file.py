@@ -79,7 +79,7 @@ class SuitesOfSkills:
         found: list[Suite] = []
         for file in files_of_workspace(project, skill):
             checkpoint()
-            if file is None or file.path is None or file.kind != "eval":
+            if file.path is None or file.kind != "eval":
                 continue
             suite = project.suite(file.path)
             if (suite.outline.skill or "").casefold() == name and _is_meant(skill, name, suite, project):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.searched_folders import is_searched
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
@@ -100,10 +101,8 @@ def read_suites_again(project: Project, changed: Iterable[Path] | None) -> None:
             project.far.note(suite)
 
 
-def files_of_workspace(
-    project: Project, near: Document | SkillFile | None = None
-) -> Iterator[SuiteSource | None]:
-    """Yield all suite files in the open folders, each once, and None after each folder.
+def files_of_workspace(project: Project, near: Document | SkillFile | None = None) -> Iterator[SuiteSource]:
+    """Yield all suite files in the open folders, each once.
 
     Where ``near`` lies in none of them, those of its folder and of its suites are, too.
     """
@@ -114,7 +113,7 @@ def files_of_workspace(
             if file.path is not None and file.path not in seen:
                 seen.add(file.path)
                 yield file
-        yield None
+        checkpoint()
     for document in tuple(project.documents.values()):
         file = SuiteSource.of(document)
         if file.path is not None and file.path not in seen:

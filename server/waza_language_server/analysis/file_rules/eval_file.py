@@ -39,7 +39,7 @@ def weights(view: FileView) -> Found:
     nodes: list[tuple[Node, float]] = []
     for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         switch, weight = metric.get("enabled"), metric.get("weight")
         if switch is not None and switch.target.to_python() is False:
             continue
@@ -70,7 +70,7 @@ def metric_names(view: FileView) -> Found:
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
     for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         name = metric.get("name")
         node = name.target if name is not None and name.target.kind == "scalar" else None
         if node is None or not node.value or node.value in METRICS or node.value in METRIC_ALIASES:
@@ -119,7 +119,7 @@ def inline_ids(view: FileView) -> Found:
         return
     first: dict[str, Node] = {}
     for task in tasks.target.each_item():
-        yield None
+        checkpoint()
         name, node = _id_of(task), task.get("id")
         if name is None or node is None:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.edits import delete_entry, move_entry_up
@@ -26,7 +27,7 @@ def expected_graders(view: FileView) -> Found:
     tasks = root.get("tasks")
     if tasks is not None:
         for task in items_where(tasks, _expects_graders):
-            yield None
+            checkpoint()
             yield from _of_task(view.tree, task)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from functools import partial
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GradersView
 from waza_language_server.syntax.nodes import Node
@@ -25,7 +26,7 @@ def duplicate_names(view: GradersView) -> Found:
     first: dict[tuple[object, str], Node] = {}
     names = {name for name in counted.by_value if name is not None}
     for grader in graders:
-        yield None
+        checkpoint()
         node = name_node(grader)
         if node is None:
             continue

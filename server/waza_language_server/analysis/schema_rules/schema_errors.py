@@ -53,15 +53,14 @@ class _Collected:
 Explained = tuple[tuple[Problem, ...], UnknownKeys]
 
 
-def explained(subject: Subject, errors: Iterable[FoundError | None]) -> Explained:
+def explained(subject: Subject, errors: Iterable[FoundError]) -> Explained:
     """Return a problem for each mistake behind the validator's errors, and the unknown keys among them.
 
     It has a checkpoint after each of them.
     """
     collected = _Collected()
     for error in errors:
-        if error is not None:
-            _explain(subject, error, collected)
+        _explain(subject, error, collected)
         checkpoint()
     unknown = UnknownKeys(collected.unknown)
     problems: list[Problem] = []
@@ -358,8 +357,8 @@ class FoundError:
         return [[FoundError(each, self.moved) for each in errors] for errors in contexts]
 
 
-def found_errors(validator: Validator, value: Json) -> Iterator[FoundError | None]:
-    """Yield the errors of a document, and None wherever a pause is possible."""
+def found_errors(validator: Validator, value: Json) -> Iterator[FoundError]:
+    """Yield the errors of a document."""
     long = {key: items for key, items in _lists_of(value) if len(items) > ITEMS_AT_ONCE}
     if not long:
         yield from map(FoundError, validator.iter_errors(value))
@@ -368,7 +367,7 @@ def found_errors(validator: Validator, value: Json) -> Iterator[FoundError | Non
     yield from map(FoundError, validator.iter_errors(first))
     for key, items in long.items():
         for start in range(ITEMS_AT_ONCE, len(items), ITEMS_AT_ONCE):
-            yield None
+            checkpoint()
             piece = {**first, key: items[start : start + ITEMS_AT_ONCE]}
             for error in validator.iter_errors(piece):
                 path = error.instance_path

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
@@ -62,7 +63,7 @@ def structure_of_file(view: FileView) -> Found:
     validator = catalog.document_validator(kind)
     unknown = _NONE_UNKNOWN
     if not validator.is_valid(value):
-        yield None
+        checkpoint()
         problems, unknown = explained(subject, found_errors(validator, value))
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
@@ -96,13 +97,13 @@ def structure_of_grader(view: GraderView) -> Found:
     validator = catalog.grader_validator(written)
     unknown = _NONE_UNKNOWN
     if validator is not None and not validator.is_valid(value):
-        yield None
+        checkpoint()
         problems, unknown = explained(subject, found_errors(validator, value))
         yield from problems
     yield from deprecated_type(subject, root.top)
     for number, (node, shape) in enumerate(view.located, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         if _may_need_advice(node, shape):
             yield from _advice(subject, node, shape, unknown)
 

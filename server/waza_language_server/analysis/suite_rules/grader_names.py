@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.checkpoint import collect
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
@@ -72,7 +72,7 @@ def unknown_names(view: SuiteView) -> Found:
     for node, shape in outside_graders(root, view.workspace.catalog.document("task")):
         if shape.kind == "grader.name" and node.kind == "scalar" and node.step != "grader":
             nodes.append(node)
-        yield None
+        checkpoint()
     graders = tuple(SuiteFile(document.tree).own_graders())
     yield from _unknown_in_task(document, root, graders)
     of_suite = _checked(root, "eval")
@@ -151,7 +151,7 @@ def _unknown(
     known = frozenset(names)
     unknown = [node for node in nodes if node.value and node.value not in known]
     for number, node in enumerate(unknown):
-        yield None
+        checkpoint()
         meant = nearest(node.value, names) if number < MOST_MEANT else None
         if meant is not None:
             choice = f"did you mean `{meant}`?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.grader_packages import (
     LOCK_NAME,
     GraderPackageError,
@@ -30,7 +31,7 @@ def packages(view: SuiteView) -> Found:
         node = _reference(grader)
         if node is None:
             continue
-        yield None
+        checkpoint()
         span = node.span
         if view.document.kind != "eval" or grader.path[0] != "graders":
             message = "`ref` is for graders of the eval file; move this grader there, or give it a `type`."

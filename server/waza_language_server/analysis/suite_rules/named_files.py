@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.boundary import is_foreign
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import from_home, shown
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import MODULE_RUNTIMES, MODULE_SUFFIXES, is_path, is_rubric_path, words_of
@@ -68,10 +69,10 @@ def missing_files(view: SuiteView) -> Found:
         items = items_where(written, _may_name_files) if written is not None else ()
         tasks = (task.node for task in SuiteFile(document.tree).tasks_at(items))
     for task in tasks:
-        yield None
+        checkpoint()
         yield from files.of_task(task, path)
     for grader in view.graders.where(needs_files, TYPES_WITH_FILES):
-        yield None
+        checkpoint()
         yield from files.of_grader(grader)
 
 
@@ -123,7 +124,7 @@ class _Files:
             if node is not None and word(node):
                 named.append(node)
             if not number % NODES_AT_ONCE:
-                yield None
+                checkpoint()
         yield from self._of_fixtures(task, named)
         prompt, context = inputs.get("prompt_file"), inputs.get("context")
         if prompt is not None and word(prompt):
@@ -196,7 +197,7 @@ class _Files:
         folder = task.get("context_dir") if named else None
         if folder is None or not word(folder):
             for node in named:
-                yield None
+                checkpoint()
                 yield from self._absent(node, lambda suite: (suite.folder / FIXTURES,), "file", _FIXTURES)
             return
         written, found = word(folder) or "", list[Path]()
@@ -208,7 +209,7 @@ class _Files:
         if not found and self._project.roots:
             yield self._problem(folder.target, f"There is no folder `{shown(written)}` with the task's files")
         for node in named if found else ():
-            yield None
+            checkpoint()
             yield from self._absent(node, lambda _: found, "file", _FIXTURES_OF_TASK)
 
     def _absent(
@@ -315,7 +316,7 @@ def outside_paths(view: SuiteView) -> Found:
         written = root.get("tasks")
         tasks = items_where(written, _names_paths) if written is not None else ()
     for task in tasks:
-        yield None
+        checkpoint()
         if task.target.kind == "scalar":
             listed.append(task.target)
         else:
@@ -323,7 +324,7 @@ def outside_paths(view: SuiteView) -> Found:
             listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
     yield from _outside(view, path, listed)
     for grader in view.graders.where(names_paths, TYPES_WITH_PATHS):
-        yield None
+        checkpoint()
         yield from _outside(view, path, _paths_of(grader))
 
 
@@ -347,7 +348,7 @@ def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found
     suites = [suite.folder for suite in project.suites_of(path)]
     starts = [path.parent] if view.document.kind == "eval" else suites
     for node in nodes:
-        yield None
+        checkpoint()
         written = (word(node) or "") if node is not None and node.target.kind == "scalar" else ""
         if node is None or not written or _UNKNOWN.intersection(written):
             continue
@@ -386,7 +387,7 @@ def missing_programs(view: SuiteView) -> Found:
         return known[program]
 
     for grader in view.graders.of_types(_WITH_PROGRAMS):
-        yield None
+        checkpoint()
         kind = grader_type(grader)
         if kind == "program":
             node = grader.get("config", "command")

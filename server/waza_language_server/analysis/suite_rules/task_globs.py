@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from waza_engine.checkpoint import collect
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
@@ -63,10 +63,10 @@ def task_globs(view: SuiteView) -> Found:
     yield from _faults(globs)
     yield from _unreadable(document, project, path, globs)
     yield from _picked_up_twice(document, globs)
-    yield None
+    checkpoint()
     if any(glob.faults or document.tree.broken(glob.node) for glob in globs):
         return
-    yield None
+    checkpoint()
     empty = [glob for glob in globs if glob.files.absent]
     if not empty:
         return
@@ -100,7 +100,7 @@ def _resolve(document: Document, project: Project, node: Node) -> _Glob:
 def _faults(globs: list[_Glob]) -> Found:
     for number, glob in enumerate(globs, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         for fault in glob.faults:
             yield Problem(fault.code, glob.node.span, fault.message)
 
@@ -142,7 +142,7 @@ def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
     first: dict[Path, _Glob] = {}
     for number, glob in enumerate(found, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         if _is_named(glob):
             named.append(glob)
         else:
@@ -150,7 +150,7 @@ def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
     # If a file is named and also matched by a pattern, the name is redundant; of two names, the second.
     for number, glob in enumerate(named, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         for file in glob.files.value:
             other = first.setdefault(file, glob)
             if other is glob:

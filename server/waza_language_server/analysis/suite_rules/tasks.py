@@ -66,9 +66,7 @@ def duplicate_ids(view: SuiteView) -> Found:
     node = node.target
     found = (other for suite in project.suites_of(path) for other in project.tasks_with_id(suite, node.value))
     for other in found:
-        if other is None:
-            yield None
-        if other is None or other == path:
+        if other == path:
             continue
         message = f"`{shown(other.name)}` has the id `{node.value}` too; one result overwrites the other."
         related = (Related(_id_span(project, other), f"The other `{node.value}` is here.", uri_of(other)),)

@@ -46,7 +46,7 @@ def weak_graders(view: SuiteView) -> Found:
         return
     own = task_id(document.tree.root, path) if document.kind == "task" else ""
     for grader in SuiteFile(document.tree).graders():
-        yield None
+        checkpoint()
         if not grader.recorded_as:
             continue
         place = grader.task.id if grader.task is not None else own
@@ -57,7 +57,7 @@ def weak_graders(view: SuiteView) -> Found:
     if document.kind == "task" and root is not None:
         yield from _of_expected(root, own, strengths, suites)
     for task in SuiteFile(document.tree).tasks() if document.kind == "eval" else ():
-        yield None
+        checkpoint()
         yield from _of_expected(task.node, task.id, strengths, suites)
 
 
@@ -110,7 +110,7 @@ _LONGEST = 100_000
 def unread_verdicts(view: SuiteView) -> Found:
     """Yield the commands of graders that print whether they passed, which nothing reads."""
     for grader in view.graders.of_types((_TYPE,)):
-        yield None
+        checkpoint()
         config, command = grader.get("config"), grader.get("config", "command")
         protocol = grader.get("config", "protocol")
         if config is None or command is None:

@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
@@ -67,9 +68,9 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
         least = _misfits(tree, broken) if fault.code == "duplicate-key" else sys.maxsize
         for proposal in _proposals(broken, left) if least or len(faults) > 1 else ():
             left -= 1
-            yield None
+            checkpoint()
             repaired = parse(apply(tree.text, proposal.edits), tree)
-            yield None
+            checkpoint()
             repair = _judged(broken, faults, proposal, repaired)
             if repair is None or (repair.misfits[1] >= least and len(repair.explained) == 1):
                 continue

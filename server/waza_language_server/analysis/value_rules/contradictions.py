@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
@@ -60,7 +61,7 @@ def contradicting_patterns(mapping: Node, keys: set[str]) -> Found:
     texts = [(key, node) for key in _TEXTS if key in keys for node in _items(mapping, key)[:_MOST]]
     for key in REFUSED:
         for node in _items(mapping, key)[:_MOST] if key in keys else ():
-            yield None
+            checkpoint()
             is_pattern = key in _PATTERNS
             if matches_everything(node.value) if is_pattern else not node.value and len(node.span):
                 what = (
@@ -264,7 +265,7 @@ def contradictions_of_grader(view: GraderView) -> Found:
     """Yield the items of a grader that contradict others of it."""
     for node, _ in view.located:
         if node.green.kind == "mapping" and _may_contradict_itself(node):
-            yield None
+            checkpoint()
             yield from _in_mapping(node)
 
 
@@ -276,7 +277,7 @@ def contradictions_of_expected(view: FileView) -> Found:
     listed = root.get("tasks") if view.kind == "eval" else None
     tasks = (root,) if view.kind == "task" else ()
     for task in tasks if listed is None else items_where(listed, _may_contradict):
-        yield None
+        checkpoint()
         for mapping in _expected(task):
             yield from _in_mapping(mapping)
 
@@ -322,11 +323,11 @@ def _in_mapping(mapping: Node) -> Found:
 def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool) -> Found:
     items, refused = _items_of_rows(mapping, wanted), _items_of_rows(mapping, unwanted)
     by_meaning = {meaning(item): item for item in reversed(items)}
-    yield None
+    checkpoint()
     few = within and len(items) * len(refused) <= MOST_COMPARED * MOST_COMPARED
     for number, item in enumerate(refused, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         text = meaning(item)
         if not text.strip():
             continue

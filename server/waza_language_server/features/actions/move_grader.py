@@ -185,7 +185,7 @@ def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntr
     paths = PathsIn(workspace.project, file)
     for each in mentions_in(workspace, file):
         checkpoint()
-        if each is None or each.kind != "file" or not grader.item.span.contains(each.span.start):
+        if each.kind != "file" or not grader.item.span.contains(each.span.start):
             continue
         named = paths.named(each)
         if named is not None and named.holder is not None and named.holder not in suites:

@@ -74,8 +74,7 @@ def _task(workspace: Workspace, path: Path, wanted: str) -> str | None:
     for suite in project.suites_of(path):
         if wanted in suite.outline.inline_tasks:
             return f"**Task {code(wanted)}**\n\nwritten in {code(suite.path.name)}"
-        # None is a pause.
-        file = next(filter(None, project.tasks_with_id(suite, wanted)), None)
+        file = next(iter(project.tasks_with_id(suite, wanted)), None)
         if file is not None:
             name = project.outline(file).name or wanted
             return f"**Task {code(name)}**\n\n{_place(path, file)}"

@@ -41,7 +41,7 @@ def deleted_files(workspace: Workspace, gone: Sequence[Path]) -> WorkspaceEdit:
     found: list[FileEdit] = []
     for file in files_of_workspace(workspace.project):
         checkpoint()
-        if file is None or file.kind == "skill" or (file.path is not None and _is_gone(file.path, gone)):
+        if file.kind == "skill" or (file.path is not None and _is_gone(file.path, gone)):
             continue
         edit = _without_entries(workspace, file, gone)
         found += [edit] if edit is not None else []
@@ -53,7 +53,7 @@ def _without_entries(workspace: Workspace, file: SuiteSource, gone: Sequence[Pat
     places: dict[int, str] = {}
     for each in mentions_in(workspace, file):
         checkpoint()
-        if each is None or each.kind != "file" or each.schema_kind == "argument":
+        if each.kind != "file" or each.schema_kind == "argument":
             # An argument has its place among the others.
             continue
         named = paths.named(each)

@@ -58,7 +58,7 @@ def kept_tasks(
     globs: list[Mention] = []
     for each in mentions_in(workspace, file):
         checkpoint()
-        globs += [each] if each is not None and each.schema_kind == "task.glob" else []
+        globs += [each] if each.schema_kind == "task.glob" else []
     folder = moved_path(file.path, moves).parent
     after = [(paths.rewritten(each, moves) or each.name).removeprefix("include:").strip() for each in globs]
     lost: list[str] = []

@@ -45,7 +45,7 @@ def path_changes(
     listed: list[tuple[FilePlace, str]] = []
     for file in files_of_workspace(workspace.project, near):
         checkpoint()
-        if file is None or file.kind == "skill":
+        if file.kind == "skill":
             continue
         paths = PathsIn(workspace.project, file)
         # Paths relative to a folder that moves change even if they do not name a moved file.
@@ -53,7 +53,7 @@ def path_changes(
         words = ("",) if is_moved else tuple(old.name for old in moves)
         for each in mentions_in(workspace, file, *words):
             checkpoint()
-            if each is None or not (each.kind == "file" or (each.kind == "skill" and "/" in each.name)):
+            if not (each.kind == "file" or (each.kind == "skill" and "/" in each.name)):
                 continue
             # Skills that are left out are named by their directories as well.
             new = paths.rewritten(each, moves)

@@ -47,12 +47,8 @@ def told_fixtures(
     paths, files = PathsIn(workspace.project, file), list[Span]()
     for each in mentions_in(workspace, file):
         checkpoint()
-        named = paths.named(each) if each is not None and each.schema_kind == "path.fixture" else None
-        if (
-            each is not None
-            and named is not None
-            and named.base in [suite.parent / FIXTURES for suite in suites]
-        ):
+        named = paths.named(each) if each.schema_kind == "path.fixture" else None
+        if named is not None and named.base in [suite.parent / FIXTURES for suite in suites]:
             files.append(each.span)
     document = document_at(workspace.project, file.path, file.kind) if files else None
     return _told(document, files, folder) if document is not None else []

@@ -50,5 +50,5 @@ def _skill_in(workspace: Workspace, folder: Path) -> Symbol | None:
     if document is None:
         return None
     named = mentions_in(workspace, SuiteSource.of(document))
-    mention = next((each for each in named if each is not None and each.name == folder.name), None)
+    mention = next((each for each in named if each.name == folder.name), None)
     return Symbol("skill", folder.name, document, mention) if mention is not None else None

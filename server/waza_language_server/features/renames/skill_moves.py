@@ -93,7 +93,7 @@ def _refuse_taken(workspace: Workspace, symbol: Symbol, name: str, defined: set[
             raise RenameError(f"Another skill is called `{name}` already.")
     for file in files_of_workspace(project, symbol.document):
         checkpoint()
-        if file is None or file.path is None or file.kind != "eval":
+        if file.path is None or file.kind != "eval":
             continue
         tested = project.suite(file.path).outline.skill or ""
         if tested != symbol.name and tested.casefold() == symbol.name.casefold() != name.casefold():

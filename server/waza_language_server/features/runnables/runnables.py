@@ -55,16 +55,13 @@ def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
         return ()
     entries, whole = SuiteFile(document.tree), Span(0, len(document.text))
     if document.kind == "eval":
-        inside = chain(_tasks(entries, path), _graders(entries, path))
-        found = collect(inside)
-        runnables = [runnable for runnable in found if runnable is not None]
-        return (*_suite(root, path, whole), *sorted(runnables, key=lambda runnable: runnable.span))
+        found = collect(chain(_tasks(entries, path), _graders(entries, path)))
+        return (*_suite(root, path, whole), *sorted(found, key=lambda runnable: runnable.span))
     if document.kind == "task":
         suites = suites_run_from(document, workspace)
         task = task_id(root, path)
         graders = _graders(entries, suites[0], task) if suites else ()
-        found = collect(graders)
-        return (*_whole_task(root, suites, task, whole), *(each for each in found if each is not None))
+        return (*_whole_task(root, suites, task, whole), *collect(graders))
     if document.kind == "trigger_tests":
         suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
         return tuple(collect(_prompts(root, suites)))
@@ -131,8 +128,8 @@ def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> I
             yield Runnable(RunnableId(suite, task), start, label, whole)
 
 
-def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable | None]:
-    """Yield the graders of the file and of its tasks, and None (a pause) after each task."""
+def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable]:
+    """Yield the graders of the file and of its tasks."""
     tasks = (task for task in entries.tasks() if not is_switched_off(task.node))
     for graders in chain((entries.own_graders(),), map(entries.graders_of, tasks)):
         for grader in graders:
@@ -140,7 +137,7 @@ def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> It
             if grader.has_results:
                 target = RunnableId(suite, task, grader.name)
                 yield Runnable(target, _start(grader.item), grader.name, grader.item.span)
-        yield None
+        checkpoint()
 
 
 def _first_line(root: Node) -> Span | None:

@@ -54,7 +54,7 @@ def suites(project: Project) -> tuple[TreeItem, ...]:
     found: dict[Path, TreeItem] = {}
     for file in files_of_workspace(project):
         checkpoint()
-        if file is not None and file.kind == "eval" and file.path is not None:
+        if file.kind == "eval" and file.path is not None:
             path = file.path
             if not project.text(path).value.strip() or project.disk.stamp(path) is None:
                 continue  # it is open, and empty as yet, or not there any more

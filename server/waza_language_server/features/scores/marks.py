@@ -85,7 +85,7 @@ def file_marks(workspace: Workspace) -> tuple[FileMark, ...]:
     found: dict[Path, FileMark] = {}
     for file in files_of_workspace(project):
         checkpoint()
-        if file is None or file.path is None or file.kind != "eval":
+        if file.path is None or file.kind != "eval":
             continue
         run = project.scores.shown(file.path)
         if run is None:

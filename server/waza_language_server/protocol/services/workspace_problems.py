@@ -123,7 +123,7 @@ class WorkspaceProblems(Generic[Shown]):
         seen: set[Path] = set()
         for file in files_of_workspace(self._session.project):
             checkpoint()
-            if file is None or file.path is None:
+            if file.path is None:
                 continue
             seen.add(file.path)
             if file.document is None and self._session.text(file.uri) is None:
