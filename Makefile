@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-exits search-live search-typos search-names search-verdicts test-model lint format bench schemas vscode release clean lock
+.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-live search-verdicts test-model lint format bench schemas vscode release clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -45,17 +45,8 @@ search-kills: $(READY) ## Paid runs killed at random moments: no answer that has
 search-messages: $(READY) ## Random messages to the server.
 	$(BIN)/python -m tests.protocol.fuzz --messages 100000 --seed 1 --jobs 2 $(ARGS)
 
-search-exits: $(READY) ## Servers that end at random moments.
-	$(BIN)/python -m tests.protocol.exits --times 1000 --jobs 2 $(ARGS)
-
 search-live: $(READY) ## Random edits, live verdicts against `waza-engine grade`.
 	$(BIN)/python -m tests.live.equality --edits 5000 $(ARGS)
-
-search-typos: $(READY) ## Typos in the sample suites: the table of docs/quality.md.
-	$(BIN)/python -m tests.corpus.quality $(ARGS)
-
-search-names: $(READY) ## Every name of the sample suites renamed and renamed back.
-	$(BIN)/python -m tests.corpus.names $(ARGS)
 
 search-verdicts: $(READY) ## Ten thousand random sequences of runs: a running server, a fresh one and the engine agree.
 	$(BIN)/python -m tests.server.verdicts.search $(ARGS)

@@ -1,7 +1,5 @@
 """The commands for terminals: in this process where their words matter, else in one of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -8,8 +8,6 @@ the bytes that were taken::
     assert peer.sent < 1_000_000
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import socket

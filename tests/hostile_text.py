@@ -1,7 +1,5 @@
 """What a stranger may write anywhere in a suite, and how to see whether any of it is obeyed."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What tests install once per user: where it lies, and that one process at a time fills it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

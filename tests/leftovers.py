@@ -5,8 +5,6 @@ makes in the temporary directory lies in a folder of its own. So nothing of othe
 the same time is blamed on it.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """How much longer than promised tests wait, since other tests and other people use the processors too."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Modules that take this system for another one: their `os` and `sys` answer as there."""
 
-from __future__ import annotations
-
 import importlib.util
 import ntpath
 import os

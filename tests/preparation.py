@@ -3,8 +3,6 @@
 A test that needs one asks for it again and reports what went wrong, so nothing is reported here.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 

@@ -3,8 +3,6 @@
 pytest-xdist's own ``loadgroup`` has no effect with pytest 9.2: the group that it adds to a test's id is lost.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

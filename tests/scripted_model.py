@@ -201,6 +201,12 @@ class ScriptedModel:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
+    def follow(self, script: Callable[[ModelRequest], Reply] | Sequence[Reply]) -> None:
+        """Forget the requests so far, and answer those to come by another script."""
+        with self._arrived:
+            self.requests.clear()
+            self._respond = script if callable(script) else _in_turn(script)
+
     def wait_for_requests(self, count: int = 1, seconds: float = _WAIT_SECONDS) -> None:
         """Return when so many requests have come in. Raises ``TimeoutError``."""
         with self._arrived:

@@ -1,7 +1,5 @@
 """Where the public sample suites and recorded verdicts lie, when this checkout has them beside it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager

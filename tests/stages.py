@@ -5,8 +5,6 @@
 deselect its tests: half a minute in each process.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

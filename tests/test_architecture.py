@@ -22,48 +22,6 @@ ENGINE = ROOT / "waza_engine"
 SERVER = ROOT / "server" / "waza_language_server"
 PROTOCOL = SERVER / "protocol"
 
-ENGINE_MODULES_FOR_THE_SERVER = {
-    "waza_engine",
-    "waza_engine.boundary",
-    "waza_engine.files",
-    "waza_engine.frozen",
-    "waza_engine.later_patterns",
-    "waza_engine.command_line",
-    "waza_engine.counting",
-    "waza_engine.early_interruption",
-    "waza_engine.figures",
-    "waza_engine.markdown",
-    "waza_engine.masking",
-    "waza_engine.moments",
-    "waza_engine.checkpoint",
-    "waza_engine.terminal",
-    "waza_engine.usable_text",
-    "waza_engine.vocabulary",
-    "waza_engine.spec.reading.csv_table",
-    "waza_engine.spec.reading.searched_folders",
-    "waza_engine.spec.reading.grader_packages",
-    "waza_engine.spec.executors",
-    "waza_engine.spec.json_schema_dialects",
-    "waza_engine.spec.pattern_syntax",
-    "waza_engine.spec.skill_requirements",
-    "waza_engine.spec.program_files",
-    "waza_engine.spec.reading.scalars",
-    "waza_engine.spec.reading.task_globs",
-    "waza_engine.spec.reading.yaml_events",
-    "waza_engine.spec.reading.yaml_faults",
-    "waza_engine.assertions.names",
-    "waza_engine.assertions.syntax",
-    "waza_engine.processes.trees",
-    "waza_engine.results.codec.commits",
-    "waza_engine.results.json_values",
-    "waza_engine.results.inputs",
-    "waza_engine.results.places",
-    "waza_engine.results.reading.journals",
-    "waza_engine.results.reading.newest_scores",
-    "waza_engine.results.reading.overlay",
-    "waza_engine.results.reading.suite_conclusion",
-    "waza_engine.scoring.prices",
-}
 ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
 
 
@@ -249,22 +207,14 @@ def test_every_package_is_on_the_map() -> None:
     assert missing == []
 
 
-def test_the_server_imports_no_models_and_no_provider() -> None:
-    wrong = {
-        (file, module)
-        for file, module in imports_below(SERVER)
-        if is_from(module, "pydantic", "openai", "jsonschema", "ruamel")
-        or (is_from(module, "waza_engine") and module not in ENGINE_MODULES_FOR_THE_SERVER)
-    }
-    of_the_command_check = {
-        ("server/waza_language_server/commands.py", "waza_engine.commands.printer"),
-        ("server/waza_language_server/check_reports.py", "waza_engine.project_page"),
-    }
-    assert wrong == of_the_command_check
+# They print what a person reads in a terminal, where a start may take longer.
+OF_THE_COMMAND_CHECK = {"waza_engine.commands.printer", "waza_engine.project_page"}
 
 
 def test_what_the_server_shares_with_the_engine_is_light() -> None:
-    loaded = _python(f"import sys, {', '.join(sorted(ENGINE_MODULES_FOR_THE_SERVER))}; print(*sys.modules)")
+    shared = {module for _, module in imports_below(SERVER) if is_from(module, "waza_engine")}
+    assert shared > OF_THE_COMMAND_CHECK
+    loaded = _python(f"import sys, {', '.join(sorted(shared - OF_THE_COMMAND_CHECK))}; print(*sys.modules)")
     assert {"pydantic", "openai", "yaml", "rich", "typer"} & set(loaded.split()) == set()
 
 
@@ -285,26 +235,6 @@ def test_whoever_opens_files_alone_chooses_the_catalog() -> None:
         if path != SERVER / "schema" / "catalog.py"
     }
     assert chosen == set(CHOOSE_A_CATALOG)
-
-
-def test_no_function_of_the_server_goes_without_the_catalog_or_the_project() -> None:
-    handles = {"Catalog", "Project", "Workspace"}
-    wrong = [
-        (path.relative_to(ROOT).as_posix(), node.name, given.arg)
-        for path in sorted(SERVER.rglob("*.py"))
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for given in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-        if given.annotation is not None and handles & _alternatives(given.annotation)
-    ]
-    assert wrong == []
-
-
-def _alternatives(annotation: ast.expr) -> set[str]:
-    """Return the types of ``A | None``; nothing for a type that stands alone."""
-    written = ast.unparse(annotation).strip("'\"")
-    parts = {part.strip() for part in written.removeprefix("Optional[").removesuffix("]").split("|")}
-    return parts if "None" in parts or written.startswith("Optional[") else set()
 
 
 def test_the_server_compiles_nothing_of_a_suite() -> None:
@@ -358,25 +288,6 @@ def test_the_server_compiles_no_pattern_but_its_own() -> None:
 def _compiles_a_pattern(function: ast.expr) -> bool:
     by_library = isinstance(function, ast.Attribute) and ast.unparse(function.value) in {"re", "re2", "regex"}
     return by_library or ast.unparse(function) == "compiled_later"
-
-
-def test_what_the_server_loads_compiles_a_pattern_when_it_is_used() -> None:
-    modules = [ROOT / f"{name.replace('.', '/')}.py" for name in ENGINE_MODULES_FOR_THE_SERVER]
-    at_once = [
-        (path.relative_to(ROOT).as_posix(), node.lineno)
-        for path in sorted([*SERVER.rglob("*.py"), *filter(Path.is_file, modules)])
-        for node in _loading_nodes(tree_of(path))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
-    ]
-    assert at_once == []
-
-
-def _loading_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is carried out while a module is loaded."""
-    for node in ast.iter_child_nodes(tree):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield node
-            yield from _loading_nodes(node)
 
 
 def _is_literal(pattern: ast.expr) -> bool:
@@ -463,7 +374,7 @@ def test_each_start_of_an_engine_asks_for_trust() -> None:
 def test_the_answer_to_initialize_needs_the_protocol_library_alone() -> None:
     loaded = _loaded_after_initialize()
     heavy = {"pydantic", "openai", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
-    heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
+    heavy |= {"typer", "rich", "psutil", "waza_engine.json_rpc", "importlib.metadata"}
     assert heavy & loaded == set()
     judging = {"analysis.rules", "analysis.diagnose", "engine", "features"}
     assert {f"waza_language_server.{room}" for room in judging} & loaded == set()
@@ -675,16 +586,16 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
+    "waza_engine/commands/env_file.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
     "waza_engine/executors/registry.py": "the receipt of this program's own installation",
     "waza_engine/graders/judging/rubrics.py": "the real path of a rubric that was found inside",
     "waza_engine/graders/inline.py": "the beginning of a program that is about to be started",
     "waza_engine/mcp/mocks.py": "a file of the engine's own in a temporary folder",
-    "waza_engine/results/writing/rescue.py": "the user's state, and a new temporary folder",
-    "waza_engine/results/writing/store.py": "a path that a person has named",
+    "waza_engine/results/writing/store.py": "the user's state, a temporary folder, a path that was named",
     "waza_engine/results/writing/transcripts.py": "the folder of `--transcript-dir`",
-    "waza_engine/runs/agent/instructions.py": "a file that the run has copied into the workspace",
+    "waza_engine/runs/agent/setup.py": "a file that the run has copied into the workspace",
     "waza_engine/runs/agent/workspace.py": "places that its own function has found inside",
     "waza_engine/runs/loading/packaged_graders.py": "the eval file",
     "waza_engine/runs/passes/caching.py": "files that were found inside, and the cache that is to be cleared",
@@ -697,7 +608,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/spec/reading/yaml_reader.py": "the eval file",
     "waza_engine/lab/mutations.py": "a new temporary folder",
     "waza_engine/user_state.py": "the user's state",
-    "server/waza_language_server/fix.py": "the file that was checked, replaced if it is the same still",
+    "server/waza_language_server/commands.py": "the file that was checked, replaced if it is the same still",
     "server/waza_language_server/project/disk.py": "the mark at the beginning of a file that is open",
     "server/waza_language_server/project/recorded_runs.py": "a file of the suite that was read before",
     "server/waza_language_server/project/scores.py": "a file of the suite that was read before",
@@ -715,6 +626,7 @@ _OPENERS = {
 
 LISTS_OR_MAKES = {
     "waza_engine/commands/records.py": "the folder that a person has named",
+    "waza_engine/commands/watching.py": "the folder of a suite, without its links: times and sizes",
     "waza_engine/executors/adapter/command_line.py": "the workspace; links are copied as links",
     "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",
     "waza_engine/executors/command.py": "the workspace",
@@ -728,12 +640,9 @@ LISTS_OR_MAKES = {
     "waza_engine/results/reading/missing.py": "results whose folder was found inside",
     "waza_engine/results/reading/newest_scores.py": "what is listed is asked of the boundary",
     "waza_engine/results/reading/owners.py": "the folder of a suite itself",
-    "waza_engine/results/writing/attached.py": "the copy that a person has named",
-    "waza_engine/results/writing/recovery.py": "results found inside, workspaces of the engine",
-    "waza_engine/results/writing/rescue.py": "a new temporary folder",
+    "waza_engine/results/writing/store.py": "a named copy, results found inside, workspaces of the engine",
     "waza_engine/runs/agent/changed_files.py": "the workspace",
     "waza_engine/runs/agent/command_mocks.py": "a temporary folder of the run",
-    "waza_engine/runs/agent/repositories.py": "the workspace",
     "waza_engine/runs/agent/skills.py": "a folder of skills that was found inside",
     "waza_engine/runs/agent/workspace.py": "the workspace, and fixtures without their links",
     "waza_engine/runs/loading/discovery.py": "below a folder that a person has named, no link followed",
@@ -749,7 +658,7 @@ LISTS_OR_MAKES = {
     "waza_engine/lab/mutations.py": "a new temporary folder",
     "server/waza_language_server/check.py": "below a folder that a person has named, links asked one by one",
     "server/waza_language_server/diagnostics_page.py": "a temporary folder",
-    "server/waza_language_server/fix.py": "the file that it has made",
+    "server/waza_language_server/commands.py": "the file that it has made",
     "server/waza_language_server/project/disk.py": "a folder of which the boundary was asked",
     "server/waza_language_server/schema/catalog.py": "data of the package",
 }

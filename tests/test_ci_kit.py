@@ -1,7 +1,5 @@
 """The files for CI systems, carried out step by step in a repository with a failing and a passing suite."""
 
-from __future__ import annotations
-
 import http.server
 import json
 import os

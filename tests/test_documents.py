@@ -1,7 +1,5 @@
 """Each link of a document leads to a file and a heading, and the index lists each page."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

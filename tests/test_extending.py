@@ -4,8 +4,6 @@ The additions are in ``tests/extending``, one file each. All are made in one cop
 then used as people use it: by its commands, and by an editor.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

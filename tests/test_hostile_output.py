@@ -1,7 +1,5 @@
 """Every command over a suite full of escape sequences: each is shown, none is obeyed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A run of tests that leaves something behind fails, and says what."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -18,7 +16,10 @@ from tests import leftovers
 leftovers.PATIENCE_SECONDS = 0.2
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "xdist", *sys.argv[1:]], plugins=[leftovers]))
 """
-PROCESS = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], start_new_session=True)"
+LEAVES = (
+    "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], start_new_session=True); "
+    "tempfile.mkdtemp(prefix='forgotten-'); Path('changed.txt').write_text('')"
+)
 
 
 @pytest.fixture
@@ -29,28 +30,23 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_run_that_leaves_nothing_passes(repository: Path) -> None:
+    code, output = run_of(repository, "pass", "-n", "0")
+    assert (code, "left behind" in output) == (0, False), output
+
+
 @pytest.mark.parametrize("processes", ["0", "2"])
-@pytest.mark.parametrize(
-    ("statement", "said"),
-    [
-        ("pass", ""),
-        (PROCESS, "time.sleep(60)"),
-        ("tempfile.mkdtemp(prefix='forgotten-')", "in the temporary directory: forgotten-"),
-        ("Path('changed.txt').write_text('')", "in the repository: ?? changed.txt"),
-    ],
-    ids=["nothing", "a process", "a folder", "a change"],
-)
-def test_what_is_left_fails_the_run(repository: Path, statement: str, said: str, processes: str) -> None:
-    code, output = run_of(repository, f"def test_it(): {statement}\n", "-n", processes)
-    assert ("left behind" in output) == bool(said), output
-    assert said in output
-    assert code == (1 if said else 0)
+def test_what_is_left_fails_the_run(repository: Path, processes: str) -> None:
+    code, output = run_of(repository, LEAVES, "-n", processes)
+    assert code == 1
+    for said in ("time.sleep(60)", "temporary directory: forgotten-", "in the repository: ?? changed.txt"):
+        assert said in output
 
 
-def run_of(repository: Path, test: str, *arguments: str) -> tuple[int, str]:
-    """Run a test file in a clone; return the exit code and what was printed."""
+def run_of(repository: Path, statements: str, *arguments: str) -> tuple[int, str]:
+    """Run a test of these statements in a clone; return the exit code and what was printed."""
     imports = "import subprocess, sys, tempfile\nfrom pathlib import Path\nimport pytest\n"
-    (repository / "test_it.py").write_text(imports + test)
+    (repository / "test_it.py").write_text(f"{imports}def test_it(): {statements}\n")
     subprocess.run(["git", "add", "test_it.py"], cwd=repository, check=True)
     done = subprocess.run(
         [sys.executable, "-c", PYTEST, *arguments, "--rootdir", str(repository)],

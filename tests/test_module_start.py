@@ -1,7 +1,5 @@
 """``python -m`` in a repository imports none of its modules."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a private environment installs is cut out of the one lock file, with hashes and for every platform."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -1,10 +1,12 @@
-"""The commands of the README's terminal section work, in order, in a new project."""
+"""The commands of the README and of the pages below ``docs/`` work, in order, in a new project."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,9 @@ from tests.command_line import Finished, engine, language_server
 
 pytestmark = pytest.mark.check
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = sorted([README, *(ROOT / "docs").rglob("*.md")])
 SKILL = """\
 ---
 name: my-skill
@@ -25,27 +29,78 @@ description: "Explains code. USE FOR: explain this code, summarize this. DO NOT 
 Read the file, then explain it in three sentences.
 """
 COMMANDS = {"waza-engine": engine, "waza-language-server": language_server}
+# Sentences name the parts of a command that a reader fills in.
+FILLED_IN = {
+    **dict.fromkeys(("EVAL", "SUITE", "RESULTS", "RECORD", "B", "B…"), "evals/my-skill"),
+    "A": "before.json",
+    "TASK": "explain-this-code",
+    "COMMIT": "main",
+    "CODE": "unknown-key",
+    "DIR": "schemas",
+    "NAME": "mock",
+    "ROOT": ".",
+    "[OLD NEW]": "",
+}
+_PLACEHOLDER = re.compile(r"\[[A-Z ]+\]|(?<![\w-])[A-Z]+…?(?![\w-])")
+# Servers that run until their client leaves, what changes the shell of a person, and what needs a model,
+# labels or a record that is replayed.
+_NOT_HERE = re.compile(
+    r"--stdio| mcp\b|--install-completion|--model \S|--executor replay|--grader NAME --pass|--references"
+)
 
 
-def commands() -> list[list[str]]:
-    """Return the commands of the code block with `waza-engine new suite`, without comments."""
-    blocks = re.findall(r"```sh\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
-    (block,) = (block for block in blocks if "waza-engine new suite" in block)
-    return [shlex.split(line, comments=True) for line in block.splitlines()]
-
-
-def test_each_command_works_on_what_the_ones_before_it_left(tmp_path: Path) -> None:
-    project = tmp_path / "my project"
+@pytest.fixture(scope="module")
+def readme(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Finished]]:
+    """A project in a folder with a space in its name, and the README's commands that did not exit with 0."""
+    project = tmp_path_factory.mktemp("docs") / "my project"
     (project / "skills" / "my-skill").mkdir(parents=True)
     (project / "skills" / "my-skill" / "SKILL.md").write_text(SKILL, "utf-8")
+    shutil.copytree(ROOT / "examples" / "prompts-file", project.parent / "examples" / "prompts-file")
     _commit(project)
-    failed: list[tuple[list[str], Finished]] = []
-    for command in commands():
-        found = COMMANDS[command[0]](*command[1:], cwd=project)
-        if found.returncode != 0:
-            failed.append((command, found))
-    assert len(commands()) > 15
-    assert not failed
+    return project, [found for found in carried_out(project, fenced(README)) if found.returncode != 0]
+
+
+def test_each_command_of_the_readme_works_on_what_the_ones_before_it_left(
+    readme: tuple[Path, list[Finished]],
+) -> None:
+    assert len(list(fenced(README))) > 15
+    assert readme[1] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_each_command_of_a_page_works(readme: tuple[Path, list[Finished]], page: Path) -> None:
+    project, _ = readme
+    # The README has written these.
+    shutil.rmtree(project / ".github", ignore_errors=True)
+    shutil.copy(project / "before.json", project / "baseline.json")
+    commands = [*(fenced(page) if page != README else ()), *inline(page)]
+    # Exit code 1 is a verdict: a task that the README has added fails.
+    assert [found for found in carried_out(project, commands) if found.returncode not in (0, 1)] == []
+
+
+def fenced(page: Path) -> Iterator[str]:
+    """Yield the commands of the shell blocks of a page."""
+    for block in re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+        # A second command is for the exit code of the first.
+        yield from (line.partition(" || ")[0] for line in block.splitlines())
+
+
+def inline(page: Path) -> Iterator[str]:
+    """Yield the commands in the sentences of a page."""
+    for command in re.findall(r"`(waza-(?:engine|language-server) [^`]*)`", page.read_text("utf-8")):
+        if not _NOT_HERE.search(command):
+            yield _PLACEHOLDER.sub(lambda found: FILLED_IN[found[0]], command)
+
+
+def carried_out(project: Path, commands: Iterable[str]) -> Iterator[Finished]:
+    """Yield the end of each command that is one of ours."""
+    for command in commands:
+        words = shlex.split(command, comments=True)
+        if words and words[0] in COMMANDS and not _NOT_HERE.search(command):
+            place = project.parent if any(word.startswith("examples/") for word in words) else project
+            found = COMMANDS[words[0]](*words[1:], cwd=place)
+            assert "Traceback" not in found.stderr, command
+            yield found
 
 
 def _commit(project: Path) -> None:

@@ -1,7 +1,5 @@
 """``docs/security.md`` says what the code does: its limits are the constants, and what it names exists."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator

@@ -18,22 +18,24 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from functools import partial
 from types import FrameType
 from typing import IO, Any, NoReturn, cast
 
-from pylsp_jsonrpc.endpoint import Endpoint
-
 from waza_engine.commands.methods import Methods
+from waza_engine.json_rpc import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Endpoint,
+    Message,
+)
 from waza_engine.results.json_values import plain
 from waza_engine.terminal import json_text, log_to_standard_error
 
 LONGEST_LINE_BYTES = 64 * 2**20
-_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND, _INTERNAL_ERROR = -32700, -32600, -32601, -32603
 _PATIENCE_SECONDS = 1.5
-
-Message = Mapping[str, Any]
 
 log = logging.getLogger(__name__)
 
@@ -76,13 +78,13 @@ class Server:
             if len(line) == LONGEST_LINE_BYTES and not line.endswith(b"\n"):
                 _skip_line(source)
                 megabytes = LONGEST_LINE_BYTES // 2**20
-                self._refuse(None, _INVALID_REQUEST, f"A message must be shorter than {megabytes} MB.")
+                self._refuse(None, INVALID_REQUEST, f"A message must be shorter than {megabytes} MB.")
             elif line.strip():
                 try:
                     self._handle(line)
                 except Exception:
                     log.exception("a message could not be handled: %.200r", line)
-                    self._refuse(None, _INTERNAL_ERROR, "The message could not be handled.")
+                    self._refuse(None, INTERNAL_ERROR, "The message could not be handled.")
 
     def end(self) -> None:
         """Cancel every run and wait a moment for them to end."""
@@ -99,10 +101,10 @@ class Server:
         try:
             message: object = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
-            self._refuse(None, _PARSE_ERROR, "This line is not JSON; write one JSON object a line.")
+            self._refuse(None, PARSE_ERROR, "This line is not JSON; write one JSON object a line.")
             return
         if not isinstance(message, dict):
-            self._refuse(None, _INVALID_REQUEST, "A message must be one JSON object.")
+            self._refuse(None, INVALID_REQUEST, "A message must be one JSON object.")
             return
         request = cast("dict[str, Any]", message)
         is_answer = "method" not in request and ("result" in request or "error" in request)
@@ -110,16 +112,16 @@ class Server:
             return
         identifier: object = request.get("id")
         if identifier is not None and (not isinstance(identifier, int | str) or isinstance(identifier, bool)):
-            self._refuse(None, _INVALID_REQUEST, "The `id` of a request must be text or a whole number.")
+            self._refuse(None, INVALID_REQUEST, "The `id` of a request must be text or a whole number.")
             return
         if request.get("jsonrpc") != "2.0" or not isinstance(request.get("method"), str):
             reason = 'A request needs `"jsonrpc": "2.0"` and a `method`.'
-            self._refuse(identifier, _INVALID_REQUEST, reason)
+            self._refuse(identifier, INVALID_REQUEST, reason)
             return
         if request["method"].startswith("$/"):
             # Cancellation is not supported, because no request takes long enough.
             if "id" in request:
-                self._refuse(identifier, _METHOD_NOT_FOUND, f"There is no method {request['method']}.")
+                self._refuse(identifier, METHOD_NOT_FOUND, f"There is no method {request['method']}.")
             return
         if request["method"] == "eval.run" and "id" not in request:
             self._methods.start_unanswered(request.get("params"))

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import difflib
+import os
+import secrets
+import stat
 import traceback
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from waza_engine import files
 from waza_engine.command_line import FAILED
 from waza_engine.commands.printer import Printer
 from waza_engine.counting import counted
+from waza_engine.files import FileError
+from waza_engine.frozen import frozen
 from waza_engine.terminal import (
     complain,
     complain_lines,
@@ -23,10 +30,23 @@ from waza_engine.terminal import (
     say_json,
     say_lines,
 )
-from waza_language_server.analysis.failures import RuleFailure
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Severity
-from waza_language_server.check import Finding, check_paths
-from waza_language_server.features.annotated_source import Caret, annotate_source
+from waza_language_server.check import (
+    Finding,
+    check_paths,
+    diagnose_with_plug_ins,
+    each_file,
+    open_document,
+    workspace_of,
+)
+from waza_language_server.features.actions.code_actions import fixed
+from waza_language_server.features.annotated_source import Caret, Hint, Lens, annotate_source, carets_of
+from waza_language_server.features.runnables.code_lens import code_lenses
+from waza_language_server.features.scores.inlay_hints import inlay_hints
+from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.suite_files import read_suites
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
@@ -151,7 +171,6 @@ def show(
     Exit code 0: shown. 2: the file could not be shown completely.
     """
     _start_log()
-    from waza_language_server.show import show_file
 
     drawn = show_file(file)
     if drawn is None:
@@ -200,8 +219,6 @@ def _print_for_programs(
 
 def _print_diff(paths: list[Path], *, quiet: bool) -> int:
     """Print the changes of the safe fixes; return the exit code, 1 if there are any."""
-    from waza_language_server.fix import fix_paths
-
     printer = Printer()
     fixed = [fixed for fixed in fix_paths(paths, write=False) if fixed.repaired]
     for file in fixed:
@@ -216,15 +233,14 @@ def _print_diff(paths: list[Path], *, quiet: bool) -> int:
 def _fix(paths: list[Path]) -> int:
     """Apply the safe fixes; return how many problems are gone."""
     from waza_language_server.features.actions.code_actions import not_tried
-    from waza_language_server.fix import fix_paths
 
     repaired = 0
-    for fixed in fix_paths(paths):
-        repaired += fixed.repaired
-        if fixed.why_not:
-            complain(f"{fixed.path} was not fixed: {fixed.why_not}.")
-        if fixed.untried:
-            complain(f"{fixed.path}: {not_tried(fixed.untried)}")
+    for file in fix_paths(paths):
+        repaired += file.repaired
+        if file.why_not:
+            complain(f"{file.path} was not file: {file.why_not}.")
+        if file.untried:
+            complain(f"{file.path}: {not_tried(file.untried)}")
     return repaired
 
 
@@ -280,3 +296,93 @@ def _counted(count: int, severity: str) -> str:
         return ""
     plural = "" if count == 1 or severity == "information" else "s"
     return f"{count} {severity}{plural}"
+
+
+_MARK = "\ufeff"
+
+
+@frozen()
+class Fixed:
+    """The result for a file: how many problems were repaired, or why it was not changed.
+
+    ``untried`` is how many fixes were not tried, ``diff`` the change as a unified diff.
+    """
+
+    path: Path
+    repaired: int
+    diff: str = ""
+    why_not: str = ""
+    untried: int = 0
+
+
+def fix_paths(paths: Sequence[Path], *, write: bool = True) -> Iterator[Fixed]:
+    """Apply the safe fixes to every suite file among and below the paths; yield the files that have some.
+
+    With ``write`` false no file is changed.
+
+    A file that cannot be read as text is skipped, and so is one that changes meanwhile.
+    """
+    workspace = workspace_of(paths)
+    read_suites(workspace.project)
+    for file in [file for file, _ in each_file(paths)]:
+        document = open_document(workspace.project, file)
+        if document is None:
+            continue
+        _, workspace = diagnose_with_plug_ins(document, workspace)
+        around = workspace.with_document(document)
+        found = fixed(document, around, diagnose(document, around))
+        if found.count or found.untried:
+            old, new = document.text, found.document.text
+            why = _replace(file, old, new) if found.count and write else ""
+            yield Fixed(file, 0 if why else found.count, _diff(file, old, new), why, found.untried)
+
+
+def _diff(file: Path, old: str, new: str) -> str:
+    before, after = ([f"{line}\n" for line in text.splitlines()] for text in (old, new))
+    return "".join(difflib.unified_diff(before, after, str(file), str(file)))
+
+
+def _replace(path: Path, old: str, new: str) -> str:
+    """Replace the text of a file in one step; return why that cannot be, "" when it is done."""
+    target = path.resolve()
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        content = files.read_bytes(target, MAX_BYTES)
+        mark = _MARK if content.startswith(_MARK.encode()) and not old.startswith(_MARK) else ""
+        if content != f"{mark}{old}".encode():
+            return "it has changed meanwhile"
+        if not os.access(target, os.W_OK):
+            return "it is read-only"
+        files.write_bytes(temporary, f"{mark}{new}".encode())
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
+    except FileError as error:
+        return error.why
+    except OSError as error:
+        return error.strerror or "it cannot be written"
+    finally:
+        temporary.unlink(missing_ok=True)
+    return ""
+
+
+@frozen()
+class Drawing:
+    """The annotated source of a file, and the parts that are missing because of internal errors."""
+
+    text: str
+    failures: tuple[RuleFailure, ...]
+
+
+def show_file(path: Path) -> Drawing | None:
+    """Return the drawing of a file, None when it is none of ours or cannot be read."""
+    workspace = workspace_of([path])
+    document = open_document(workspace.project, path)
+    if document is None:
+        return None
+    workspace = workspace.with_document(document)
+    with failures_noted() as failures:
+        problems, workspace = diagnose_with_plug_ins(document, workspace)
+    marks = carets_of(problems)
+    marks += [Lens(lens.span.start, lens.title) for lens in code_lenses(document, workspace)]
+    marks += [Hint(hint.offset, hint.label) for hint in inlay_hints(document, workspace)]
+    return Drawing(annotate_source(document.text, marks), tuple(failures))

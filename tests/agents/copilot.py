@@ -5,8 +5,6 @@ It lands in the user's cache folder, in a folder named after the lock file, so t
 renamed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import platform
 import shutil

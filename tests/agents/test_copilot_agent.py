@@ -1,7 +1,5 @@
 """The executor ``copilot-sdk`` with the real agent: everything but the model is real."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -17,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.agents.conftest import StartAgent
+from tests.agents.conftest import SharedAgent, StartAgent
 from tests.conftest import StartModel
 from tests.patience import ON_A_BUSY_MACHINE, ends, staying
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
@@ -58,18 +56,23 @@ def agent_processes() -> list[psutil.Process]:
     return found
 
 
+def runtimes() -> list[psutil.Process]:
+    """Return the agents of this test: some sessions may share one."""
+    return [process for process in agent_processes() if process.ppid() == os.getpid()]
+
+
 def test_it_invokes_a_skill_runs_a_command_and_edits_a_file(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path, skills: Path
+    agent: SharedAgent, workspace: Path, skills: Path
 ) -> None:
     file = str(workspace / "factorial.py")
-    model = scripted_model(
+    model = agent.scripted(
         call("report_intent", intent="Greeting"),
         Answer("First the skill. ", calls=[call("skill", skill="greeter")]),
         call("bash", command="echo hello > greeting.txt && cat greeting.txt", description="Greet"),
         call("edit", path=file, old_str="return 1", new_str="return n"),
         Answer("Hello, Ada!", usage=Tokens(input=100, output=7, cached=40)),
     )
-    response = ask(start_agent(model.base_url), workspace, skill_directories=[skills])
+    response = ask(agent.executor, workspace, skill_directories=[skills])
 
     assert response.error is None
     assert response.output == "First the skill. Hello, Ada!"
@@ -95,16 +98,14 @@ def test_it_invokes_a_skill_runs_a_command_and_edits_a_file(
     assert (usage.provider, usage.provider_host) == ("custom", model.base_url.split("/")[2])
 
 
-def test_the_transcript_has_upstreams_form(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path, skills: Path
-) -> None:
-    model = scripted_model(
+def test_the_transcript_has_upstreams_form(agent: SharedAgent, workspace: Path, skills: Path) -> None:
+    agent.scripted(
         call("report_intent", intent="Greeting"),
         call("skill", skill="greeter"),
         call("view", path=str(workspace / "missing.txt")),
         "Hello!",
     )
-    events = ask(start_agent(model.base_url), workspace, "Greet Ada", skill_directories=[skills]).events
+    events = ask(agent.executor, workspace, "Greet Ada", skill_directories=[skills]).events
 
     assert "report_intent" not in json.dumps(events)
     assert first(events, "user.message") == {"type": "user.message", "content": "Greet Ada"}
@@ -126,10 +127,10 @@ def test_the_transcript_has_upstreams_form(
 
 
 def test_a_follow_up_continues_the_session_and_counts_its_own_usage(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
+    agent: SharedAgent, workspace: Path
 ) -> None:
-    model = scripted_model("One.", "Two.")
-    executor = start_agent(model.base_url)
+    model = agent.scripted("One.", "Two.")
+    executor = agent.executor
     one = ask(executor, workspace, "first prompt")
     two = ask(executor, workspace, "second prompt", session=one.session)
     assert (one.output, two.output, two.session) == ("One.", "Two.", one.session)
@@ -152,17 +153,13 @@ def test_a_session_of_an_earlier_run_is_continued(
     assert two.usage.input_tokens == 10
 
 
-def test_an_unknown_session_is_an_error(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
+def test_an_unknown_session_is_an_error(agent: SharedAgent, workspace: Path) -> None:
     session = "11111111-2222-3333-4444-555555555555"
     with pytest.raises(ExecutorError, match=f"cannot continue the session `{session}`"):
-        ask(start_agent(scripted_model("Hi").base_url), workspace, session=session)
+        ask(agent.executor, workspace, session=session)
 
 
-def test_tools_of_ours_are_offered_called_and_taken_away_again(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
+def test_tools_of_ours_are_offered_called_and_taken_away_again(agent: SharedAgent, workspace: Path) -> None:
     given: list[Mapping[str, Any]] = []
 
     def judge(arguments: Mapping[str, Any]) -> str:
@@ -171,8 +168,8 @@ def test_tools_of_ours_are_offered_called_and_taken_away_again(
 
     schema = {"type": "object", "properties": {"reason": {"type": "string"}}, "required": ["reason"]}
     verdict = AgentTool("set_verdict", "Say what you think", schema, judge)
-    model = scripted_model("Hello.", call("set_verdict", reason="polite"), "Judged.", "Bye.")
-    executor = start_agent(model.base_url)
+    model = agent.scripted("Hello.", call("set_verdict", reason="polite"), "Judged.", "Bye.")
+    executor = agent.executor
     session = ask(executor, workspace).session
     response = ask(executor, workspace, "Judge that", session=session, tools=[verdict], model="judge-model")
     ask(executor, workspace, "Go on", session=session)
@@ -190,21 +187,17 @@ def test_tools_of_ours_are_offered_called_and_taken_away_again(
     ]
 
 
-def test_instructions_are_added_to_the_system_message(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
-    model = scripted_model("Hi")
-    ask(start_agent(model.base_url), workspace, instructions="Answer in the style of a pirate.")
+def test_instructions_are_added_to_the_system_message(agent: SharedAgent, workspace: Path) -> None:
+    model = agent.scripted("Hi")
+    ask(agent.executor, workspace, instructions="Answer in the style of a pirate.")
     assert "Answer in the style of a pirate." in model.requests[0].system
     assert "GitHub Copilot" in model.requests[0].system
 
 
-def test_the_agent_starts_in_the_working_directory(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
+def test_the_agent_starts_in_the_working_directory(agent: SharedAgent, workspace: Path) -> None:
     (workspace / "app").mkdir()
-    model = scripted_model(call("bash", command="pwd > here.txt", description="Where"), "Here.")
-    ask(start_agent(model.base_url), workspace, workdir="app")
+    agent.scripted(call("bash", command="pwd > here.txt", description="Where"), "Here.")
+    ask(agent.executor, workspace, workdir="app")
     assert (workspace / "app" / "here.txt").read_text().strip() == str((workspace / "app").resolve())
 
 
@@ -218,28 +211,25 @@ server.run()
 """
 
 
-def test_an_mcp_server_is_offered_and_used(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path, tmp_path: Path
-) -> None:
+def test_an_mcp_server_is_offered_and_used(agent: SharedAgent, workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(MCP_SERVER, "utf-8")
 
     def script(request: ModelRequest) -> Reply:
         offered = [name for name in request.tool_names if "forecast" in name]
         return "Take an umbrella." if request.tool_results else call(*offered, city="Oslo")
 
-    model = scripted_model(script)
+    model = agent.scripted(script)
     servers = {"weather": {"command": sys.executable, "args": [str(tmp_path / "server.py")]}}
-    response = ask(start_agent(model.base_url), workspace, mcp_servers=servers)
+    response = ask(agent.executor, workspace, mcp_servers=servers)
     assert response.output == "Take an umbrella."
     assert response.tool_calls[0].success
     assert "Rain in Oslo" in model.requests[-1].tool_results[0]
 
 
-def test_an_mcp_server_that_does_not_start_is_an_error(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
+def test_an_mcp_server_that_does_not_start_is_an_error(agent: SharedAgent, workspace: Path) -> None:
     servers = {"weather": {"command": sys.executable, "args": ["-c", "raise SystemExit('no licence')"]}}
-    response = ask(start_agent(scripted_model("Hello.").base_url), workspace, mcp_servers=servers)
+    agent.scripted("Hello.")
+    response = ask(agent.executor, workspace, mcp_servers=servers)
     assert response.output == "Hello."
     assert response.error is not None
     assert response.error.startswith("the MCP server `weather` did not start: ")
@@ -247,12 +237,10 @@ def test_an_mcp_server_that_does_not_start_is_an_error(
 
 
 def test_the_tested_skill_ends_the_turn_when_asked_to(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path, skills: Path
+    agent: SharedAgent, workspace: Path, skills: Path
 ) -> None:
-    model = scripted_model(call("skill", skill="greeter"), Held())
-    response = ask(
-        start_agent(model.base_url), workspace, skill_directories=[skills], stop_at_skill="greeter"
-    )
+    agent.scripted(call("skill", skill="greeter"), Held())
+    response = ask(agent.executor, workspace, skill_directories=[skills], stop_at_skill="greeter")
     assert response.error is None
     assert [skill.name for skill in response.skill_invocations] == ["greeter"]
 
@@ -267,11 +255,10 @@ def test_an_ephemeral_session_is_deleted(
     assert sessions == [kept.session]
 
 
-def test_when_the_time_is_over_what_came_so_far_is_kept(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
+def test_when_the_time_is_over_what_came_so_far_is_kept(agent: SharedAgent, workspace: Path) -> None:
     looking = Answer("Let me look.", calls=[call("bash", command="echo here", description="Look")])
-    executor = start_agent(scripted_model("Warm.", looking, Held(), "Back.").base_url)
+    agent.scripted("Warm.", looking, Held(), "Back.")
+    executor = agent.executor
     session = ask(executor, workspace).session
     response = ask(executor, workspace, session=session, timeout_seconds=6)
     assert response.error == "the agent did not finish within 6 seconds"
@@ -288,20 +275,17 @@ def test_an_agent_that_sends_nothing_at_all_is_given_up_early(
 ) -> None:
     executor = start_agent(scripted_model("Warm.", "Late.").base_url)
     session = ask(executor, workspace).session
-    (runtime,) = psutil.Process().children()
+    (runtime,) = runtimes()
     runtime.suspend()
     response = ask(executor, workspace, session=session, timeout_seconds=30, first_event_timeout_seconds=1)
     assert response.error == "the agent sent nothing within 1 second"
     runtime.resume()
 
 
-def test_a_command_that_hangs_is_ended_with_the_time(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
+def test_a_command_that_hangs_is_ended_with_the_time(agent: SharedAgent, workspace: Path) -> None:
     hangs = call("bash", command="echo $$ > pid.txt; sleep 600", description="Wait", initial_wait=600)
-    executor = start_agent(scripted_model("Warm.", hangs).base_url)
-    ask(executor, workspace)
-    response = ask(executor, workspace, timeout_seconds=6)
+    agent.scripted(hangs)
+    response = ask(agent.executor, workspace, timeout_seconds=6)
     assert response.error == "the agent did not finish within 6 seconds"
     assert ends(int((workspace / "pid.txt").read_text()))
 
@@ -404,13 +388,12 @@ def test_several_sessions_go_on_at_the_same_time_in_one_process(
         responses = list(pool.map(greet, names))
     assert [response.output for response in responses] == [f"Hello {name}" for name in names]
     assert len({response.session for response in responses}) == len(names)
-    assert len(psutil.Process().children()) == 1
+    assert len(runtimes()) == 1
 
 
-def test_more_sessions_than_are_kept_open_can_all_be_continued(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
-    executor = start_agent(scripted_model(lambda request: str(len(request.messages))).base_url)
+def test_more_sessions_than_are_kept_open_can_all_be_continued(agent: SharedAgent, workspace: Path) -> None:
+    agent.scripted(lambda request: str(len(request.messages)))
+    executor = agent.executor
     sessions = [ask(executor, workspace).session for _ in range(18)]
     assert int(ask(executor, workspace, session=sessions[0]).output) > 2
 
@@ -461,11 +444,9 @@ def test_a_provider_from_the_environment(
     assert model.requests[0].model == "wire-model"
 
 
-def test_a_provider_without_a_model_is_an_error(
-    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
-) -> None:
+def test_a_provider_without_a_model_is_an_error(agent: SharedAgent, workspace: Path) -> None:
     with pytest.raises(ExecutorError, match=r"name it in `config\.model`"):
-        ask(start_agent(scripted_model().base_url), workspace, model="")
+        ask(agent.executor, workspace, model="")
 
 
 def test_without_a_login_and_a_provider_the_error_says_what_to_do(

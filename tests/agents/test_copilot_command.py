@@ -1,7 +1,5 @@
 """The real Copilot command line, driven by `examples/adapters/copilot.json`, with a scripted model."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

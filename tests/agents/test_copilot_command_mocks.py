@@ -1,7 +1,5 @@
 """Mocked programs and the real Copilot agent: its shell meets the canned answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

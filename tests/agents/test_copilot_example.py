@@ -1,7 +1,5 @@
 """The example suite for a real agent, run by the real command with the real agent and a scripted model."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

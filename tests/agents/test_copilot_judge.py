@@ -1,7 +1,5 @@
 """Graders that ask a model, with the real agent as judge."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Measure both servers in turns and print one Markdown table: ``python -m tests.bench --help``."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import statistics

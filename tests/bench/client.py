@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import subprocess
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
-from pylsp_jsonrpc.endpoint import Endpoint
-from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
+
+from waza_engine.json_rpc import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,7 @@ class Client:
             env={name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
         )
         self._usage = psutil.Process(self._process.pid)
-        writer = JsonRpcStreamWriter(self._process.stdin)
+        self._writing = threading.Lock()
         self._endpoint = Endpoint(
             {
                 "textDocument/publishDiagnostics": self._on_diagnostics,
@@ -77,10 +78,9 @@ class Client:
                 "workspace/diagnostic/refresh": _accept,
                 "workspace/semanticTokens/refresh": _accept,
             },
-            writer.write,
+            self._write,
         )
-        reader = JsonRpcStreamReader(self._process.stdout)
-        threading.Thread(target=reader.listen, args=(self._endpoint.consume,), daemon=True).start()
+        threading.Thread(target=self._read, daemon=True).start()
         root = folder.as_uri()
         self.request(
             "initialize",
@@ -155,6 +155,22 @@ class Client:
         self._process.kill()
         self._process.wait()
         self._endpoint.shutdown()
+
+    def _write(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        body = json.dumps(message).encode()
+        with self._writing:
+            self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            self._process.stdin.flush()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        pipe, length = self._process.stdout, 0
+        while line := pipe.readline():
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.partition(b":")[2])
+            elif not line.strip():
+                self._endpoint.consume(json.loads(pipe.read(length)))
 
     def _cpu_ms(self) -> float:
         times = self._usage.cpu_times()

@@ -1,7 +1,5 @@
 """Eval files of any size: valid graders of five common types, one in a hundred with a misspelt key."""
 
-from __future__ import annotations
-
 _HEAD = """\
 name: benchmark-suite
 skill: benchmark

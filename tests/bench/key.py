@@ -5,8 +5,6 @@ Code asks for each thing was counted in a real window (``REQUESTS``); what an an
 of the server, so that a busy machine changes little. ``afterwards`` is what it does when all is answered.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

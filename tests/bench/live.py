@@ -9,8 +9,6 @@ open. It ends with what the server answers meanwhile (``live_answers.py``).
 What was told is dropped when it is read: a client that keeps it all measures its own garbage collection.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

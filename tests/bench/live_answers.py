@@ -7,8 +7,6 @@ prints p50 and p95 in milliseconds of both beside each other, the ratio of their
 spent in processor time from the edit to the last answer, which a busy machine does not change much.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 import time

@@ -4,8 +4,6 @@ Upstream's schema is draft-07 and picks a grader's options by ``if type … then
 that shape keeps the comparison fair: a ``oneOf`` over all types would make it slower than its users see it.
 """
 
-from __future__ import annotations
-
 import json
 from importlib import resources
 from typing import Any

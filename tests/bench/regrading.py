@@ -6,8 +6,6 @@ is one grader on one trial. Then what an edit of one grader costs that is not sa
 as the first request for its suite, and as each one after it.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

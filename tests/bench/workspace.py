@@ -5,8 +5,6 @@ after the other, of which the second finds what the first has kept, and one in a
 but the opened suite. While the workspace is read a hover is asked for again and again.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """Public suites, each run once with the mock: what is asked again of recorded answers is tried with these."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import tempfile
@@ -38,19 +36,19 @@ class RecordedSuite:
 
 
 @contextmanager
-def recorded_suites(folder: Path) -> Generator[list[RecordedSuite]]:
-    """Give copies of all suites that can be loaded, below ``folder``, with their runs and workspaces."""
+def recorded_suites(folder: Path, *, every: int = 1) -> Generator[list[RecordedSuite]]:
+    """Give copies of all suites that can be loaded, or of each nth, below ``folder``, with their runs."""
     with writable_suites(folder) as copies:
         workspaces = folder / "workspaces"
         workspaces.mkdir()
         with patch.object(tempfile, "tempdir", str(workspaces)):
-            found = list(_recorded(copies))
+            found = list(_recorded(copies, every))
         yield found
         shutil.rmtree(workspaces)
 
 
-def _recorded(copies: Path) -> Iterator[RecordedSuite]:
-    for record in records():
+def _recorded(copies: Path, every: int) -> Iterator[RecordedSuite]:
+    for record in records()[::every]:
         root = copies / record["snapshot"]
         path = root / record["path"]
         path.write_text(rewritten(path.read_text("utf-8")), "utf-8")

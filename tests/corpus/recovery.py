@@ -6,8 +6,6 @@ keys whose own characters (or those of a key or dash above them) were edited, an
 to the one before.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_right
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Runs of public suites, asked again: graded, measured, and judged while they are edited."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -20,12 +18,14 @@ pytestmark = [pytest.mark.check, needs_corpus]
 NEED_A_WORKSPACE = ("file", "diff", "program", "script")
 # Read by hand: `len([t for t in transcript if …]) >= 0`.
 CANNOT_FAIL = {"tool_call_validation"}
-EDITED_SUITES = 20
+EDITED_SUITES = 10
+# `test_recorded_runs.py` runs all of them.
+EACH = 2
 
 
 @pytest.fixture(scope="module")
 def suites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[RecordedSuite]]:
-    with recorded_suites(tmp_path_factory.mktemp("recorded")) as found:
+    with recorded_suites(tmp_path_factory.mktemp("recorded"), every=EACH) as found:
         yield found
 
 
@@ -42,7 +42,7 @@ def reports(suites: list[RecordedSuite]) -> list[TaskReport]:
 @pytest.fixture(scope="module")
 def strengths(suites: list[RecordedSuite]) -> list[GraderStrength]:
     found: list[GraderStrength] = []
-    for suite in suites[1::2]:
+    for suite in suites:
         with suite.regrading() as regrading:
             found += measured(regrading, RunCancellation())
     return found
@@ -62,7 +62,7 @@ def test_every_grader_scores_as_in_the_run(reports: list[TaskReport]) -> None:
             else:
                 different.append(f"{report.now.id} {name}: {then} {now}")
     assert different == []
-    assert equal > 450
+    assert equal > 350
 
 
 def test_every_task_has_the_status_of_the_run(reports: list[TaskReport]) -> None:
@@ -71,7 +71,7 @@ def test_every_task_has_the_status_of_the_run(reports: list[TaskReport]) -> None
         if not any(grader.type in NEED_A_WORKSPACE for grader in report.now.graders.values()):
             assert report.now.status == report.recorded.status, report.now.id
             compared += 1
-    assert compared > 150
+    assert compared > 110
 
 
 def test_only_graders_that_cannot_fail_are_called_weak(strengths: list[GraderStrength]) -> None:
@@ -86,12 +86,12 @@ def test_graders_of_files_are_measured_where_these_were_kept(strengths: list[Gra
 
 
 def test_most_graders_that_pass_have_a_strength(strengths: list[GraderStrength]) -> None:
-    assert sum(each.strength is not None for each in strengths) > 140
+    assert sum(each.strength is not None for each in strengths) > 110
 
 
 def test_what_is_told_while_they_are_edited_is_what_grading_them_says(suites: list[RecordedSuite]) -> None:
     found = Compared()
     for seed, suite in enumerate(suites[:: len(suites) // EDITED_SUITES]):
         found += compare_recorded(suite, seed, edits=4)
-    assert found.readable > 60
-    assert found.verdicts > 300
+    assert found.readable > 30
+    assert found.verdicts > 150

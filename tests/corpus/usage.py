@@ -1,7 +1,5 @@
 """Counts what the public suites write; ``python -m tests.corpus.usage`` prints what ``usage.json`` holds."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """A small suite with a misspelt key, and what an editor reports of a session with it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

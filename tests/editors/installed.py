@@ -1,7 +1,5 @@
 """Installs the editors that the tests here drive, on Debian as root; elsewhere takes those that are there."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What a process opens, lists, makes and removes outside of a folder, as the interpreter itself tells."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Generator

@@ -1,7 +1,5 @@
 """Small suites on disk, and running them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from pathlib import Path

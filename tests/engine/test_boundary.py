@@ -1,7 +1,5 @@
 """One boundary: what it holds, which paths are refused as text, and that no tree of links leads out of it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """No line that is printed is a command to a build server, whatever a suite or a model says."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

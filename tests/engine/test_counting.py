@@ -1,7 +1,5 @@
 """Numbers in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_engine.counting import counted, in_seconds

@@ -1,7 +1,5 @@
 """``docs/engine.md`` says what the code does: its limits are the constants, files and events exist."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator

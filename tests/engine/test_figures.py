@@ -1,7 +1,5 @@
 """Figures are never shown as what they do not reach."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

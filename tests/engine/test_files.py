@@ -1,7 +1,5 @@
 """Reading a file ends, whatever lies at the path, and says in words why there is nothing to read."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Records differ from frozen dataclasses in a few ways."""
 
-from __future__ import annotations
-
 import weakref
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """Text that is no Markdown, inside of Markdown."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Which values are secret, and in which spellings they are found."""
 
-from __future__ import annotations
-
 import base64
 import json
 import logging

@@ -1,7 +1,5 @@
 """A secret is found in connections, with codes inside, and split over lines, messages and events."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import pairwise

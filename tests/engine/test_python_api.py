@@ -1,7 +1,5 @@
 """The Python API as its page shows it, and its errors."""
 
-from __future__ import annotations
-
 import doctest
 import subprocess
 import sys
@@ -9,27 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.greeter import write_greeter
 from waza_engine import ResultsError, SuiteError, SuiteFileError, check, grade, load_suite, run
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
-SUITE = """\
-name: greeter-eval
-skill: greeter
-config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
-tasks: ["tasks/*.yaml"]
-graders:
-  - {type: text, name: says_hello, config: {contains: [hello]}}
-  - {type: text, name: polite, config: {contains: [please]}}
-"""
-TASK = "id: greets\nname: Greets\ninputs:\n  prompt: Say hello\n"
 
 
 @pytest.fixture
 def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    directory = tmp_path / "evals" / "greeter"
-    (directory / "tasks").mkdir(parents=True)
-    (directory / "eval.yaml").write_text(SUITE, "utf-8")
-    (directory / "tasks" / "greets.yaml").write_text(TASK, "utf-8")
+    directory = write_greeter(tmp_path / "evals" / "greeter", greets="Say hello")
     skill = "---\nname: greeter\ndescription: Greets people.\n---\nGreet.\n"
     (directory / "SKILL.md").write_text(skill, "utf-8")
     monkeypatch.chdir(tmp_path)

@@ -1,7 +1,5 @@
 """Paths in a locale of ASCII alone: Python keeps their bytes, what is printed has their letters."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What an addition is: new files, and lines in the tables of files that are there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

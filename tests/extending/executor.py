@@ -1,7 +1,5 @@
 """An executor: one file of its name, a row that says what it is, and a section of the documentation."""
 
-from __future__ import annotations
-
 from tests.extending.addition import Addition, Lines
 
 ECHO = Addition(

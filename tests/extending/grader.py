@@ -1,7 +1,5 @@
 """A grader type: one file, and its name in the registry's list."""
 
-from __future__ import annotations
-
 from tests.extending.addition import Addition, Lines
 
 WORD_COUNT = Addition(

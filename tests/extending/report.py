@@ -1,7 +1,5 @@
 """A report: a function from a result document to text, its kind, and its case."""
 
-from __future__ import annotations
-
 from tests.extending.addition import Addition, Lines
 
 ONE_LINE = Addition(
@@ -33,7 +31,7 @@ def one_line_report(document: Block) -> str:
         case ReportKind.ONE_LINE:
             from waza_engine.results.reports.one_line import one_line_report
 
-            return one_line_report(document).encode("utf-8", "replace")
+            return "".join(one_line_report(run.document) for run in runs).encode("utf-8", "replace")
 """,
         ),
     ),

@@ -1,7 +1,5 @@
 """A rule: a function, its row, and what its code means."""
 
-from __future__ import annotations
-
 from tests.extending.addition import Addition, Lines
 
 ANALYSIS = "server/waza_language_server/analysis"

@@ -1,7 +1,5 @@
 """A run option: a field with its row, and what it does."""
 
-from __future__ import annotations
-
 from tests.extending.addition import Addition, Lines
 
 GREETING = Addition(

@@ -4,8 +4,6 @@ Beside it lies ``outside``, which nothing that only looks at the repository may 
 writes ``executed`` there, and whatever is fetched goes to the address of ``fetch_port``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

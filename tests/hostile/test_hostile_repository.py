@@ -4,8 +4,6 @@ Nothing of it is executed, connected to, followed or fetched; it costs little me
 answered soon.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What the kernel sees while a stranger's repository is looked at (Linux, with ``strace``)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -69,7 +67,7 @@ def test_checking_executes_connects_and_reads_nothing_else(
     assert not repository.executed
 
 
-@pytest.mark.parametrize("folder", SMALL)
+@pytest.mark.parametrize("folder", ["executing", "fetching", "links"])
 def test_showing_executes_connects_and_reads_nothing_else(
     repository: HostileRepository, tmp_path: Path, folder: str
 ) -> None:

@@ -1,7 +1,5 @@
 """A test bed: a suite, and a recorded run of it whose answers, calls and files are worth being judged."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

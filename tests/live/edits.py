@@ -1,7 +1,5 @@
 """Random edits of a suite: graders of every deterministic type written, rewritten, typed and broken."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 

@@ -1,7 +1,5 @@
 """Random edits of suites as people wrote them: values of graders changed, graders moved, texts typed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

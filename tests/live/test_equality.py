@@ -1,7 +1,5 @@
 """What is told live is what ``waza-engine grade`` says of the same texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A live session explains a rule by the texts that it has, and gives way to the next edit."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -14,7 +14,7 @@ from waza_engine.lab.live.session import LiveSession
 from waza_engine.lab.live.work import LiveRequest
 from waza_engine.lab.new_graders import NewGrader, new_graders
 from waza_engine.masking import read_environment
-from waza_engine.results.reports.trial_page import trial_page
+from waza_engine.results.reports.result_page import trial_page
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.actions.new_graders import NewGrader as Offered
 from waza_language_server.features.actions.new_graders import new_graders as as_actions

@@ -1,7 +1,5 @@
 """A live session judges what an edit touches and nothing else, and executes nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -247,7 +245,7 @@ hooks:
 """
 
 
-def test_a_thousand_edits_execute_nothing_but_the_worker(tmp_path: Path) -> None:
+def test_edits_execute_nothing_but_the_worker(tmp_path: Path) -> None:
     """The audit events of the interpreter tell of every process and connection."""
     canary = tmp_path / "canary"
     canary.mkdir()
@@ -260,7 +258,7 @@ def test_a_thousand_edits_execute_nothing_but_the_worker(tmp_path: Path) -> None
     session = LiveSession(LiveRequest(record, path))
     try:
         with log:
-            for number in range(1000):
+            for number in range(200):
                 edited = text.replace("len(output) > 20", f"len(output) > {number % 40}")
                 edited = edited.replace("is it good", f"is it good {number}").replace(
                     "touch ", "touch " + " " * (number % 2)

@@ -11,7 +11,7 @@ from tests.live.bed import recorded_bed
 from waza_engine.lab.live.rules import read_trial
 from waza_engine.lab.live.session import LiveSession
 from waza_engine.lab.live.work import LiveRequest, LiveTrial
-from waza_engine.results.reports.trial_page import TrialPage, trial_page
+from waza_engine.results.reports.result_page import TrialPage, trial_page
 
 pytestmark = pytest.mark.check
 

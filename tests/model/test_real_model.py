@@ -4,8 +4,6 @@ The model is far too small to judge anything: nothing here depends on what it sa
 this; it is left out of the default run, because the server takes minutes to build.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

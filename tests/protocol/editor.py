@@ -1,7 +1,5 @@
 """An editor without windows: a real client of the real server, with the abilities of a known editor."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

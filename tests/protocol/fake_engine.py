@@ -3,8 +3,6 @@
 Started as ``python fake_engine.py``; speaks one JSON object a line, as ``waza_engine serve`` does.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ It runs the real engine and hands on what is said. The answer to the first updat
 kept back until ``live.explain`` is answered, and told just before that. A file ``NOTE`` says that it is held.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

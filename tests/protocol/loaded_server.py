@@ -11,8 +11,6 @@ the text, with four descriptors: the standard streams of the server, and where i
 text, when it has ended. The answer is its process id in eight bytes.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """A client that writes bytes: what no library would send, and leaving in every way there is."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import queue

@@ -1,7 +1,5 @@
 """A server that ``loaded_server.py`` started, with what clients use of a process that they started."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

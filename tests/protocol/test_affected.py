@@ -1,7 +1,5 @@
 """The tasks that have changed since their newest results: told by a lens and a request, and run alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """After every edit a server answers as one that has just opened the text."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -20,7 +18,7 @@ from waza_language_server.text.line_index import LineIndex
 
 pytestmark = pytest.mark.check
 
-EDITS = 60
+EDITS = 30
 OPTIONS = {
     "drawsMarks": True,
     "runWithCommand": "waza.runWith",

@@ -1,7 +1,5 @@
 """Whatever is opened, the server lives on, and its log stays free of exceptions."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from pathlib import Path
 

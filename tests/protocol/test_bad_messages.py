@@ -1,7 +1,5 @@
 """Whatever a client sends, the server says what is wrong, or drops it, and answers the next message."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What ``check`` prints for build servers."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

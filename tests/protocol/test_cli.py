@@ -1,7 +1,5 @@
 """The terminal commands: ``check``, ``show``, and the ways to start the server."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Squiggles as a client gets them: pushed or pulled, in its encoding, of the newest text, cleared in time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import psutil

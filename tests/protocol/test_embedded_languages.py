@@ -3,8 +3,6 @@
 ``¦`` marks the cursor; an emoji in front of it counts two columns, as editors count.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import mkdtemp
 

@@ -41,7 +41,7 @@ async def test_a_menu_without_the_fixes_of_the_engine_says_so(
     sessions._sessions[SUITE, SUITE] = SimpleNamespace(name="one")
     assert [answer async for answer in sessions._answers(method, SUITE, {})] == []
     assert told == (
-        ["What recorded answers suggest is not offered. The engine did not answer within 30 seconds."]
+        ["Fixes from recorded answers are not offered. The engine did not answer within 30 seconds."]
         if is_told
         else []
     )

@@ -1,7 +1,5 @@
 """What a run will cost and take, and what the user is asked before it; a scripted model answers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Marks tell of this very run: what has changed is named and shown, what was recorded is graded again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A task whose suite lies in a sibling folder: what is said of it is made good when that suite was read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

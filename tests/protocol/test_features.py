@@ -1,7 +1,5 @@
 """Completion, hover, quick fixes and lenses as they travel to clients with different abilities."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

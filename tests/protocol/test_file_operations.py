@@ -1,7 +1,5 @@
 """Files are made, renamed and deleted in the editor: suites follow before, and problems after it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

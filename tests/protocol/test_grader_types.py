@@ -1,7 +1,5 @@
 """Grader types of plug-ins in the editor: learnt from the engine, once, and only where code may run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

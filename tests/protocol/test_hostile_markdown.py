@@ -4,8 +4,6 @@ What comes from files carries a mark. Wherever a client renders Markdown the mar
 where it shows a title, a label or a message, there must be no icon, no link and no character that hides.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

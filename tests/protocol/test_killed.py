@@ -1,7 +1,5 @@
 """Whatever ends an engine or a server, nothing is left of a run, however its programs cut themselves off."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The classes of the protocol wait until they are wanted, and are then what they are in any other program."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -85,7 +85,7 @@ async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
         assert sorted((suite.parent / ".waza/results").iterdir()) == results
         tooltip = (await editor.hints(uri))[-2].tooltip
         assert isinstance(tooltip, types.MarkupContent)
-        assert "Live: judged as it is written here on 2 recorded trials of the run" in tooltip.value
+        assert "Live: evaluated as written here on 2 recorded trials of the run" in tooltip.value
         assert "Failing trials: `one` 1, 2." in tooltip.value
 
 

@@ -1,7 +1,5 @@
 """While the server works on a long document it answers what else is asked, and stops when nobody waits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From an empty eval file to a suite that can be run, in any editor."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a model costs, told by the real engine: on hover, and beside the models that are offered."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

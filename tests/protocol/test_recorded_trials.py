@@ -102,7 +102,7 @@ async def test_a_text_shows_where_the_answer_comes_nearest(tmp_path: Path) -> No
     suite, _ = recorded_bed(tmp_path / "suite", RULES)
     async with judged(suite) as (editor, uri):
         text = await asyncio.to_thread(suite.read_text, "utf-8")
-        said = await text_hovered(editor, uri, text, "function add is", "punctuation differs")
+        said = await text_hovered(editor, uri, text, "function add is", "✗ 6 of 6")
     assert said.startswith("**⚡ ✗ 6 of 6** · what it met in the trials recorded ")
     assert "✗ `t0` trial 1: `not found; the nearest in the answer: punctuation differs`" in said
     assert "Hello, the function `add` is done.\n           ^^^^^^^^^^^^^^^^^\n" in said
@@ -363,7 +363,7 @@ async def test_a_client_that_confirms_is_given_the_runs_as_a_list_to_pick_from(s
         editor.feature("waza/confirm")(answer)
         chosen = await editor.command("waza.testBed", {"id": str(suite)})
         assert chosen == {"results": None, "trial": 2}
-        assert (asked[0].pick, asked[0].choices[0]) == (True, "What was answered last")
+        assert (asked[0].pick, asked[0].choices[0]) == (True, "The newest answers")
 
 
 async def test_a_run_whose_file_is_gone_is_said_and_nothing_is_judged(suite: Path) -> None:
@@ -373,7 +373,7 @@ async def test_a_run_whose_file_is_gone_is_said_and_nothing_is_judged(suite: Pat
         await editor.command("waza.testBed", {"id": str(suite), "results": str(older)})
         await mark(editor, uri, lambda label: "6 of 6" in label)
         await asyncio.to_thread(older.unlink)
-        assert "is gone, so nothing is judged live" in await title(editor, uri, "is gone")
+        assert "is gone, so nothing is evaluated live" in await title(editor, uri, "is gone")
         editor.replace(
             uri, 2, (await asyncio.to_thread(suite.read_text, "utf-8")).replace("hello", "morning")
         )

@@ -109,7 +109,7 @@ async def test_that_a_part_was_refused_is_no_run_of_it(suite: Path) -> None:
         await ended(editor, "waza.run", id=str(suite))
         await ended(editor, "waza.run", id=f"{suite}::one", options=WITHOUT_KEY)
         (whole, *_) = await editor.hints(editor.open(suite))
-        assert "stale: a part of it was asked for since, and nothing ran." in str(whole.tooltip)
+        assert "stale: a part of it was requested since, and nothing ran." in str(whole.tooltip)
         await ended(editor, "waza.run", id=f"{suite}::two")
         (whole, *_) = await editor.hints(editor.open(suite))
         assert str(whole.label).startswith("! 1/2 tasks: there is no key")

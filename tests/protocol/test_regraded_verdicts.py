@@ -1,7 +1,5 @@
 """What tasks and suites come to when recorded answers are graded again: as their graders say."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path

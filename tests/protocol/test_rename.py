@@ -1,7 +1,5 @@
 """Names and files change in a real editor: every edit names its file and version, and can be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """In a workspace that is not trusted the server starts no process, whoever asks for one."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import Any

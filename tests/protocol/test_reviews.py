@@ -1,7 +1,5 @@
 """The lens of an answer that waits for a person, and the command behind it."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

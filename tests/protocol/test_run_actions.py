@@ -1,7 +1,5 @@
 """Runs as code actions, for editors that show no lenses."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

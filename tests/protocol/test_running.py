@@ -137,6 +137,8 @@ async def test_the_id_of_a_lens_runs_and_its_own_results_are_shown_beside_newer_
         command = lens(await editor.lenses(uri), 9)
         assert list(command.arguments or ()) == [{"id": f"{suite.as_posix()}::::long_enough"}]
         first = await editor.command(command.command, *(command.arguments or ()))
+        runs = [run for task in results_of(first)["tasks"] for run in task["runs"]]
+        assert {name for run in runs for name in run["validations"]} == {"long_enough"}
         newer = write_newer_results(Path(first["resultsFile"]), passed=False)
         editor.changed(newer, kind=types.FileChangeType.Created)
         assert (await hint_labels(editor, uri))[10].startswith("✗")
@@ -173,17 +175,7 @@ async def test_a_task_runs_alone(suite: Path) -> None:
         assert [found["test_id"] for found in written["tasks"]] == ["two"]
 
 
-async def test_a_grader_runs_alone(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        command = lens(await editor.lenses(editor.open(suite)), 9)
-        assert command.title == "▶ Run grader"
-        answer = await editor.command(command.command, *(command.arguments or ()))
-        written = results_of(answer)
-        graded = {name for task in written["tasks"] for run in task["runs"] for name in run["validations"]}
-        assert graded == {"long_enough"}
-
-
-async def test_progress_is_shown_with_a_token_of_the_server(suite: Path) -> None:
+async def test_progress_is_shown_with_a_token_of_the_server_or_of_the_client(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         await editor.command("waza.run", {"suite": str(suite)})
         await editor.until(lambda: editor.progress_reports)
@@ -191,14 +183,10 @@ async def test_progress_is_shown_with_a_token_of_the_server(suite: Path) -> None
         assert isinstance(token, str)
         await editor.until(lambda: list(kinds(editor, token))[-1:] == ["end"])
         assert next(kinds(editor, token)) == "begin"
-
-
-async def test_progress_is_shown_with_the_token_of_the_client(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
         editor.progress_reports["mine"] = []
         await editor.command("waza.run", {"suite": str(suite), "workDoneToken": "mine"})
         await editor.until(lambda: list(kinds(editor, "mine"))[-1:] == ["end"])
-        assert list(editor.progress_reports) == ["mine"]
+        assert list(editor.progress_reports) == [token, "mine"]
 
 
 async def test_what_goes_on_for_long_is_told_however_soon_it_began(hanging_suite: Path) -> None:
@@ -222,6 +210,8 @@ async def test_the_lens_of_a_running_suite_cancels_it(hanging_suite: Path) -> No
     async with opened(hanging_suite) as (editor, uri):
         running = await hang(editor, hanging_suite)
         hanging = sleepers(editor)
+        other = {"id": f"{hanging_suite.as_posix()}::one"}
+        assert (await editor.command("waza.cancel", other))["canceled"] == 0
         command = lens(await editor.lenses(uri), 0)
         assert command.title == "✗ Cancel"
         started = time.monotonic()
@@ -294,26 +284,8 @@ async def test_unsaved_changes_are_told_of_once(suite: Path) -> None:
         await editor.pushed(uri, 2)
         for _ in range(2):
             await editor.command("waza.run", {"suite": str(suite)})
-        unsaved = "What runs is what is on disk; unsaved changes in eval.yaml are not part of the run."
+        unsaved = "The run uses the files on disk; unsaved changes in eval.yaml are not part of it."
         assert [told.message for told in editor.messages].count(unsaved) == 1
-
-
-async def test_an_interpreter_without_the_engine_is_named(suite: Path, tmp_path: Path) -> None:
-    missing = str(tmp_path / "no-python")
-    async with editing(suite.parent, options={"interpreter": missing}) as editor:
-        answer = await editor.command("waza.run", {"suite": str(suite)})
-        assert answer["status"] == "error"
-        assert missing in answer["message"]
-
-
-async def test_a_run_knows_its_id_and_cancels_by_it(hanging_suite: Path) -> None:
-    async with editing(hanging_suite.parent) as editor:
-        given = {"id": hanging_suite.as_posix()}
-        running = asyncio.ensure_future(editor.command("waza.run", given))
-        await editor.until(lambda: len(sleepers(editor)) >= 2)
-        assert (await editor.command("waza.cancel", {"id": f"{given['id']}::one"}))["canceled"] == 0
-        assert (await editor.command("waza.cancel", given))["canceled"] == 1
-        assert (await running)["status"] == "canceled"
 
 
 async def test_an_odd_id_never_means_everything(suite: Path) -> None:

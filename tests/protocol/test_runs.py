@@ -15,8 +15,7 @@ import pytest
 
 from tests.patience import ON_A_BUSY_MACHINE, has_ended
 from waza_language_server.engine.process import EngineProcess
-from waza_language_server.engine.run_progress import advanced
-from waza_language_server.engine.runs import Event, Run, RunOutcome, RunProgress, Runs
+from waza_language_server.engine.runs import Event, Run, RunOutcome, RunProgress, Runs, advanced
 from waza_language_server.project.runnable_id import RunnableId
 
 pytestmark = pytest.mark.check

@@ -1,7 +1,5 @@
 """A client says which kinds of lenses and hints it shows and how severe problems are, at first and later."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A repository may hold pipes, devices and links under any name: the server neither waits nor leaves it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

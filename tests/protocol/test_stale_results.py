@@ -1,7 +1,5 @@
 """Results that a client shows by itself: which of them may no longer hold, by the evidence of the marks."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import UTC, datetime, timedelta

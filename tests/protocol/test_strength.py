@@ -1,7 +1,5 @@
 """The strength of graders in an editor: measured when asked, shown where the grader stands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

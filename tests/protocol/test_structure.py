@@ -1,7 +1,5 @@
 """Outline, folding, growing selections and links as they travel to clients of different abilities."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

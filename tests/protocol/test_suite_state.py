@@ -1,7 +1,5 @@
 """Whether anything can be run from a file, and whether it was: commands are offered where they work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

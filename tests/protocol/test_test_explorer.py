@@ -1,7 +1,5 @@
 """What a test explorer asks and hears: the tree of suites, and runs test by test."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

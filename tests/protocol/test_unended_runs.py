@@ -1,7 +1,5 @@
 """Runs that somebody else has begun: what they finish is shown, and that they were killed, unasked."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The problems of suites that nobody has opened: asked for as a whole, told again when something changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The files of a client: opened in it, and changed as the protocol says, and back."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One picture that moves, of the pictures that a scenario has left (`frames.mjs`)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

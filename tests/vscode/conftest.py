@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.installations import one_at_a_time
-from tests.vscode.scenarios import EXTENSION, run
+from tests.vscode.scenarios import EXTENSION, FOLDER, REPOSITORY, install_vscode, run
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +28,11 @@ def vsix(node_modules: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("vsix") / "waza.vsix"
     run("npm", "run", "--silent", "package", "--", "--out", str(file), cwd=EXTENSION, seconds=300)
     return file
+
+
+@pytest.fixture(scope="session")
+def extensions(vsix: Path) -> Path:
+    """The folder in which a VS Code has installed it: all windows share it."""
+    install_vscode()
+    run("node", str(FOLDER / "workbench.mjs"), str(vsix), str(vsix.parent), cwd=REPOSITORY, seconds=120)
+    return vsix.with_name("extensions")

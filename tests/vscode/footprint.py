@@ -3,8 +3,6 @@
 ``footprint.mjs`` is one window. Windows with the extension and with an empty one take turns.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

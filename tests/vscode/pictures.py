@@ -4,8 +4,6 @@
 in a light theme.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,5 +1,5 @@
-// What keeps a run from its end, and the way out of it, in a real VS Code: a key that is missing, one that is wrong, another executor;
-// the trigger prompts that are tried meanwhile; what runs the language server.
+// What a run is to be like, in a real VS Code: the choices beside the lens, what it will cost. What keeps it from its end, and the way
+// out of it: a key that is missing, one that is wrong, another executor; the trigger prompts that are tried meanwhile.
 //
 //   node provider.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -37,8 +37,29 @@ const model = http.createServer((request, response) => {
 });
 const port = await new Promise((resolve) => model.listen(0, "127.0.0.1", () => resolve(model.address().port)));
 
-write("SKILL.md", "---\nname: greeter\ndescription: Greets. Use it to say hello.\n---\nGreet them.\n");
-write("eval.yaml", `name: greeter
+const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n";
+const graders = "graders:\n  - type: text\n    name: speaks\n    config:\n      contains:\n        - Say hello\n";
+write("chosen/eval.yaml", `name: chosen\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
+write("chosen/tasks/one.yaml", "id: one\nname: Greets once\ninputs:\n  prompt: Say hello\n");
+
+write(".vscode/settings.json", JSON.stringify({ "waza.run.maxCost": 0.1 }));
+const priced = "config: {trials_per_task: 2, timeout_seconds: 60, executor: openai, model: gpt-4o}\n";
+const inline = "tasks:\n  - id: only\n    inputs:\n      prompt: Say hello\n";
+write("priced/eval.yaml", `name: priced\nskill: priced\n${priced}${inline}${graders}`);
+const trial = { run_number: 1, status: "passed", duration_ms: 90_000, validations: {}, usage: { input_tokens: 80_000 }, cost: { usd: 0.21 } };
+const record = {
+  schemaVersion: "1.4",
+  eval_name: "priced",
+  timestamp: "2026-05-01T10:00:00Z",
+  config: { engine_type: "openai", model_id: "gpt-4o", runs_per_test: 1 },
+  metadata: { engine: { eval_file: "eval.yaml", status: "completed" } },
+  summary: { total_tests: 1, duration_ms: 90_000 },
+  tasks: [{ test_id: "only", status: "passed", runs: [trial] }],
+};
+write("priced/.waza/results/20260501T100000Z-first.json", JSON.stringify(record));
+
+write("keyed/SKILL.md", "---\nname: greeter\ndescription: Greets. Use it to say hello.\n---\nGreet them.\n");
+write("keyed/eval.yaml", `name: keyed
 skill: greeter
 config:
   trials_per_task: 1
@@ -57,8 +78,8 @@ graders:
       contains:
         - hello
 `);
-write("tasks/one.yaml", "id: one\nname: Greets\ninputs:\n  prompt: Say hello\n");
-write("trigger_tests.yaml", `skill: greeter\nshould_trigger_prompts:\n  - prompt: ${PROMPT}\nshould_not_trigger_prompts:\n  - prompt: Add two numbers\n`);
+write("keyed/tasks/greets.yaml", "id: one\nname: Greets\ninputs:\n  prompt: Say hello\n");
+write("keyed/trigger_tests.yaml", `skill: greeter\nshould_trigger_prompts:\n  - prompt: ${PROMPT}\nshould_not_trigger_prompts:\n  - prompt: Add two numbers\n`);
 
 try {
   await play(scenario, { ...options, workspace });
@@ -86,10 +107,65 @@ async function scenario(page) {
 
   await editor.recordNotifications(page);
 
+  await step("the lens beside the run asks what it is to be like", async () => {
+    await editor.openFile(page, "chosen/eval.yaml", "name: chosen");
+    await editor.clickLens(page, "…", "the choices", async () => (await list.locator(".monaco-list-row", { hasText: "Trials" }).count()) > 0);
+    for (const text of ["Run", "Model", "Executor", "Judge's model", "At the same time", "Limit of cost$0.1", "Without cache", "Keep workspaces"]) {
+      await list.locator(".monaco-list-row", { hasText: text }).first().waitFor();
+    }
+  });
+
+  await step("models are offered, and any other can be typed", async () => {
+    const row = (text) => list.locator(".monaco-list-row", { hasText: text }).first();
+    await editor.repeatUntil(page, "the models", () => row(/^\S*.?Model/u).click({ timeout: 5_000 }), () => row("used in this project").isVisible());
+    await list.locator("input:not([type=checkbox])").first().fill("our-own-model");
+    await row("as it is typed").waitFor();
+    await page.keyboard.press("Enter");
+    await row(/Model.*our-own-model/u).waitFor();
+  });
+
+  await step("a choice leads back to the list, which shows it", async () => {
+    const row = (text) => list.locator(".monaco-list-row", { hasText: text }).first();
+    // The box for the number has the input of the list: it is there when the list is gone.
+    await editor.repeatUntil(page, "the box for the number", () => row("Trials").click({ timeout: 5_000 }), async () => !(await row("Executor").isVisible()));
+    await list.locator("input:not([type=checkbox])").first().fill("2");
+    await page.keyboard.press("Enter");
+    await row(/Trials.*2/).waitFor();
+    const chosen = row("Keep workspaces").locator(".codicon-check").first();
+    await editor.repeatUntil(page, "the mark of the choice", () => row("Keep workspaces").click({ timeout: 5_000 }), () => chosen.isVisible());
+    await page.screenshot({ path: path.join(artifacts, "choices.png") });
+  });
+
+  await step("the run is as it was chosen", async () => {
+    const rows = list.locator(".monaco-list-row");
+    await editor.repeatUntil(page, "the list to close", () => rows.first().click({ timeout: 5_000 }), async () => !(await rows.first().isVisible()));
+    await editor.waitUntil(page, "results", () => results("chosen").length > 0);
+    const runs = JSON.parse(fs.readFileSync(results("chosen")[0], "utf8")).tasks[0].runs;
+    if (runs.length !== 2) throw new Error(`it made ${runs.length} trials`);
+    if (JSON.parse(fs.readFileSync(results("chosen")[0], "utf8")).config.model_id !== "our-own-model") throw new Error("it asked another model");
+    if (!runs.every((run) => fs.existsSync(run.workspace_dir))) throw new Error("no workspace was kept");
+  });
+
+  await step("the lens of a suite that an agent has run says what the next run will cost and take", async () => {
+    await editor.openFile(page, "priced/eval.yaml", "gpt-4o");
+    await page.locator(".codelens-decoration a", { hasText: "Run suite · ≈ $0.42 · 3 min · 2 trials" }).first().waitFor();
+    await page.screenshot({ path: path.join(artifacts, "estimate.png") });
+  });
+
+  await step("before the run passes the limit of the settings it asks, and Cancel runs nothing", async () => {
+    const question = page.locator(".monaco-dialog-box", { hasText: "expected to cost $0.42, and the limit is $0.10" });
+    await editor.clickLens(page, "Run suite ·", "the question", async () => (await question.count()) > 0);
+    await page.screenshot({ path: path.join(artifacts, "limit.png") });
+    await question.locator(".monaco-button", { hasText: "Cancel" }).click();
+    await editor.waitUntil(page, "the question to go", async () => (await question.count()) === 0);
+    if (fs.readdirSync(path.join(workspace, "priced", ".waza", "results")).length !== 1) throw new Error("it ran");
+  });
+
   await step("a run that lacks a key says which, and has a button for it", async () => {
-    await editor.openFile(page, "eval.yaml", "graders:");
+    write(".vscode/settings.json", "{}");
+    await editor.openFile(page, "keyed/eval.yaml", "name: keyed");
     await run("`SHOP_KEY`, which `provider.api_key_env` names, is not set");
-    await hintOn("name: greeter", /!/u);
+    await hintOn("name: keyed", /!/u);
     await page.screenshot({ path: path.join(artifacts, "no-key.png") });
     await typeKey("is not set", "sk-of-somebody-else");
   });
@@ -97,14 +173,14 @@ async function scenario(page) {
   await step("a key that is refused is an error of each task, with the same way out", async () => {
     await editor.command(page, "Notifications: Clear All Notifications");
     await run(/SHOP_KEY/u);
-    await hintOn("name: greeter", /^!/u);
+    await hintOn("name: keyed", /^!/u);
     await page.screenshot({ path: path.join(artifacts, "wrong-key.png") });
     await typeKey(/SHOP_KEY/u, KEY);
   });
 
   await step("with the right key the model answers, and a trigger prompt that is tried says so", async () => {
     await editor.command(page, "Notifications: Clear All Notifications");
-    await editor.openFile(page, "eval.yaml", "graders:");
+    await editor.openFile(page, "keyed/eval.yaml", "name: keyed");
     const isGoingOn = async () => (await page.locator(".statusbar-item", { hasText: PROMPT }).count()) > 0;
     await editor.clickLens(page, "Run suite", "the prompt in the status bar", isGoingOn);
     await editor.openFile(page, "trigger_tests.yaml", PROMPT);
@@ -112,7 +188,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "trying.png") });
     release();
     await hintOn(PROMPT, /✗.not.triggered/u);
-    await editor.openFile(page, "tasks/one.yaml", "id: one");
+    await editor.openFile(page, "greets.yaml", "id: one");
     await hintOn("id: one", /✓.1\.00/u);
   });
 
@@ -130,10 +206,10 @@ async function scenario(page) {
 
   await step("another executor is chosen from a list, and the next run is its own", async () => {
     const mock = list.locator(".monaco-list-row", { hasText: "mock" }).first();
-    await editor.openFile(page, "eval.yaml", "graders:");
+    await editor.openFile(page, "keyed/eval.yaml", "name: keyed");
     await editor.repeatUntil(page, "the executors", () => editor.command(page, "Waza: Choose Executor"), () => mock.isVisible());
     await editor.repeatUntil(page, "the list to close", () => mock.click({ timeout: 5_000 }), async () => !(await mock.isVisible()));
-    const recorded = () => results().some((file) => JSON.parse(fs.readFileSync(file, "utf8")).config.engine_type === "mock");
+    const recorded = () => results("keyed").some((file) => JSON.parse(fs.readFileSync(file, "utf8")).config.engine_type === "mock");
     await editor.clickLens(page, "Run suite", "a record of the mock", () => Promise.resolve(recorded()));
   });
 
@@ -146,8 +222,8 @@ async function scenario(page) {
   });
 }
 
-function results() {
-  const folder = path.join(workspace, ".waza", "results");
+function results(suite) {
+  const folder = path.join(workspace, suite, ".waza", "results");
   const names = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
   return names.map((name) => path.join(folder, name));
 }

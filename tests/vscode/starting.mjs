@@ -1,4 +1,5 @@
-// From an empty eval.yaml to a score, in a workspace that has nothing but a skill: two clicks.
+// From an empty eval.yaml to a score, in a workspace that has nothing but a skill: two clicks. And from a new skill to its suite,
+// by the lenses of its SKILL.md.
 //
 //   node starting.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -8,6 +9,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import * as editor from "./editor.mjs";
 import { play, step } from "./scenario.mjs";
+import { processesOf } from "./workbench.mjs";
 
 const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
 const workspace = path.join(path.resolve(options.artifacts), "repository");
@@ -24,6 +26,9 @@ fs.writeFileSync(path.join(suite, "eval.yaml"), "");
 await play(scenario, { ...options, workspace });
 
 async function scenario(page) {
+  await step("the server starts before any file is opened", () =>
+    editor.waitUntil(page, "the server", () => Promise.resolve(processesOf(path.join(path.resolve(options.artifacts), "home"), ["waza_language_server"]).length > 0)));
+
   await step("the empty file opens", () => editor.openFile(page, "eval.yaml", ""));
 
   await step("the list offers a suite for the skill", async () => {
@@ -80,5 +85,38 @@ async function scenario(page) {
     await page.keyboard.press("Enter");
     await page.locator(".codelens-decoration a", { hasText: "New suite for skill form-reader" }).first().waitFor();
     assert.match(fs.readFileSync(path.join(workspace, "skills", "form-reader", "SKILL.md"), "utf8"), /^name: form-reader$/mu);
+  });
+
+  const results = path.join(workspace, "evals", "form-reader", ".waza", "results");
+  const written = path.join(workspace, "skills", "form-reader", "SKILL.md");
+  const text = "---\nname: form-reader\ndescription: Reads forms. Use when asked to read a form.\n---\n# Form reader\n\n## Parameters\n- signature: Who signs it\n";
+
+  await step("the new skill offers a suite, which opens when it is made", async () => {
+    fs.writeFileSync(written, text);
+    await editor.waitForLine(page, "# Form reader");
+    await editor.makeSuite(page, "form-reader", () =>
+      page.locator(".tab.active", { hasText: "eval.yaml" }).first().isVisible());
+  });
+
+  await step("from then on the skill runs it, saved as it is typed", async () => {
+    await editor.openFile(page, "SKILL.md", "name: form-reader");
+    await page.locator(".codelens-decoration a", { hasText: "Run evals of this skill" }).first().waitFor();
+    await page.locator(".editor-instance .view-line", { hasText: /#.Form.reader/u }).first().click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("Read every field.");
+    await editor.clickLens(page, "Run evals of this skill", "a result", () =>
+      Promise.resolve(fs.existsSync(results) && fs.readdirSync(results).some((name) => name.endsWith(".json"))));
+    if (!fs.readFileSync(written, "utf8").includes("Read every field.")) throw new Error("the skill was not saved before the run");
+  });
+
+  await step("what it promises says how many tests name it", () =>
+    editor.waitUntil(page, "a promise without a test", async () => (await editor.hintsOn(page, "signature")).includes("no test")));
+
+  await step("its first line tells how it came out, and later that this is stale", async () => {
+    const hinted = (pattern) => async () => (await editor.hintsOn(page, "---")).some((hint) => pattern.test(hint));
+    await editor.waitUntil(page, "the verdict", hinted(/\d\/\d.tasks/u));
+    await page.screenshot({ path: path.join(options.artifacts, "skill.png") });
+    fs.writeFileSync(written, `${text}Read every field.\nAnd sign it.\n`);
+    await editor.waitUntil(page, "a stale verdict", hinted(/stale/u));
   });
 }

@@ -1,7 +1,5 @@
 """The schema of adapter files in the extension: built from the engine's, and silent about other JSON."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -13,8 +13,10 @@ pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 LARGEST_BYTES = 1_500_000
 
 
-def test_an_edit_flips_a_hint_the_record_repairs_it_and_the_trial_opens(vsix: Path, tmp_path: Path) -> None:
-    play("loop.mjs", {"python": Path(sys.executable), "vsix": vsix, "artifacts": tmp_path})
+def test_an_edit_flips_a_hint_the_record_repairs_it_and_the_trial_opens(
+    extensions: Path, tmp_path: Path
+) -> None:
+    play("loop.mjs", {"python": Path(sys.executable), "vsix": extensions, "artifacts": tmp_path})
     picture = tmp_path / "loop.png"
     animated(tmp_path / "frames", picture)
     assert picture.stat().st_size < LARGEST_BYTES

@@ -1,7 +1,5 @@
 """The private environment as a real pip, and uv where there is one, makes it: from a local index alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

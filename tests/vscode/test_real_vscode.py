@@ -20,10 +20,12 @@ README_PICTURE = REPOSITORY / "docs" / "images" / "vscode.png"
 pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 
 
-def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(vsix: Path, tmp_path: Path) -> None:
+def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(
+    extensions: Path, tmp_path: Path
+) -> None:
     play(
         "end_to_end.mjs",
-        {"suite": SUITE, "python": Path(sys.executable), "vsix": vsix, "artifacts": tmp_path},
+        {"suite": SUITE, "python": Path(sys.executable), "vsix": extensions, "artifacts": tmp_path},
     )
     picture = tmp_path / "vscode.png"
     width, height = size_of_png(picture)

@@ -132,7 +132,6 @@ async function scenario(page) {
     await page.locator(".editor-instance .view-line").first().click();
     await page.keyboard.press("Control+Home");
     await editor.clickLens(page, "Re-grade", "the tree to tell it", async () => {
-      await page.waitForTimeout(1_500);
       return (await row("Greets once").locator(".codicon-testing-passed-icon").count()) > 0;
     });
     if (results().length !== before) throw new Error("grading again has written results");
@@ -147,7 +146,6 @@ async function scenario(page) {
     await page.locator(".editor-instance .view-line").first().click();
     await page.keyboard.press("Control+Home");
     await editor.clickLens(page, "Run suite", "the tree to tell it", async () => {
-      await page.waitForTimeout(1_500);
       return (await row("Greets once").locator(".codicon-testing-passed-icon").count()) > 0;
     });
   });
@@ -158,7 +156,6 @@ async function scenario(page) {
     write("tasks/one.yaml", "id: one\nname: Greets once\ninputs:\n  prompt: Say hello again\n");
     await page.locator(".codelens-decoration a", { hasText: "Run affected (1 of 2)" }).first().waitFor();
     await editor.clickLens(page, "Run affected", "the results of the changed task", async () => {
-      await page.waitForTimeout(1_500);
       return tasksOf(results().at(-1)).join() === "one";
     });
   });
@@ -171,7 +168,6 @@ async function scenario(page) {
   await step("a lens runs one trigger prompt alone", async () => {
     await editor.openFile(page, "trigger_tests.yaml", "Greet me");
     await editor.clickLens(page, "Run prompt", "the results of that prompt", async () => {
-      await page.waitForTimeout(1_500);
       return newestTried() === "Greet me";
     });
   });

@@ -1,4 +1,5 @@
-// Writing suite files in a real VS Code, key by key, with nothing set up for it.
+// Writing suite files in a real VS Code, key by key, with nothing set up for it: what is wrong with them, before a file is opened
+// and beside what cannot be read; lenses where one looks in a long file.
 //
 //   node typing.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -9,36 +10,114 @@ import * as editor from "./editor.mjs";
 import { play, step } from "./scenario.mjs";
 
 const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
-const workspace = path.join(path.resolve(options.artifacts), "suite");
-fs.mkdirSync(path.join(workspace, "tasks"), { recursive: true });
-write("eval.yaml", "name: typed\nskill: typed\ntasks:\n  - tasks/*.yaml\ngraders:\n");
-write("tasks/one.yaml", "id: one\nname: One\ninputs:\n  prompt: Say hello\ngraders:\n");
-write("trigger_tests.yaml", "skill: typed\nshould_trigger_prompts:\n");
+const GRADERS = 600;
+const workspace = path.join(path.resolve(options.artifacts), "suites");
+const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n";
+for (const folder of ["typed", "checked", "long"]) {
+  fs.mkdirSync(path.join(workspace, folder, "tasks"), { recursive: true });
+  write(`${folder}/tasks/one-${folder}.yaml`, "id: one\nname: One\ninputs:\n  prompt: Say hello\ngraders:\n");
+}
+write("typed/eval.yaml", "name: typed\nskill: typed\ntasks:\n  - tasks/*.yaml\ngraders:\n");
+write("typed/trigger_tests.yaml", "skill: typed\nshould_trigger_prompts:\n");
 write("other.yaml", "services:\n");
+write(
+  "checked/eval.yaml",
+  `\
+name: checked
+skill: checked
+${config}tasks:
+  - tasks/one-checked.yaml
+  - tasks/gone.yaml
+graders:
+  - type: code
+    name: counts
+    config:
+      assertions:
+        - len(output) = 3
+  - type: text
+    name: unclosed
+    config:
+      contains: [hello
+  - type: text
+    name: speaks
+    confg: {contains: [hello]}
+`,
+);
+const graders = Array.from({ length: GRADERS }, (_, at) => `  - type: text\n    name: grader-${at}\n    config:\n      contains: [hello]\n`);
+write("long/eval.yaml", `name: long\nskill: long\n${config}tasks: ['tasks/*.yaml']\ngraders:\n${graders.join("")}`);
 
 await play(scenario, { ...options, workspace });
 
 async function scenario(page) {
-  await step("the suite opens and the server answers", async () => {
-    await editor.openFile(page, "eval.yaml", "graders:");
-    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
+  const lens = (title) => page.locator(".codelens-decoration a:visible", { hasText: title }).first();
+  const line = (text) => page.locator(".editor-instance .view-line", { hasText: text }).first();
+
+  await step("a task file that is listed and missing is in the Problems list before its suite is opened", async () => {
+    const row = page.locator(".markers-panel .monaco-list-row", { hasText: "tasks/gone.yaml" }).first();
+    await editor.repeatUntil(page, "the problem", () => editor.command(page, "Problems: Focus on Problems View"), () => row.isVisible());
+    await page.screenshot({ path: path.join(options.artifacts, "problems.png") });
+  });
+
+  await step("a grader that cannot be read costs no finding in those beside it", async () => {
+    await editor.openFile(page, "checked/eval.yaml", "name: checked");
+    await editor.waitForSquiggle(page, "contains: [hello", "[hello");
+    await editor.waitForSquiggle(page, "len(output) = 3", "=");
+    await editor.waitForSquiggle(page, "confg:", "confg");
+    await page.screenshot({ path: path.join(options.artifacts, "beside.png") });
+  });
+
+  await step("an assignment is told as one, and its fix compares", async () => {
+    await editor.hover(page, "len(output) = 3", "=", "assigns and does not compare");
+    await editor.applyQuickFix(page, "len(output) = 3", "=", "Compare with `==`");
+    await editor.waitForLine(page, "len(output) == 3");
+    await editor.waitForNoSquiggle(page, "len(output) == 3", "==");
+  });
+
+  await step("a long file has the lenses of its beginning", async () => {
+    await editor.openFile(page, "long/eval.yaml", "name: long");
+    await lens("Run suite").waitFor();
+    await lens("Run grader").waitFor();
+  });
+
+  await step("at the end are those of the end, also while one types", async () => {
+    const go = async () => {
+      await page.locator(".editor-instance .view-line").first().click();
+      await page.keyboard.press("Control+End");
+    };
+    await editor.repeatUntil(page, "the end", go, () => line(`grader-${GRADERS - 1}`).isVisible());
+    await lens("Run grader").waitFor();
+    if (await lens("Run suite").isVisible()) throw new Error("the lens of the first line is in view at the end");
+    await page.keyboard.type("# a comment");
+    await line("a comment").waitFor();
+    await lens("Run grader").waitFor();
+  });
+
+  await step("and back at the beginning are those of the beginning", async () => {
+    await page.keyboard.press("Escape");
+    await editor.repeatUntil(page, "the beginning", () => page.keyboard.press("Control+Home"), () => line("name: long").isVisible());
+    await lens("Run suite").waitFor();
+  });
+
+  await step("an empty list of graders opens", async () => {
+    await editor.openFile(page, "typed/eval.yaml", "name: typed");
+    await lens("Run suite").waitFor();
   });
 
   await step("Enter after `- type: code` stands under the key, in graders", async () => {
     await typeLines(page, ["  - type: code", "name: b"]);
-    await saved(page, "eval.yaml", "  - type: code\n    name: b");
+    await saved(page, "typed/eval.yaml", "  - type: code\n    name: b");
   });
 
   await step("in the triggers", async () => {
     await editor.openFile(page, "trigger_tests.yaml", "should_trigger_prompts:");
     await typeLines(page, ["  - prompt: hello", "reason: x"]);
-    await saved(page, "trigger_tests.yaml", "  - prompt: hello\n    reason: x");
+    await saved(page, "typed/trigger_tests.yaml", "  - prompt: hello\n    reason: x");
   });
 
   await step("in the graders of a task", async () => {
-    await editor.openFile(page, "one.yaml", "Say hello");
+    await editor.openFile(page, "one-typed.yaml", "Say hello");
     await typeLines(page, ["  - type: text", "name: b"]);
-    await saved(page, "tasks/one.yaml", "graders:\n  - type: text\n    name: b");
+    await saved(page, "typed/tasks/one-typed.yaml", "graders:\n  - type: text\n    name: b");
   });
 
   await step("a half-typed key is not red while the cursor is there, and red when it is saved", async () => {
@@ -52,12 +131,12 @@ async function scenario(page) {
       await page.waitForTimeout(1_000);
     };
     await editor.repeatUntil(page, "no squiggle", retype, async () => (await editor.squigglesUnder(page, "weig", "weig")).length === 0);
-    await saved(page, "tasks/one.yaml", "    weig");
+    await saved(page, "typed/tasks/one-typed.yaml", "    weig");
     await editor.waitForSquiggle(page, "weig", "weig");
   });
 
   await step("taking `graders` opens the list of types", async () => {
-    await editor.openFile(page, "eval.yaml", "graders:");
+    await editor.openFile(page, "typed/eval.yaml", "name: typed");
     await page.keyboard.press("Control+A");
     await page.keyboard.press("Delete");
     await typeLines(page, ["skill: typed", ""]);
@@ -94,7 +173,7 @@ async function scenario(page) {
   });
 
   await step("the link of a hover shows its page, at the heading", async () => {
-    await editor.openFile(page, "one.yaml", "type: text");
+    await editor.openFile(page, "one-typed.yaml", "type: text");
     const preview = page.locator(".tab", { hasText: "graders.md" }).first();
     const follow = () => page.locator(".monaco-hover:visible a", { hasText: "All about text" }).first().click({ timeout: 5_000 });
     const hover = () => editor.hover(page, "type: text", "text", "All about text", follow);

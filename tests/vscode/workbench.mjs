@@ -5,6 +5,8 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { installVSCodeUnderTest } from "./install.mjs";
 
 /** How long a page is waited for where nothing else is said, in milliseconds: a busy machine draws late. */
 export const PATIENCE = 60_000;
@@ -46,6 +48,7 @@ const BROWSER_ARGUMENTS = [
  *
  * @param tools what install.mjs returns
  * @param run an empty folder: home of the user, settings, logs; every process started here has it as HOME
+ * @param vsix the extension: its package, or the folder of extensions that has it
  * @param machineSettings settings of the machine, such as interpreter paths (a browser window counts as remote)
  * @param userSettings settings of the user that differ from those above
  * @param environment variables that differ from those of this process
@@ -54,15 +57,8 @@ const BROWSER_ARGUMENTS = [
 export async function openWorkbench({ tools, run, workspace, vsix, machineSettings, userSettings, environment: changes, width, height }) {
   writeJson(path.join(run, "data", "User", "settings.json"), { ...USER_SETTINGS, ...userSettings });
   writeJson(path.join(run, "data", "Machine", "settings.json"), machineSettings);
-  fs.writeFileSync(path.join(run, "config.yaml"), "");
-
-  const environment = { ...process.env, HOME: run, EXTENSIONS_GALLERY: "{}", ...changes };
-  delete environment.VSCODE_IPC_HOOK_CLI; // set in a terminal of VS Code, where it would redirect all this there
-  const folders = ["--config", path.join(run, "config.yaml"), "--user-data-dir", path.join(run, "data")];
-  folders.push("--extensions-dir", path.join(run, "extensions"));
-  installExtension(tools, folders, vsix, environment);
-
-  const server = startServer(tools, folders, workspace, environment);
+  const installed = fs.statSync(vsix).isDirectory() ? vsix : installExtension(tools, vsix, run);
+  const server = startServer(tools, foldersIn(run, installed), workspace, { ...environmentIn(run), ...changes });
   let browser;
   const messages = [];
   const close = async () => {
@@ -104,10 +100,25 @@ export function processesOf(run, words = []) {
   });
 }
 
-function installExtension(tools, folders, vsix, environment) {
-  const args = [tools.codeServer, ...folders, "--install-extension", vsix];
-  const done = spawnSync(tools.node, args, { env: environment, encoding: "utf8", timeout: 60_000 });
+/** Installs a package below `run`; returns the folder of extensions, which windows may share. */
+function installExtension(tools, vsix, run) {
+  const extensions = path.join(run, "extensions");
+  const args = [tools.codeServer, ...foldersIn(run, extensions), "--install-extension", vsix];
+  const done = spawnSync(tools.node, args, { env: environmentIn(run), encoding: "utf8", timeout: 60_000 });
   if (done.status !== 0) throw new Error(`Installing ${vsix} failed:\n${done.stdout}${done.stderr}`);
+  return extensions;
+}
+
+function foldersIn(run, extensions) {
+  const config = path.join(run, "config.yaml");
+  fs.writeFileSync(config, "");
+  return ["--config", config, "--user-data-dir", path.join(run, "data"), "--extensions-dir", extensions];
+}
+
+function environmentIn(run) {
+  const environment = { ...process.env, HOME: run, EXTENSIONS_GALLERY: "{}" };
+  delete environment.VSCODE_IPC_HOOK_CLI; // set in a terminal of VS Code, where it would redirect all this there
+  return environment;
 }
 
 function startServer(tools, folders, workspace, environment) {
@@ -167,4 +178,10 @@ async function withDeadline(promise, milliseconds, message) {
     throw new Error(`${message} within ${milliseconds / 1000} s`);
   });
   return Promise.race([promise, late]);
+}
+
+// node workbench.mjs FILE FOLDER installs a package below a folder, for several windows
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [vsix, folder] = process.argv.slice(2);
+  process.stdout.write(`${installExtension(installVSCodeUnderTest(), vsix, folder)}\n`);
 }

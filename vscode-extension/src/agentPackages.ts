@@ -6,7 +6,7 @@ import { plain } from "./messages";
 import { openTerminal } from "./programs";
 import { PRIVATE, type PrivateEnvironment } from "./privateEnvironment";
 
-const TITLE = "Waza: installing what agents and judges need";
+const TITLE = "Waza: installing the packages of agents and judges";
 
 /**
  * Adds it to the private environment; a Python of the user's own gets the command in a terminal, for them to send.

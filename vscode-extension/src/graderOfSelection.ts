@@ -31,7 +31,7 @@ export async function createGraderOfSelection(client: LanguageClient | undefined
             void vscode.window.showInformationMessage("Nothing to create a grader from: select words of the answer, or a tool call.");
             return;
         }
-        const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "What it asks for, and which recorded trials pass" });
+        const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "Choose a check; each names the recorded trials that pass it" });
         const edit = await client.protocol2CodeConverter.asWorkspaceEdit(chosen?.action.edit);
         if (edit !== undefined && (await vscode.workspace.applyEdit(edit))) {
             await show(edit);

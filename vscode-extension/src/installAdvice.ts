@@ -91,7 +91,7 @@ export function afterFailure(output: string, machine: Machine, tool: "pip" | "uv
         return `The disk is full; make room for 100 MB, ${MAKE_AGAIN}.`;
     }
     if (/BadZipFile|Invalid Zip archive|is not a valid wheel|has an invalid wheel|Wheel '[^']*' located at \S+ is invalid|could not find EOCD/i.test(output)) {
-        return "The language server that this extension carries is damaged; uninstall the extension and install it again.";
+        return "The language server in this extension is damaged; uninstall the extension and install it again.";
     }
     if (/DO NOT MATCH THE HASHES|Hash mismatch/i.test(output)) {
         return `A package of the index is not the one that this extension was tested with, so nothing was installed; ${setting(machine, tool, "global.index-url", "UV_INDEX_URL", "another index")}.`;

@@ -58,7 +58,7 @@ async function createSkill(): Promise<void> {
         return;
     }
     const file = vscode.Uri.joinPath(root, "skills", name, "SKILL.md");
-    const [head, described] = [`---\nname: ${name}\ndescription: `, "What the skill does, and when it is used."];
+    const [head, described] = [`---\nname: ${name}\ndescription: `, "The work of the skill, and when to use it."];
     // A file that the search leaves out may exist: keep its text.
     const made = new vscode.WorkspaceEdit();
     made.createFile(file, { ignoreIfExists: true, contents: Buffer.from(`${head}${described}\n---\n\n# ${name}\n\nWhat the agent is to do, step by step.\n`) });
@@ -172,7 +172,7 @@ export async function createGrader(connect: Connect): Promise<void> {
         return; // the reason was shown
     }
     const items = (offered.types ?? []).map(({ type, title }) => ({ label: type, detail: title }));
-    const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "What it checks", matchOnDetail: true });
+    const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "Choose the type of check", matchOnDetail: true });
     if (chosen === undefined) {
         return;
     }

@@ -99,7 +99,7 @@ export class PrivateEnvironment {
     private async make(base: Interpreter | undefined, cancel: Cancel, report: (step: string) => void): Promise<Interpreter> {
         const wheel = this.wheel();
         if (wheel === undefined) {
-            throw new Error("This build of the extension carries no language server; install waza-language-server with pip.");
+            throw new Error("This build of the extension contains no language server; install waza-language-server with pip.");
         }
         fs.mkdirSync(this.storage, { recursive: true });
         const hasAgents = this.folders().some((folder) => fs.existsSync(path.join(folder, WITH_AGENTS)));

@@ -32,7 +32,7 @@ interface RecordedRun {
 }
 
 const NOTHING = { workspaces: [], answered: [], tasks: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
-const GOES_ON = "A run of it goes on; what stands here is of an earlier one.";
+const GOES_ON = "A run is in progress; this page shows an earlier one.";
 const GRADED_AGAIN = "Graded again since: the files show the new results, this page shows the recorded run.";
 /** How the file of a run ends that has not ended. */
 const JOURNAL_SUFFIX = ".partial.jsonl";

@@ -138,7 +138,7 @@ async function askNumber(title: string, now: number | undefined, { pattern, want
     const written = await vscode.window.showInputBox({
         title,
         value: String(now ?? ""),
-        prompt: "Leave it empty to take no number from here",
+        prompt: "Leave it empty to use the number of the suite or the settings",
         validateInput: (text) => (text.trim() === "" || pattern.test(text.trim()) ? undefined : wanted),
     });
     const text = written?.trim();

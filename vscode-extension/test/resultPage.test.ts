@@ -58,7 +58,7 @@ void test("while a run goes on the page of an earlier one says so, and at its en
     assert.doesNotMatch(html(), /notice/u);
     const view = page.view(SUITE);
     await drawn();
-    assert.match(html(), /A run of it goes on; what stands here is of an earlier one/u);
+    assert.match(html(), /A run is in progress; this page shows an earlier one/u);
     view.take({ kind: "ended", results_file: "/r/2.json" });
     view.end(undefined);
     await drawn();

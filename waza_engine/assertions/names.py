@@ -47,9 +47,9 @@ TOOL_CALL_FIELDS: Mapping[str, str] = MappingProxyType(
     {
         "name": "The tool's name.",
         "arguments": "The arguments, a dict.",
-        "success": "Whether the call succeeded.",
+        "success": "True if the call succeeded.",
         "id": "The id of the call; not always there.",
-        "result": "What the tool returned; not always there, so use `.get('result')`.",
+        "result": "The result of the tool; not always there, so use `.get('result')`.",
     }
 )
 

@@ -7,6 +7,7 @@ rest when it runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ from waza_engine.commands.options import (
     Tasks,
     executors_like,
     recorded,
+    suites_argument,
 )
 from waza_engine.commands.record_commands import record_commands
 from waza_engine.commands.run_options import with_run_settings
@@ -45,10 +47,7 @@ def run(
     settings: Mapping[str, Any],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[PATH|SKILL]...",
-            help="Eval files, directories with suites, or names of skills; by default this directory.",
-        ),
+        suites_argument(),
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -74,10 +73,36 @@ def run(
         typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
     ] = None,
     fail_under: FailUnder = None,
+    jobs: Annotated[
+        int,
+        typer.Option("-j", "--jobs", min=1, metavar="NUMBER", help="How many suites run at the same time."),
+    ] = 1,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Run only what failed when it was last run.")
+    ] = False,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Run only what broke when it was last run.")
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Run what each change of a file affects, until Ctrl-C; only free executors."
+        ),
+    ] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="With --watch: grade the newest results again instead of running.")
+    ] = False,
+    env_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Read the keys that `provider.api_key_env` names and that are not set."
+        ),
+    ] = None,
     verbose: Annotated[
         bool | None,
         typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader and the answers."),
     ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show only what did not pass.")] = False,
 ) -> None:
     """Run suites and write their results to .waza/results next to each eval file.
 
@@ -91,26 +116,27 @@ def run(
     worst code counts.
     """
     from waza_engine.commands.run import run_command
+    from waza_engine.commands.run_again import RunAgain, run_again
 
-    raise typer.Exit(
-        run_command(
-            paths or (Path(),),
-            RunSettings(Path(), fail_under=fail_under, **settings),
-            output,
-            output_format.value,
-            verbose=verbose,
-            reporters=reporter or (),
-            models=model or (),
-            recommend=recommend,
-        )
+    carry_out = partial(
+        run_command,
+        output=output,
+        output_format=output_format.value,
+        verbose=verbose,
+        reporters=reporter or (),
+        models=model or (),
+        recommend=recommend,
+        jobs=jobs,
+        quiet=quiet,
     )
+    again = RunAgain(failed, errors, watch, live, env_file)
+    run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
+    raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
 
 
-@application.command(short_help="Check offline whether a suite can run.")
+@application.command(short_help="Check offline whether suites can run.")
 def preflight(
-    eval_file: Annotated[
-        Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
-    ] = Path(),
+    paths: Annotated[list[Path] | None, suites_argument()] = None,
     context_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The fixtures directory of tasks that do not name one.")
     ] = None,
@@ -119,7 +145,7 @@ def preflight(
         PreflightFormat, typer.Option("-f", "--format", help="human, or json (upstream's report).")
     ] = PreflightFormat.HUMAN,
 ) -> None:
-    """Check offline whether a suite can run: skills, fixtures, graders, programs, judges and results.
+    """Check offline whether suites can run: skills, fixtures, graders, programs, judges and results.
 
     It starts no program, writes no file and uses no network. A run makes the same checks, and asks the
     provider, before it pays for anything.
@@ -129,12 +155,12 @@ def preflight(
     """
     from waza_engine.commands.preflight import preflight_command
 
-    raise typer.Exit(preflight_command(eval_file, context_dir, output_format.value, strict=strict))
+    raise typer.Exit(preflight_command(paths or (Path(),), context_dir, output_format.value, strict=strict))
 
 
 @application.command(short_help="Grade a recorded run again, without an agent.")
 def grade(
-    record: Annotated[Path, recorded("RECORD")] = Path(),
+    paths: Annotated[list[Path] | None, recorded("[RECORD|SKILL]...")] = None,
     suite: Annotated[
         Path | None,
         typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
@@ -166,7 +192,7 @@ def grade(
         ReportFormat, typer.Option("-f", "--format", help="text, or json (one object with every grader).")
     ] = ReportFormat.TEXT,
 ) -> None:
-    """Grade a recorded run again with the suite as it is now, without an agent.
+    """Grade recorded runs again with their suites as they are now, without an agent.
 
     Exit code 0: every task passes. 1: a task fails. 2: the record cannot be graded. 4: no graded task failed,
     but something else broke. 130: interrupted.
@@ -175,14 +201,14 @@ def grade(
     from waza_engine.runs.regrading.regrade import RegradeRequest
 
     request = RegradeRequest(
-        record, suite, tuple(task or ()), tuple(grader or ()), workspace, judge_executor, judge_model
+        Path(), suite, tuple(task or ()), tuple(grader or ()), workspace, judge_executor, judge_model
     )
-    raise typer.Exit(grade_command(request, output, output_format.value))
+    raise typer.Exit(grade_command(paths or (Path(),), request, output, output_format.value))
 
 
 @application.command(short_help="Run mutation tests on the graders.")
 def strength(
-    record: Annotated[Path, recorded("EVAL")] = Path(),
+    paths: Annotated[list[Path] | None, recorded("[EVAL|SKILL]...")] = None,
     suite: Annotated[
         Path | None,
         typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
@@ -217,8 +243,8 @@ def strength(
     from waza_engine.commands.strength import strength_command
     from waza_engine.runs.regrading.regrade import RegradeRequest
 
-    request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()), workspace)
-    raise typer.Exit(strength_command(request, output_format.value, seed, references))
+    request = RegradeRequest(Path(), suite, tuple(task or ()), tuple(grader or ()), workspace)
+    raise typer.Exit(strength_command(paths or (Path(),), request, output_format.value, seed, references))
 
 
 @application.command("mcp", short_help="Serve a coding agent over the Model Context Protocol.")

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.records import record_of
-from waza_engine.results.codec.commits import commit_in
+from waza_engine.results.codec.header import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.history import history_of
@@ -88,7 +88,7 @@ def _tell_differences(printer: Printer, found: dict[str, Any]) -> None:
     for each in found["differences"]:
         printer.line(f"{each['what']}: {_words(each['old'])} → {_words(each['new'])}")
     if found["files"] is None:
-        printer.line(("Which files differed is not known: a run kept no record of them.", "dim"))
+        printer.line(("The files cannot be compared: a run kept no record of them.", "dim"))
     for file in found["files"] or ():
         printer.line((file["path"], "bold"), f" {file['change']}")
         for line in file["lines"]:

@@ -57,6 +57,12 @@ def print_conclusion(
     )
 
 
+def verdict_part(found: Conclusion) -> Part:
+    """Return a run's verdict as the cell of a table."""
+    mark, style = run_mark(found)
+    return f"{mark} {verdict_words(found)}", style
+
+
 def run_mark(found: Conclusion) -> tuple[str, str]:
     """Return the mark of a run's verdict, with its style."""
     return _RUN_MARKS.get(found.verdict, MARKS["failed"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from waza_engine.results.json_values import given
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.task_file import TaskFile
@@ -42,7 +43,7 @@ def described_suite(suite: Suite) -> Answer:
     config = spec.config.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return {
         "name": spec.name,
-        **_given(description=spec.description, skill=spec.skill),
+        **given(description=spec.description, skill=spec.skill),
         "config": {
             "runs_per_test": spec.config.trials_per_task,
             "timeout_sec": spec.config.timeout_seconds,
@@ -52,7 +53,7 @@ def described_suite(suite: Suite) -> Answer:
             **{name: config[key] for key, name in _CONFIG_NAMES.items() if config.get(key)},
         },
         "tasks": [task if isinstance(task, str) else str(getattr(task, "id", "")) for task in spec.tasks],
-        **_given(tasks_from=spec.tasks_from),
+        **given(tasks_from=spec.tasks_from),
         "graders": [{"name": entry.name, "type": entry.type} for entry in spec.graders],
     }
 
@@ -75,7 +76,7 @@ def described_task(task: SuiteTask, found: TaskFile) -> Answer:
         "test_id": task.id,
         "display_name": task.name,
         **({} if found.enabled else {"active": False}),
-        **_given(
+        **given(
             summary=found.description,
             labels=list(found.tags),
             context_root=found.context_dir,
@@ -89,12 +90,8 @@ def described_task(task: SuiteTask, found: TaskFile) -> Answer:
 
 def _validator(entry: GraderEntry) -> Answer:
     config = cast("Answer", entry.model_dump(mode="json").get("config") or {})
-    return {"identifier": entry.name, **_given(kind=entry.type, weight=entry.weight, parameters=config)}
+    return {"identifier": entry.name, **given(kind=entry.type, weight=entry.weight, parameters=config)}
 
 
 def _renamed(block: Mapping[str, Any], names: Mapping[str, str]) -> Answer:
     return {names.get(key, key): value for key, value in block.items()}
-
-
-def _given(**values: Any) -> Answer:
-    return {key: value for key, value in values.items() if value}

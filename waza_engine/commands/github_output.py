@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias, cast
 
 from waza_engine.boundary import path_in_repository
-from waza_engine.files import opened_to_append
+from waza_engine.files import opened_to_append, read_text
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
@@ -23,6 +25,7 @@ from waza_engine.spec.reading.yaml_reader import YamlFile, read_yaml_file
 from waza_engine.vocabulary import EXPECTED_LISTS, checkpoint_grader
 
 _LEVELS = 4
+_LONGEST_LIST = 10_000_000
 
 _Location: TypeAlias = "tuple[str | int, ...]"
 
@@ -37,9 +40,45 @@ def github_report(document: Block, suite: Path | None, *, fail_under: float | No
     run = run_of(document)
     found = conclude(run, fail_under=fail_under)
     eval_file = path_in_repository(suite) if suite is not None else run.header.eval_file
-    places = _Places(suite, eval_file)
-    append_summary(markdown_report(document, fail_under=fail_under))
-    return masked("".join(github_annotations(found, eval_file, places))).encode("utf-8", "replace")
+    places = SuitePlaces(suite, eval_file)
+    written = _Written(run.header.run_id)
+    summary = markdown_report(document, fail_under=fail_under)
+    if written.is_new(summary) and append_summary(summary):
+        written.add(summary)
+    lines = [line for line in github_annotations(found, eval_file, places) if written.is_new(line)]
+    written.add(*lines)
+    return masked("".join(lines)).encode("utf-8", "replace")
+
+
+class _Written:
+    """The texts that earlier commands of the same job wrote about a run: a later one leaves them out.
+
+    ``$RUNNER_TEMP`` is emptied before each job, so that the list of digests in it is about this one alone.
+    """
+
+    def __init__(self, run_id: str) -> None:
+        folder = os.environ.get("RUNNER_TEMP")
+        self._file = (
+            Path(folder, "waza-annotations.txt") if folder and os.environ.get("GITHUB_ACTIONS") else None
+        )
+        self._run_id = run_id
+        self._digests: set[str] = set()
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._digests = set(read_text(self._file, _LONGEST_LIST).split())
+
+    def is_new(self, text: str) -> bool:
+        """Return whether this was not written yet."""
+        return self._digest(text) not in self._digests
+
+    def add(self, *texts: str) -> None:
+        """Remember what was written; where that is not possible, a later command writes it again."""
+        if self._file is not None and texts:
+            with contextlib.suppress(OSError), opened_to_append(self._file) as file:
+                file.write("".join(f"{self._digest(text)}\n" for text in texts).encode())
+
+    def _digest(self, text: str) -> str:
+        return sha256(f"{self._run_id}\0{text}".encode("utf-8", "replace")).hexdigest()
 
 
 def append_summary(markdown: str) -> bool:
@@ -61,8 +100,8 @@ def suite_of_record(record: Path, eval_file: str) -> Path | None:
     return None
 
 
-class _Places:
-    """The locations of tasks, their graders and trigger prompts; the suite where unknown."""
+class SuitePlaces:
+    """The source locations of tasks, their graders and trigger prompts; the suite where unknown."""
 
     def __init__(self, suite: Path | None, eval_file: str) -> None:
         self._eval_file = eval_file

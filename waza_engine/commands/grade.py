@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, score_words
+from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, score_words, verdict_part
+from waza_engine.commands.each_suite import (
+    Ended,
+    are_several,
+    file_for_suite,
+    for_each_suite,
+    given_option,
+)
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer_in_parts, conclusion_of, document, graded
@@ -15,31 +22,51 @@ from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.figures import shown_score
-from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import verdict_words
-from waza_engine.results.writing.attached import copy_attachments
-from waza_engine.results.writing.store import ResultsError, check_writable, encoded, write_output
+from waza_engine.results.writing.store import (
+    ResultsError,
+    check_writable,
+    copy_attachments,
+    encoded,
+    write_output,
+)
 from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import dollars
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say_document
 from waza_engine.vocabulary import shown_grader
 
 
-def grade_command(request: RegradeRequest, output: Path | None, output_format: str) -> int:
-    """Grade a record again and return the exit code. ``output_format`` is ``text`` or ``json``."""
+def grade_command(
+    paths: Sequence[Path], request: RegradeRequest, output: Path | None, output_format: str
+) -> int:
+    """Grade each record again and return the exit code; ``request`` has the other options.
+
+    ``output_format`` is ``text`` or ``json``. With several suites, the directory of each is added to the name
+    of ``output``.
+    """
+    several = are_several(paths)
+    if several and (given := given_option({"--suite": request.suite, "--workspace": request.workspace})):
+        complain(f"`{given}` is about one suite; name that suite.")
+        return NOT_RUN
     with ResidentSuites() as suites:
-        return _graded(request, output, output_format, suites)
+
+        def grade(path: Path) -> Ended:
+            copy = output and file_for_suite(output, path if several else None)
+            return _graded(replace(request, record=path), copy, output_format, suites)
+
+        columns = ("verdict", "tasks", "changed")
+        return for_each_suite(paths, grade, columns, as_json=output_format == "json")
 
 
-def _graded(request: RegradeRequest, output: Path | None, output_format: str, suites: ResidentSuites) -> int:
+def _graded(
+    request: RegradeRequest, output: Path | None, output_format: str, suites: ResidentSuites
+) -> Ended:
     cancellation = RunCancellation()
     regrading: Regrading | None = None
     reports: list[TaskReport] = []
@@ -63,9 +90,6 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
             graded(regrading, cancellation, add)
             for part in answer_in_parts(regrading, reports):
                 say_document(part.encode())
-    except (RecordingError, SuiteFileError, SuiteError, ResultsError) as error:
-        complain(str(error))
-        return NOT_RUN
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
         # Verdicts of paid judges are stored.
@@ -73,12 +97,14 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
         if paid and regrading is not None and output is not None and _written(regrading, reports, output):
             count = f"{len(reports)} of {counted(regrading.task_count, 'task')}"
             complain(f"{output} has new verdicts of {count}; all others are as recorded.")
-        return INTERRUPTED
-    if output is not None and not _written(regrading, reports, output):
-        return NOT_RUN
-    if any(report.task.error for report in reports):
-        return NOT_RUN
-    return report_code(conclusion_of(regrading, reports))
+        return Ended(INTERRUPTED, ("– interrupted",))
+    found = conclusion_of(regrading, reports)
+    lost = output is not None and not _written(regrading, reports, output)
+    changed = _changed_count(reports)
+    return Ended(
+        NOT_RUN if lost or any(report.task.error for report in reports) else report_code(found),
+        (verdict_part(found), found.came_to, f"{changed} changed" if changed else ""),
+    )
 
 
 def _written(regrading: Regrading, reports: Sequence[TaskReport], output: Path) -> bool:
@@ -120,7 +146,7 @@ def _tell(
     graded(regrading, cancellation, tell)
     for report in reports:
         _explain(printer, report)
-    changed = sum(_differs(report) for report in reports)
+    changed = _changed_count(reports)
     found = conclusion_of(regrading, reports)
     printer.line()
     for reason in found.reasons:
@@ -204,6 +230,10 @@ def _explain(printer: Printer, report: TaskReport) -> None:
         printer.line("    ", (f"{cause.kind}: {cause.evidence}", "dim"))
     for line in lines:
         printer.line(*line)
+
+
+def _changed_count(reports: Sequence[TaskReport]) -> int:
+    return sum(_differs(report) for report in reports)
 
 
 def _differs(report: TaskReport) -> bool:

@@ -22,8 +22,8 @@ _INTRODUCTION = """\
 # Graders
 
 A grader looks at what one trial left behind (the agent's answer, its tool calls, its files) and gives a score
-from 0 to 1 and a verdict. Graders stand under `graders:` of an eval file, where they apply to every task, or
-of a task file:
+from 0 to 1 and a verdict. Graders are listed under `graders:` of an eval file, where they apply to every
+task, or of a task file:
 
 ```yaml
 graders:
@@ -115,7 +115,7 @@ def _notes(grader: type[Grader[Any]]) -> list[str]:
     notes += [_without_effect(rule) for rule in grader.config_model.discouraged]
     if grader.entry_keys:
         keys = " and ".join(f"`{key}`" for key in grader.entry_keys)
-        notes.append(f"{keys} may also stand beside `type`; inside `config` wins.")
+        notes.append(f"{keys} may also be next to `type`; inside `config` wins.")
     return notes
 
 

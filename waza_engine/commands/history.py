@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,42 +10,49 @@ from rich import box
 from rich.table import Table
 
 from waza_engine.commands.command_words import command_line
+from waza_engine.commands.each_suite import Ended, for_each_suite
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score_history
-from waza_engine.results.codec.commits import commit_in
+from waza_engine.results.codec.header import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.missing import no_results_words
+from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reports.trend import trend
 from waza_engine.results.reports.words import recorded_verdict_words
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, say_json
 
-SHOWN, NO_HISTORY = 0, 2
+SHOWN = 0
 _MOST_SCORES = 5
 
 
-def history_command(eval_file: Path, most: int, output_format: str) -> int:
-    """Print the last runs of a suite, ``most`` at most; return the exit code."""
-    try:
+def history_command(paths: Sequence[Path], most: int, output_format: str) -> int:
+    """Print the last runs of each suite, ``most`` at most; return the exit code."""
+    as_json = output_format == "json"
+
+    def show(eval_file: Path) -> Ended:
         path = eval_file_of(eval_file)
-    except SuiteError as error:
-        complain(str(error))
-        return NO_HISTORY
-    history = history_of(path)
-    if not history.runs:
-        complain(no_results_words(path, path.parent, f"run it with `{command_line('run', path)}`"))
-        return NO_HISTORY
-    for why in history.unread:
-        complain(f"warning: {why}")
-    found = trend(history.runs[-most:])
-    if output_format == "json":
-        say_json(plain(found))
-    else:
-        _tell(found)
-    return SHOWN
+        history = history_of(path)
+        if not history.runs:
+            advice = f"run it with `{command_line('run', path)}`"
+            raise RecordingError(no_results_words(path, path.parent, advice))
+        for why in history.unread:
+            complain(f"warning: {why}")
+        found = trend(history.runs[-most:])
+        if as_json:
+            say_json(plain(found))
+        else:
+            _tell(found)
+        runs, red = found["runs"], sum(bool(task["red_since"]) for task in found["tasks"])
+        newest = recorded_verdict_words(runs[-1]["verdict"], runs[-1]["part"])
+        failing = (counted(red, "failing task"), "red") if red else ""
+        return Ended(
+            SHOWN, (newest, shown_score_history([run["score"] for run in runs], _MOST_SCORES), failing)
+        )
+
+    return for_each_suite(paths, show, ("last run", "scores", ""), as_json=as_json)
 
 
 def _tell(found: dict[str, Any]) -> None:

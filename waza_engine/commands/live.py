@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.commands.parameters import (
-    INVALID_PARAMS,
     Params,
     given_choice,
     given_count,
@@ -25,6 +24,7 @@ from waza_engine.commands.parameters import (
 )
 from waza_engine.commands.regraded import grader_answer
 from waza_engine.files import from_home
+from waza_engine.json_rpc import INVALID_PARAMS
 from waza_engine.lab.insight import FileProposal, RulePath
 from waza_engine.lab.live.rules import ExplainedRule, RecordedFix, explained, recorded_fixes
 from waza_engine.lab.live.session import LiveSession
@@ -139,7 +139,7 @@ class LiveSessions:
         ``marks`` count characters of the ``text``. Raises what loading the suite does.
         """
         from waza_engine.lab.live.rules import read_trial
-        from waza_engine.results.reports.trial_page import trial_page
+        from waza_engine.results.reports.result_page import trial_page
 
         only_known(params, ("session", "task", "trial"))
         session, number = self._known(given_text(params, "session")), given_count(params, "trial")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from waza_engine.commands.parameters import (
-    INVALID_PARAMS,
     Params,
     given_count,
     given_path,
@@ -15,6 +14,7 @@ from waza_engine.commands.parameters import (
     only_known,
     refused,
 )
+from waza_engine.json_rpc import INVALID_PARAMS
 from waza_engine.scaffold.files import ScaffoldError, check_free, write_content, write_files
 from waza_engine.scaffold.grader import with_grader
 from waza_engine.scaffold.suite import EVAL_NAME, new_suite

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from pylsp_jsonrpc.exceptions import JsonRpcException
-
 from waza_engine.commands import making, reading, review_methods
 from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
     Params,
     given_list,
     given_one,
@@ -30,6 +26,7 @@ from waza_engine.commands.parameters import (
 from waza_engine.commands.reading import eval_path, loaded
 from waza_engine.commands.records import RUN_FIRST, record_of
 from waza_engine.commands.regraded import answer, graded
+from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
@@ -96,10 +93,10 @@ class Methods:
             "grader.strength": _guarded(self._strength),
             "live.open": _guarded(self._open_live),
             "live.update": self._update_live,
-            "live.explain": _guarded(self._explain_live),
-            "live.fixes": _guarded(self._live_fixes),
-            "live.trial": _guarded(self._live_trial),
-            "live.graders": _guarded(self._live_graders),
+            "live.explain": _guarded(_loading(self._live.explain)),
+            "live.fixes": _guarded(_loading(self._live.fixes)),
+            "live.trial": _guarded(_loading(self._live.trial)),
+            "live.graders": _guarded(_loading(self._live.graders)),
             "live.close": _guarded(self._live.close),
             "grader.types": _guarded(reading.grader_types),
             "model.prices": _guarded(reading.model_prices),
@@ -160,8 +157,8 @@ class Methods:
 
         def work() -> None:
             try:
-                self.answered(self.table["eval.run"](params)())
-            except JsonRpcException as error:
+                self.answered({"result": self.table["eval.run"](params)()})
+            except RpcError as error:
                 log.warning("a run that nobody waits for cannot start: %s", error)
 
         threading.Thread(target=work, daemon=True).start()
@@ -210,18 +207,7 @@ class Methods:
 
         Judges run again only with a ``judge_executor``. ``overlays`` are open files by path.
         """
-        workspace, suite = params.get("workspace"), params.get("suite")
-        request = RegradeRequest(
-            record=_record(params),
-            suite=None if suite is None else eval_path(params, "suite"),
-            tasks=given_one(params, "task"),
-            graders=(*given_one(params, "grader"), *given_list(params, "graders")),
-            workspace=None if workspace is None else given_path(params, "workspace"),
-            judge_executor=optional_text(params, "judge_executor"),
-            judge_model=optional_text(params, "judge_model"),
-            overlays=given_texts(params, "overlays"),
-        )
-        only_known(params, _GRADE_PARAMS)
+        request = _regrade_request(params, _GRADE_PARAMS)
         return self._regraded(
             request, lambda regrading, cancellation: answer(regrading, graded(regrading, cancellation))
         )
@@ -230,14 +216,7 @@ class Methods:
         """Measure the graders of a suite with a recorded run, without judges and programs."""
         from waza_engine.commands import strength
 
-        request = RegradeRequest(
-            record=_record(params),
-            suite=None if params.get("suite") is None else eval_path(params, "suite"),
-            tasks=given_one(params, "task"),
-            graders=given_one(params, "grader"),
-            overlays=given_texts(params, "overlays"),
-        )
-        only_known(params, _STRENGTH_PARAMS)
+        request = _regrade_request(params, _STRENGTH_PARAMS)
         return self._regraded(
             request,
             lambda regrading, cancellation: strength.answer(
@@ -272,18 +251,6 @@ class Methods:
         _guarded(take)(params)()
         return _guarded(lambda _: found[0]())(params)
 
-    def _explain_live(self, params: Params) -> Answer:
-        return loaded(lambda: self._live.explain(params))
-
-    def _live_fixes(self, params: Params) -> Answer:
-        return loaded(lambda: self._live.fixes(params))
-
-    def _live_trial(self, params: Params) -> Answer:
-        return loaded(lambda: self._live.trial(params))
-
-    def _live_graders(self, params: Params) -> Answer:
-        return loaded(lambda: self._live.graders(params))
-
     def _known(self, run_id: str) -> _Run:
         with self._lock:
             run = self._runs.get(run_id)
@@ -292,16 +259,34 @@ class Methods:
         return run
 
 
+def _regrade_request(params: Params, known: Sequence[str]) -> RegradeRequest:
+    """Return the request to grade a record again, of which only some parameters may be ``known``."""
+    request = RegradeRequest(
+        record=_record(params),
+        suite=None if params.get("suite") is None else eval_path(params, "suite"),
+        tasks=given_one(params, "task"),
+        graders=(*given_one(params, "grader"), *given_list(params, "graders")),
+        workspace=None if params.get("workspace") is None else given_path(params, "workspace"),
+        judge_executor=optional_text(params, "judge_executor"),
+        judge_model=optional_text(params, "judge_model"),
+        overlays=given_texts(params, "overlays"),
+    )
+    only_known(params, known)
+    return request
+
+
 def _record(params: Params) -> Path:
     """Return the named result file, or that of the newest run of the named suite."""
     return loaded(lambda: record_of(given_path(params, "record"), advice=RUN_FIRST))
 
 
-def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[], Answer]]:
-    """Return the handler that runs a method in a thread and turns every failure into a clear error.
+def _loading(method: Callable[[Params], Answer]) -> Callable[[Params], Answer]:
+    """Return the method with the errors of a record or a suite as those of the request."""
+    return lambda params: loaded(lambda: method(params))
 
-    The result is wrapped, because the endpoint treats a result with a key ``error`` as a failure.
-    """
+
+def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[], Answer]]:
+    """Return the handler that runs a method in a thread and turns every failure into a clear error."""
 
     def handler(params: Any) -> Callable[[], Answer]:
         def work() -> Answer:
@@ -312,8 +297,8 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
             if why := why_unusable(named, contents=("overlays",)):
                 raise refused(why, INVALID_PARAMS)
             try:
-                return {"result": method(named)}
-            except JsonRpcException:
+                return method(named)
+            except RpcError:
                 raise
             except Exception as error:
                 raise refused(f"{type(error).__name__}: {error}", INTERNAL_ERROR) from error

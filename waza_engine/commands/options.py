@@ -78,6 +78,8 @@ class ReportKind(StrEnum):
     JUNIT = "junit", "JUnit XML for a CI system"
     MARKDOWN = "markdown", "Markdown for a pull request"
     GITHUB = "github", "GitHub Actions annotations and step summary"
+    HTML = "html", "a page for a browser, in one file"
+    CSV = "csv", "a row for each verdict of a grader"
 
 
 class OutputFormat(StrEnum):
@@ -129,9 +131,18 @@ FailUnder: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
+def suites_argument() -> Any:
+    """Return the argument of suites."""
+    return typer.Argument(
+        metavar="[PATH|SKILL]...",
+        help="Eval files, directories with suites, or names of skills; by default this directory.",
+    )
+
+
 def recorded(metavar: str) -> Any:
     """Return the argument of a recorded run, shown as ``metavar``."""
     return typer.Argument(
         metavar=metavar,
-        help="A result file, ours or upstream's; or an eval.yaml or its directory, for its newest results.",
+        help="Result files, ours or upstream's; or suites (eval.yaml, directory, name of the skill), "
+        "for their newest results.",
     )

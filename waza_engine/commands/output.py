@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import IO, Any, cast
 
@@ -18,6 +19,8 @@ class StandardOutput:
         # A progress bar puts itself in the place of ``sys.stdout`` and writes to this object.
         self._stream = sys.stdout
         self._on_failure = on_failure
+        # Runs at the same time print their events in threads of their own.
+        self._lock = threading.RLock()
 
     @property
     def stream(self) -> IO[str]:
@@ -45,10 +48,11 @@ class StandardOutput:
 
     def say_document(self, content: bytes, notation: Notation = "json") -> None:
         """Write a finished document as ``terminal.say_document`` does, if that is possible still."""
-        self.flush()
-        if self.failure is None:
-            self._attempt(lambda: self._stream.buffer.write(harmless_document(content, notation)))
-        self.flush()
+        with self._lock:
+            self.flush()
+            if self.failure is None:
+                self._attempt(lambda: self._stream.buffer.write(harmless_document(content, notation)))
+            self.flush()
 
     def say_json(self, value: Any, indent: int | None = None) -> None:
         """Write a value as JSON in UTF-8, and flush it, unless writing has failed."""

@@ -1,6 +1,6 @@
 """The parameters of a JSON-RPC request, read one by one with their types checked.
 
-Everything here raises ``JsonRpcException`` with what is wrong and what to give instead.
+Everything here raises ``RpcError`` with what is wrong and what to give instead.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pylsp_jsonrpc.exceptions import JsonRpcException
-
 from waza_engine.files import from_home
+from waza_engine.json_rpc import INVALID_PARAMS, RpcError
 from waza_engine.runs.settings.table import RunSettings, Setting, setting_rows
 
-INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
+EVAL_NOT_FOUND, VALIDATION_FAILED = -32000, -32001
 
 Params = Mapping[str, Any]
 
@@ -42,16 +41,16 @@ def _setting(params: Params, row: Setting) -> Any:
         case "amount":
             return given_amount(params, key)
         case "choice":
-            return _switch(params, key)
+            return given_choice(params, key)
         case "flag":
-            return _switch(params, key) or False
+            return given_choice(params, key) or False
         case "path":
             return None if params.get(key) is None else given_path(params, key)
 
 
-def refused(why: str, code: int) -> JsonRpcException:
+def refused(why: str, code: int) -> RpcError:
     """Return an error; upstream's clients read the reason in ``data``, others in ``message``."""
-    return JsonRpcException(why, code, why)
+    return RpcError(why, code, why)
 
 
 def only_known(params: Params, known: Sequence[str]) -> None:
@@ -125,11 +124,6 @@ def given_list(params: Params, key: str) -> tuple[str, ...]:
     return texts
 
 
-def given_choice(params: Params, key: str) -> bool | None:
-    """Return a switch, None when it is not given."""
-    return _switch(params, key)
-
-
 def given_count(params: Params, key: str) -> int | None:
     """Return a whole number from 1, None when it is not given."""
     return _number(params, key, 1)
@@ -141,14 +135,15 @@ def given_amount(params: Params, key: str) -> float | None:
     if value is None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= sys.float_info.max:
-        raise JsonRpcException(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
+        raise RpcError(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
     return float(value)
 
 
-def _switch(params: Params, key: str) -> bool | None:
+def given_choice(params: Params, key: str) -> bool | None:
+    """Return a switch, None when it is not given."""
     value: object = params.get(key)
     if value is not None and not isinstance(value, bool):
-        raise JsonRpcException(f"`{key}` must be true or false.", INVALID_PARAMS)
+        raise RpcError(f"`{key}` must be true or false.", INVALID_PARAMS)
     return value
 
 

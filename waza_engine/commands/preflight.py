@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from waza_engine.commands.each_suite import Ended, for_each_suite
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.masking import read_environment
@@ -17,37 +19,47 @@ READY, NOT_READY, NOT_LOOKED_AT = 0, 1, 2
 _MARKS: dict[str, Part] = {"error": ("✗", "red"), "warning": ("⚠", "yellow"), "info": ("✓", "green")}
 
 
-def preflight_command(path: Path, context_directory: Path | None, output_format: str, *, strict: bool) -> int:
+def preflight_command(
+    paths: Sequence[Path], context_directory: Path | None, output_format: str, *, strict: bool
+) -> int:
     """Print the findings and return the exit code; ``output_format`` is ``human`` or ``json``."""
     read_environment()
-    try:
+    if context_directory is not None and not context_directory.is_dir():
+        complain(f"There is no context directory {context_directory}.")
+        return NOT_LOOKED_AT
+
+    def inspect(path: Path) -> Ended:
         eval_file = eval_file_of(path)
         if not eval_file.is_file():
             raise SuiteError(f"There is no eval file {path}.")
-        if context_directory is not None and not context_directory.is_dir():
-            raise SuiteError(f"There is no context directory {context_directory}.")
-    except SuiteError as error:
-        complain(str(error))
-        return NOT_LOOKED_AT
-    found = preflight(RunSettings(eval_file, context_directory=context_directory))
-    if output_format == "json":
-        say_json(found.document())
-    else:
-        _print(found)
-    return NOT_READY if found.fails(strict=strict) else READY
+        found = preflight(RunSettings(eval_file, context_directory=context_directory))
+        ready = not found.fails(strict=strict)
+        totals = _totals(found)
+        if output_format == "json":
+            say_json(found.document())
+        else:
+            _print(found, totals)
+        mark: Part = ("✓ ready", "green") if ready else ("✗ not ready", "red")
+        return Ended(READY if ready else NOT_READY, (mark, totals))
+
+    return for_each_suite(paths, inspect, ("result", "findings"), as_json=output_format == "json")
 
 
-def _print(found: Preflight) -> None:
+def _print(found: Preflight, totals: str) -> None:
     printer = Printer()
     for finding in found.findings:
         printer.line(_MARKS[finding.severity], " ", (finding.code, "bold"), f"  {finding.sentence}")
     if found.findings:
         printer.line()
+    printer.line(totals)
+
+
+def _totals(found: Preflight) -> str:
     errors = sum(finding.severity == "error" for finding in found.findings)
     warnings = sum(finding.severity == "warning" for finding in found.findings)
     enabled = sum(bool(task["enabled"]) for task in found.tasks)
     tasks = f"{counted(enabled, 'task')}, executor {found.executor or 'unknown'}"
-    printer.line(f"{tasks}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+    return f"{tasks}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
 
 
 def _counted(count: int, what: str) -> str:

@@ -60,6 +60,25 @@ class Printer:
         self.console.file.write(without_commands(drawn.get()))
 
 
+class HeldPrinter(Printer):
+    """Holds lines back until ``release``: what several runs print at the same time is not interleaved."""
+
+    def __init__(self, printer: Printer) -> None:
+        self.console = printer.console
+        self._printer = printer
+        self._lines: list[tuple[Part, ...]] = []
+
+    def line(self, *parts: Part) -> None:
+        """Hold one line of these parts back."""
+        self._lines.append(parts)
+
+    def release(self) -> None:
+        """Print the lines."""
+        for parts in self._lines:
+            self._printer.line(*parts)
+        self._lines.clear()
+
+
 def shown(*parts: Part) -> Text:
     """Return parts as one line that can be printed."""
     pairs = [(part, "") if isinstance(part, str) else part for part in parts]

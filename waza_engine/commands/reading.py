@@ -10,8 +10,6 @@ from typing import Any
 from waza_engine.commands.described import described_suite, described_task
 from waza_engine.commands.parameters import (
     EVAL_NOT_FOUND,
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
     VALIDATION_FAILED,
     Params,
     given_count,
@@ -24,6 +22,7 @@ from waza_engine.commands.parameters import (
     run_settings,
 )
 from waza_engine.files import is_named
+from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.loading.discovery import eval_file_of, eval_files
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
@@ -37,7 +36,7 @@ DEFAULT_RUNS = 10
 
 def estimate(params: Params) -> Answer:
     """Return the estimated cost and duration of ``eval.run`` with these parameters, in all and by task."""
-    from waza_engine.runs.estimating import estimated
+    from waza_engine.runs.choosing import estimated
 
     settings = run_settings(params, eval_path)
     found = loaded(lambda: estimated(settings))

@@ -20,6 +20,7 @@ from waza_engine.commands.options import (
     ReportKind,
     TaskPolicy,
     recorded,
+    suites_argument,
 )
 
 record_commands = typer.Typer()
@@ -27,7 +28,7 @@ record_commands = typer.Typer()
 
 @record_commands.command(short_help="Show the results of a run, or convert them for CI.")
 def report(
-    results: Annotated[Path, recorded("RESULTS")] = Path(),
+    paths: Annotated[list[Path] | None, recorded("[RESULTS|SKILL]...")] = None,
     output_format: Annotated[
         ReportKind,
         typer.Option(
@@ -41,14 +42,16 @@ def report(
     ] = None,
     fail_under: FailUnder = None,
 ) -> None:
-    """Show the results of a run, or write them for a CI system or a pull request.
+    """Show the results of runs, or write them for a CI system, a pull request or a browser.
+
+    A directory with several suites means all of them: they are one report.
 
     Exit code 0: written, and the run passed. 1: the run failed or was interrupted. 2: no report could be
-    written. 4: no graded task failed, but something else broke.
+    written. 4: no graded task failed, but something else broke. Of several suites, the worst code counts.
     """
     from waza_engine.commands.reporting import report_command
 
-    raise typer.Exit(report_command(results, output_format, output, fail_under))
+    raise typer.Exit(report_command(paths or (Path(),), output_format, output, fail_under))
 
 
 @record_commands.command(short_help="List or record reviews by people.")
@@ -132,21 +135,19 @@ def bisect(
 
 @record_commands.command(short_help="Show the last runs of a suite over time.")
 def history(
-    eval_file: Annotated[
-        Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
-    ] = Path(),
+    paths: Annotated[list[Path] | None, suites_argument()] = None,
     last: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="The number of runs to show.")] = 10,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="text, or json (one object).")
     ] = ReportFormat.TEXT,
 ) -> None:
-    """Show the last runs of a suite: scores over time, flaky tasks, and when a task began to fail.
+    """Show the last runs of suites: scores over time, flaky tasks, and when a task began to fail.
 
-    Exit code 0: shown. 2: the suite has no results.
+    Exit code 0: shown. 2: a suite has no results.
     """
     from waza_engine.commands.history import history_command
 
-    raise typer.Exit(history_command(eval_file, last, output_format.value))
+    raise typer.Exit(history_command(paths or (Path(),), last, output_format.value))
 
 
 _WRONG_USE = 2
@@ -203,8 +204,11 @@ def gate(
 ) -> None:
     """Fail when results regress against a baseline.
 
-    Exit code 0: no regression. 1: the pass rate fell too far, the run is incomplete, or a policy about new or
-    removed tasks is violated. 2: a golden task did not pass. 3: the results cannot be read.
+    Two directories with several suites are compared suite by suite.
+
+    Exit code 0: no regression. 1: the pass rate or the score fell too far, the run is incomplete or in error,
+    or a policy about new or removed tasks is violated. 2: a golden task did not pass. 3: the results cannot
+    be read.
     """
     from waza_engine.commands.gate import gate_command
     from waza_engine.results.reports.gate import GateLimits

@@ -9,7 +9,7 @@ from waza_engine.files import is_named
 from waza_engine.results.reading.missing import no_results_words, why_newest_unread
 from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError
-from waza_engine.runs.loading.discovery import eval_file_of, eval_files
+from waza_engine.runs.loading.discovery import eval_files, only_suite
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 
@@ -30,15 +30,14 @@ def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path
     if path.is_dir():
         found = newest_result_file(path, of_prompts=of_prompts)
         is_suite = any((path / name).is_file() for name in EVAL_NAMES)
-        if not (found or is_suite) and eval_files(path):
-            try:
-                path = eval_file_of(path)
-            except SuiteError as error:
-                raise RecordingError(str(error)) from None
-            found = newest_result_file(path.parent, eval_file=path.name, of_prompts=of_prompts)
-        elif not (found or is_suite):
-            files = [file for file in path.glob("*.json") if file.is_file()]
-            if files:
+        if not (found or is_suite):
+            if below := eval_files(path):
+                try:
+                    path = only_suite(path, below)
+                except SuiteError as error:
+                    raise RecordingError(str(error)) from None
+                found = newest_result_file(path.parent, eval_file=path.name, of_prompts=of_prompts)
+            elif files := [file for file in path.glob("*.json") if file.is_file()]:
                 return max(files, key=lambda file: (file.stat().st_mtime, file.name))
     elif path.suffix in _EVAL_SUFFIXES and not is_named(path):
         raise RecordingError(f"There is no eval file {path}.")

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
+from waza_engine.results.codec.figures import task_of
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, Json, block_of, given, number, plain
 from waza_engine.results.metrics import counted_again

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from waza_engine.commands.complaints import Complaints, is_complaint
-from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion
-from waza_engine.commands.printer import Part, Printer
+from waza_engine.commands.conclusion_text import (
+    MARKS,
+    feedback_part,
+    mark_of,
+    print_conclusion,
+    run_mark,
+    score_words,
+)
+from waza_engine.commands.printer import HeldPrinter, Part, Printer
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.results.codec.runs import figures_document
@@ -31,50 +37,65 @@ _ROOM_FOR_BAR = 36
 """Columns of the bar, the count and the time."""
 
 
-class TextReport:
-    """Prints the events of a run. ``with`` shows the progress bar, when standard output is a terminal."""
+def progress_bars(output: IO[str]) -> Progress:
+    """Return the display of the active runs on standard output; it is shown only if that is a terminal."""
+    printer = Printer(output)
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=printer.console,
+        transient=True,
+        disable=not printer.is_terminal,
+    )
 
-    def __init__(self, prepared: PreparedRun, output: IO[str], *, verbose: bool) -> None:
+
+class TextReport:
+    """Prints the events of a run, with a bar of its own in ``progress``.
+
+    ``held``: other runs are active, so it prints when it ends. ``quiet``: it prints what did not pass.
+    """
+
+    def __init__(
+        self,
+        prepared: PreparedRun,
+        progress: Progress,
+        output: IO[str],
+        *,
+        verbose: bool,
+        quiet: bool = False,
+        held: bool = False,
+    ) -> None:
         self._prepared = prepared
         self._verbose = verbose
+        self._quiet = quiet
         self._complaints = Complaints()
         self._answering = ""
-        self._printer = Printer(output)
-        self._errors = Printer(errors=True)
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=self._printer.console,
-            transient=True,
-            disable=not self._printer.is_terminal,
-        )
-        self._bar = self._progress.add_task("starting", total=None)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+        printers = Printer(output), Printer(errors=True)
+        printers[0].console = progress.console
+        self._held = [HeldPrinter(printer) for printer in printers] if held else []
+        self._printer, self._errors = self._held or printers
+        self._progress = progress
+        self._suite = f"{visible(prepared.header.eval_name)}: " if held else ""
+        self._bar = progress.add_task(f"{self._suite}starting", total=None)
 
     def tell(self, event: RunEvent) -> None:
         """Print an event; called by the run."""
         if event.total is not None:
             self._progress.update(self._bar, completed=event.completed or 0, total=event.total)
         match event.kind:
-            case "run_started":
+            case "run_started" if not self._quiet:
                 self._printer.line(*self._headline())
             case "started":
                 name = event.task or event.prompt or ""
-                self._progress.update(self._bar, description=self._shortened(name))
+                self._progress.update(self._bar, description=self._shortened(f"{self._suite}{name}"))
             case "output" if is_complaint(event):
                 self._tell_warning(event)
             case "output" if self._verbose and event.message:
                 self._tell_answer(event)
+            case "passed" | "skipped" if self._quiet:
+                pass
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
                 score = "" if event.score is None else f"  {shown_score(event.score)}"
                 note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
@@ -93,9 +114,18 @@ class TextReport:
 
         A run whose results could not be written (``is_kept``) does not pass.
         """
-        self._progress.stop()
+        self._progress.remove_task(self._bar)
+        self._summarize(report, is_kept)
+        for printer in self._held:
+            printer.release()
+
+    def _summarize(self, report: RunReport, is_kept: bool) -> None:
         outcome = report.outcome
         found = conclude(outcome)
+        if self._quiet and is_kept and found.verdict == "passed":
+            name = outcome.header.eval_name or self._prepared.suite.path.name
+            self._printer.line(run_mark(found), f" {name}: {found.came_to}{score_words(found)}")
+            return
         for task in found.tasks:
             self._explain(task)
         print_conclusion(self._printer, found, outcome.summary.duration_ms, is_kept=is_kept)

@@ -3,65 +3,111 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from waza_engine.commands.conclusion_text import verdict_part
+from waza_engine.commands.each_suite import UNUSABLE, Ended, for_each_suite
+from waza_engine.commands.github_output import SuitePlaces, suite_of_record
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
+from waza_engine.commands.result_text import print_results
 from waza_engine.commands.standing import standing_of, standing_words
+from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.runs import concluded_document, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import Block, Json, block_of, plain
-from waza_engine.results.reading.recordings import RecordingError, read_recording
+from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
-from waza_engine.terminal import Notation, complain, say_document
+from waza_engine.terminal import Notation, complain, say_document, visible
 
 NO_PASS, NOT_WRITTEN = 1, 2
 _NOTATIONS: Mapping[ReportKind, Notation] = {
     ReportKind.JSON: "json",
     ReportKind.JUNIT: "xml",
-    ReportKind.MARKDOWN: "markdown",
+    ReportKind.GITHUB: "commands",
+    ReportKind.HTML: "xml",
 }
 _CODES: Mapping[RunVerdict, int] = {"limited": NO_PASS, "interrupted": NO_PASS, "broken": NO_PASS}
 
 
-def report_command(
-    results: Path, output_format: ReportKind, output: Path | None, fail_under: float | None = None
-) -> int:
-    """Write the report of a result file, or of a suite's newest one; return the exit code.
+@dataclass(frozen=True, slots=True)
+class ReportedRun:
+    """A run to report: its document in the current layout, and its file, above which the suite is searched.
 
-    It goes to a file, or to standard output. The code is that of the run, but 1 for one that did not end: 2
+    ``standing`` is the suite's conclusion (``standing_of``).
+    """
+
+    document: Block
+    record: Path | None = None
+    standing: Json | None = None
+
+    @property
+    def suite(self) -> Path | None:
+        """The eval file, None when it is not known."""
+        name = header_of(self.document).eval_file
+        return None if self.record is None else suite_of_record(self.record, name)
+
+    @property
+    def places(self) -> SuitePlaces:
+        """The source locations of tasks and trigger prompts."""
+        return SuitePlaces(self.suite, header_of(self.document).eval_file)
+
+
+def report_command(
+    paths: Sequence[Path], output_format: ReportKind, output: Path | None, fail_under: float | None = None
+) -> int:
+    """Write the report of each result file, or of each suite's newest one; return the exit code.
+
+    It goes to one file, or to standard output. The code is that of the run, but 1 for one that did not end: 2
     says that there is no report.
     """
+    runs: list[ReportedRun] = []
+    refused: dict[str, str] = {}
+
+    def read(path: Path) -> Ended:
+        try:
+            return add(path)
+        except UNUSABLE as error:
+            refused[str(path)] = str(error)
+            raise
+
+    def add(path: Path) -> Ended:
+        record = record_of(path, of_prompts=True)
+        if output is not None and output_format != ReportKind.JSON and _is_same(output, record):
+            raise ResultsError(f"{output} holds the results themselves; name another file for the report.")
+        run = ReportedRun(read_recording(record).document, record, standing_of(path))
+        runs.append(run)
+        found = conclude(run_of(run.document), fail_under=fail_under)
+        if prints:
+            print_results(run.document, fail_under=fail_under, standing=run.standing)
+        counts = f"{found.counts.passed} of {counted(found.counts.total, 'task')}"
+        score = shown_score(found.score) if found.scored else ""
+        return Ended(report_code(found), (verdict_part(found), counts, score))
+
+    prints = output_format == ReportKind.TEXT and output is None
+    columns = ("verdict", "passed", "score") if prints else ()
+    code = for_each_suite(paths, read, columns, as_json=False, heading=None if prints else lambda _: None)
+    if prints or not runs:
+        return code
     try:
-        record = record_of(results, of_prompts=True)
-        document = read_recording(record).document
-        found = conclude(run_of(document), fail_under=fail_under)
-        code = report_code(found)
-        standing = standing_of(results)
+        report = report_of(runs, output_format, fail_under, refused)
         if output is not None:
-            if output_format != ReportKind.JSON and output.exists() and output.samefile(record):
-                raise ResultsError(
-                    f"{output} holds the results themselves; name another file for the report."
-                )
-            write_output(output, report_of(document, output_format, fail_under, record, standing))
-            return code
-        if output_format == ReportKind.GITHUB:
-            say_document(report_of(document, output_format, fail_under, record, standing), "commands")
-            return code
-    except (RecordingError, ResultsError) as error:
+            write_output(output, report)
+        else:
+            say_document(report, _NOTATIONS.get(output_format, "markdown"))
+    except ResultsError as error:
         complain(str(error))
         return NOT_WRITTEN
-    if output_format == ReportKind.TEXT:
-        from waza_engine.commands.result_text import print_results
-
-        print_results(document, fail_under=fail_under, standing=standing)
-        return code
-    notation = _NOTATIONS.get(output_format, "markdown")
-    say_document(report_of(document, output_format, fail_under, standing=standing), notation)
     return code
+
+
+def _is_same(output: Path, record: Path) -> bool:
+    return output.exists() and output.samefile(record)
 
 
 def report_code(found: Conclusion) -> int:
@@ -70,46 +116,79 @@ def report_code(found: Conclusion) -> int:
 
 
 def report_of(
-    document: Block,
+    runs: Sequence[ReportedRun],
     output_format: ReportKind,
     fail_under: float | None = None,
-    record: Path | None = None,
-    standing: Json | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the report of a result document; ``fail_under`` is the least score with which it passes.
+    """Return the report of runs; ``fail_under`` is the least score with which one passes.
 
-    As JSON it is the document itself in the current layout, with its conclusion. ``record`` is its file,
-    above which the suite is searched; ``standing`` is the suite's conclusion (``standing_of``). Raises
+    As JSON it is the document itself in the current layout, with its conclusion; of several runs
+    ``{"suites": [...]}``. ``refused`` are the suites without usable results, by name, with the reason. Raises
     ``ResultsError`` when the summary of a step cannot be written.
     """
     # Mask split secrets first: in a report their parts are no longer adjacent.
-    document = masked_across(document)
+    runs = [replace(run, document=masked_across(run.document)) for run in runs]
     match output_format:
         case ReportKind.JSON:
-            told = concluded_document(document, fail_under=fail_under)
-            return encoded(plain(told if standing is None else _with_standing(told, standing)))
+            documents = [_concluded(run, fail_under) for run in runs]
+            errors = [{"path": name, "error": reason} for name, reason in (refused or {}).items()]
+            several = len(documents) + len(errors) > 1
+            return encoded(plain({"suites": [*documents, *errors]} if several else documents[0]))
         case ReportKind.JUNIT:
             from waza_engine.results.reports.junit import junit_report
 
-            return junit_report(document, fail_under=fail_under)
+            documents = [run.document for run in runs]
+            places = [run.places for run in runs]
+            return junit_report(*documents, fail_under=fail_under, refused=refused, places=places)
         case ReportKind.MARKDOWN:
-            from waza_engine.results.reports.markdown import markdown_report
+            return masked("\n".join(_markdown(run, fail_under) for run in runs)).encode("utf-8", "replace")
+        case ReportKind.HTML:
+            from waza_engine.results.reports.html_page import html_page
 
-            told = markdown_report(document, fail_under=fail_under)
-            told += "" if standing is None else f"\nNote: {standing_words(standing)}\n"
-            return masked(told).encode("utf-8", "replace")
+            return masked(html_page(masked(_page(run)) for run in runs)).encode("utf-8", "replace")
+        case ReportKind.CSV:
+            from waza_engine.results.reports.csv_rows import csv_report
+
+            return masked(csv_report([run.document for run in runs], fail_under)).encode("utf-8", "replace")
         case ReportKind.GITHUB:
-            from waza_engine.commands.github_output import github_report, suite_of_record
+            from waza_engine.commands.github_output import github_report
 
-            name = header_of(document).eval_file
-            suite = None if record is None else suite_of_record(record, name)
-            return github_report(document, suite, fail_under=fail_under)
+            reports = (github_report(run.document, run.suite, fail_under=fail_under) for run in runs)
+            return b"".join(reports)
         case ReportKind.TEXT:
-            from waza_engine.commands.result_text import print_results
-
             text = io.StringIO()
-            print_results(document, text, fail_under=fail_under, standing=standing)
+            for run in runs:
+                if len(runs) > 1:
+                    text.write(f"{visible(str(run.record))}\n")
+                print_results(run.document, text, fail_under=fail_under, standing=run.standing)
             return text.getvalue().encode("utf-8", "replace")
+
+
+def _page(run: ReportedRun) -> str:
+    """Return the page that editors show."""
+    from waza_engine.commands.result_page import prompts_of
+    from waza_engine.results.attachments import with_attachments
+    from waza_engine.results.reports.result_page import result_page
+
+    document = (
+        run.document if run.record is None else masked_across(with_attachments(run.document, run.record))
+    )
+    outcome = run_of(document)
+    prompts = {} if run.suite is None else prompts_of(run.suite)
+    return result_page(outcome.header, conclude(outcome), prompts)
+
+
+def _markdown(run: ReportedRun, fail_under: float | None) -> str:
+    from waza_engine.results.reports.markdown import markdown_report
+
+    note = "" if run.standing is None else f"\nNote: {standing_words(run.standing)}\n"
+    return markdown_report(run.document, fail_under=fail_under) + note
+
+
+def _concluded(run: ReportedRun, fail_under: float | None) -> Json:
+    document = concluded_document(run.document, fail_under=fail_under)
+    return document if run.standing is None else _with_standing(document, run.standing)
 
 
 def _with_standing(document: Json, standing: Json) -> Json:

@@ -17,8 +17,7 @@ from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.reports.change_page import change_page
-from waza_engine.results.reports.result_page import in_page_order, result_page
+from waza_engine.results.reports.result_page import change_page, in_page_order, result_page
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.user_state import kept_workspace
@@ -44,7 +43,7 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
     record = recording.path
     run = run_of(with_attachments(recording.document, record))
     found = conclude(run)
-    page = result_page(run.header, found, _prompts(suite or path), task, goes_on=recording.goes_on)
+    page = result_page(run.header, found, prompts_of(suite or path), task, goes_on=recording.goes_on)
     kept = [place for place in _workspaces(run) if task in (None, place["task"])]
     with_answer = {each.id for each in run.tasks if any(trial.output for trial in each.trials)}
     tasks = [
@@ -111,7 +110,7 @@ def _older(path: Path, eval_file: str, task: str) -> Recording:
     raise RecordingError(no_results_words(f"The task `{task}` of {path}", path.parent, RUN_FIRST))
 
 
-def _prompts(path: Path) -> dict[str, str]:
+def prompts_of(path: Path) -> dict[str, str]:
     """Return the prompts of a suite as they are now; none of a suite that cannot be read."""
     if path.suffix == ".json":
         return {}

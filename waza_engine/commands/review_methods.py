@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from waza_engine.commands.parameters import (
-    INVALID_PARAMS,
     Params,
     given_amount,
     given_choice,
@@ -23,6 +22,7 @@ from waza_engine.commands.reviewing import (
     record_review,
     recorded_files,
 )
+from waza_engine.json_rpc import INVALID_PARAMS
 from waza_engine.results.json_values import plain
 
 Answer = dict[str, Any]

@@ -14,9 +14,14 @@ from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import result_files
-from waza_engine.results.reviews.review import Review
-from waza_engine.results.reviews.review_file import add_review, review_file
-from waza_engine.results.reviews.reviewed import ReviewItem, review_items, with_reviews
+from waza_engine.results.reviews.reviewed import (
+    Review,
+    ReviewItem,
+    add_review,
+    review_file,
+    review_items,
+    with_reviews,
+)
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 

@@ -6,16 +6,17 @@ import contextlib
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.command_words import command_line
 from waza_engine.commands.complaints import Complaints
+from waza_engine.commands.each_suite import file_for_suite
 from waza_engine.commands.output import StandardOutput
 from waza_engine.commands.printer import Printer
-from waza_engine.commands.report import TextReport
+from waza_engine.commands.report import TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
 from waza_engine.masking import masked_across
@@ -25,8 +26,8 @@ from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment, record_boundary
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
-from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import (
+    Attachments,
     ResultsError,
     check_writable,
     encoded_run,
@@ -49,6 +50,9 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.terminal import complain
 
+if TYPE_CHECKING:
+    from waza_engine.commands.narrowing import Narrowing
+
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 # If there are several runs, the worst counts.
 _SEVERITY = tuple(
@@ -66,19 +70,23 @@ def run_command(
     reporters: Sequence[str] = (),
     models: Sequence[str] = (),
     recommend: bool = False,
+    jobs: int = 1,
+    quiet: bool = False,
+    narrowing: Narrowing = lambda settings: settings,
 ) -> int:
     """Run the suites that ``paths`` select and return the worst exit code.
 
     ``output_format`` is ``text``, ``json``, ``jsonl`` or ``github``. ``reporters`` are ``junit:FILE`` each;
-    their files are written however the run ends. Suites and models run one after the other within the same
-    budget. With several models the name of the model goes into the name of each file, with several suites
-    their directory into that of ``output``; JSON is a list, and for several suites ``{"suites": [...]}``.
-    ``verbose`` None is as ``.waza.yaml`` says.
+    their files are written however the run ends. Up to ``jobs`` suites run at the same time, and all suites
+    and models within the same budget. With several models the name of the model goes into the name of each
+    file, with several suites their directory into that of ``output``; JSON is a list, and for several suites
+    ``{"suites": [...]}``. ``verbose`` None is as ``.waza.yaml`` says. ``quiet`` prints what did not pass.
+    ``narrowing`` returns the settings of a suite with the tasks that are wanted of it.
     """
     try:
         junit_files = [_report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
-        plan = _plan(paths, settings, output, models)
+        plan = _plan(paths, settings, output, models, narrowing)
         if plan.several and recommend:
             raise SuiteError("`--recommend` compares the models of one suite; name one suite.")
         written = [_of_model(file, model) for file in junit_files for model in _models_of(plan.runs)]
@@ -93,12 +101,14 @@ def run_command(
         return _refused(error, paths[0])
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)
-    for sentence in (sentence for suite in plan.refused for sentence in suite.sentences):
+    # Suites with nothing to run have a row in the table.
+    for sentence in (sentence for suite in plan.refused if suite.is_broken for sentence in suite.sentences):
         complain(sentence)
-    found, kept = _carried_out(
-        plan, output_format, printed, cancellation, junit_files, verbose=verbose, recommend=recommend
+    display = _Display(
+        output_format, printed, verbose=verbose, quiet=quiet, held=min(jobs, len(plan.runs)) > 1
     )
-    ended = list(zip(plan.runs, found, strict=False))
+    ended = _executed(plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend)
+    found = [run.report for run in ended]
     if output_format == "json":
         documents: list[Any] = [run_document(report.outcome) for report in found]
         if plan.several:
@@ -111,21 +121,26 @@ def run_command(
     if output_format == "github":
         _show_on_github(ended, printed)
     if plan.several and output_format in ("text", "github"):
-        reports = [(run.eval_file, report) for run, report in ended]
+        reports = [(run.planned.eval_file, run.report) for run in ended]
         summarize_suites(Printer(printed.stream), reports, plan.refused, plan.eval_files)
-    codes = [
-        _exit_code(report, kept=is_kept and not report.lost)
-        for report, is_kept in zip(found, kept, strict=True)
-    ]
+    codes = [_exit_code(run.report, kept=run.is_kept and not run.report.lost) for run in ended]
     printed.flush()
     printed.complain()
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
         complain(lost)
     codes += [suite.exit_code for suite in plan.refused]
+    # An interruption before the first suite has ended leaves no code.
+    codes += [INTERRUPTED] if cancellation.requested and not codes else []
     return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
 
 
-def _plan(paths: Sequence[Path], settings: RunSettings, output: Path | None, models: Sequence[str]) -> _Plan:
+def _plan(
+    paths: Sequence[Path],
+    settings: RunSettings,
+    output: Path | None,
+    models: Sequence[str],
+    narrowing: Narrowing,
+) -> _Plan:
     """Load the selected suites. One that cannot run is noted among several; alone, its error is raised."""
     eval_files = eval_files_of(paths)
     several = len(eval_files) > 1
@@ -135,9 +150,9 @@ def _plan(paths: Sequence[Path], settings: RunSettings, output: Path | None, mod
     for eval_file in eval_files:
         try:
             for model in models or (None,):
-                chosen = replace(settings, path=eval_file, model=model)
+                chosen = narrowing(replace(settings, path=eval_file, model=model))
                 compared = model if len(models) > 1 else None
-                copy = output and _named_file(output, eval_file if several else None, compared)
+                copy = output and _of_model(file_for_suite(output, eval_file if several else None), compared)
                 prepared = prepare(chosen, meter, kept=output is not None)
                 runs.append(_Planned(prepared, eval_file, compared, copy))
         except (SuiteFileError, SuiteError) as error:
@@ -147,44 +162,86 @@ def _plan(paths: Sequence[Path], settings: RunSettings, output: Path | None, mod
     return _Plan(eval_files, runs, refused)
 
 
-def _carried_out(
+def _executed(
     plan: _Plan,
-    output_format: str,
-    printed: StandardOutput,
+    display: _Display,
     cancellation: RunCancellation,
     junit_files: Sequence[Path],
     *,
-    verbose: bool | None,
+    jobs: int,
     recommend: bool,
-) -> tuple[list[RunReport], list[bool]]:
-    """Run one after the other; return the reports, and of each whether all of its results are kept.
+) -> list[_Ended]:
+    """Carry the plan out, and return the runs that have ended, in its order.
 
     The files of a run are written before its verdict is printed. A JUnit file is written again after each
     suite, so that it has the finished ones if the process is killed.
     """
-    found: list[RunReport] = []
-    kept: list[bool] = []
-    summaries: list[Callable[[RunReport, bool], None]] = []
-    for run in plan.runs:
-        report, summarize = _told(run.prepared, output_format, printed, cancellation, verbose=verbose)
-        found.append(report)
-        summaries.append(summarize)
-        if not recommend:
-            kept.append(_written(found, plan, junit_files))
-            summarize(report, kept[-1])
-        if cancellation.requested:
+    ended: dict[int, _Ended] = {}
+
+    def finish(index: int) -> None:
+        ended[index].is_kept = _written(ended, index, plan, junit_files)
+        display.summarize(index, ended[index])
+
+    with display:
+        for index, report in _reports(plan, display, cancellation, jobs):
+            ended[index] = _Ended(plan.runs[index], report)
+            if not recommend:
+                finish(index)
+        ranking: list[str] = []
+        if recommend:
+            if len(ended) == len(plan.runs) and not cancellation.requested:
+                reports, ranking = _recommended([ended[index].report for index in sorted(ended)])
+                for index, report in enumerate(reports):
+                    ended[index].report = report
+            for index in sorted(ended):
+                finish(index)
+    for line in ranking if display.is_text else ():
+        Printer(display.printed.stream).line(line)
+    return [ended[index] for index in sorted(ended)]
+
+
+def _reports(
+    plan: _Plan, display: _Display, cancellation: RunCancellation, jobs: int
+) -> Iterator[tuple[int, RunReport]]:
+    """Run up to ``jobs`` suites at the same time, and yield the index and the report of each as it ends.
+
+    The runs of a suite, for several models, are one after the other. Each is in a thread of its own, so that
+    Ctrl-C reaches this one immediately on every system: the first cancels the active runs, the second ends
+    the process.
+    """
+    heard: queue.SimpleQueue[tuple[int, RunReport | Exception] | None] = queue.SimpleQueue()
+
+    def work(index: int, listener: Callable[[RunEvent], None]) -> None:
+        try:
+            heard.put((index, plan.runs[index].prepared.run(listener, cancellation)))
+        except Exception as error:  # noqa: BLE001 - raised by the thread that waits
+            heard.put((index, error))
+
+    requests = RequestsToEnd(lambda: heard.put(None))
+    requests.heed()
+    waiting, active = list(range(len(plan.runs))), dict[int, Path]()
+    while True:
+        for index in [] if cancellation.requested else list(waiting):
+            if len(active) < jobs and plan.runs[index].eval_file not in active.values():
+                waiting.remove(index)
+                active[index] = plan.runs[index].eval_file
+                listener = display.start(index, plan.runs[index].prepared)
+                threading.Thread(target=work, args=(index, listener), daemon=True).start()
+        if not active:
             break
-    if not recommend:
-        return found, kept
-    ranking: list[str] = []
-    if len(found) == len(plan.runs) and not cancellation.requested:
-        found, ranking = _recommended(found)
-    for number, summarize in enumerate(summaries, 1):
-        kept.append(_written(found[:number], plan, junit_files))
-        summarize(found[number - 1], kept[-1])
-    for line in ranking if output_format in ("text", "github") else ():
-        Printer(printed.stream).line(line)
-    return found, kept
+        found = _awaited(heard)
+        if found is None:
+            if cancellation.requested:
+                os._exit(INTERRUPTED)
+            cancellation.request()
+            continue
+        index, report = found
+        del active[index]
+        if isinstance(report, Exception):
+            cancellation.request()
+            raise report
+        yield index, report
+    requests.run_is_over()
 
 
 def _nothing_to_run(error: NothingAffectedError, output_format: str) -> int:
@@ -242,37 +299,70 @@ def _models_of(runs: Iterable[_Planned]) -> Sequence[str | None]:
     return tuple(dict.fromkeys(run.model for run in runs))
 
 
-def _told(
-    prepared: PreparedRun,
-    output_format: str,
-    printed: StandardOutput,
-    cancellation: RunCancellation,
-    *,
-    verbose: bool | None,
-) -> tuple[RunReport, Callable[[RunReport, bool], None]]:
-    """Run and print events; return the report, and a function that prints the results once written."""
-    if output_format in ("text", "github"):
-        with TextReport(
-            prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
-        ) as report:
-            return _run(prepared, report.tell, cancellation), report.summarize
-    if output_format == "jsonl":
-        return _run(prepared, lambda event: _print_event(event, printed), cancellation), _say_nothing
-    complaints = Complaints()
-    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation), _say_nothing
+@dataclass(slots=True)
+class _Ended:
+    """A run that has ended; ``is_kept`` says whether all of its results are written."""
+
+    planned: _Planned
+    report: RunReport
+    is_kept: bool = False
 
 
-def _say_nothing(report: RunReport, is_kept: bool) -> None:
-    del report, is_kept
+class _Display:
+    """The output of the runs in one format. ``with`` shows their progress; ``held`` as for ``TextReport``."""
+
+    def __init__(
+        self, output_format: str, printed: StandardOutput, *, verbose: bool | None, quiet: bool, held: bool
+    ) -> None:
+        self.printed = printed
+        self.is_text = output_format in ("text", "github")
+        self._events = output_format == "jsonl"
+        self._verbose = verbose
+        self._quiet = quiet
+        self._held = held
+        self._progress = progress_bars(printed.stream)
+        self._reports: dict[int, TextReport] = {}
+
+    def __enter__(self) -> Self:
+        if self.is_text:
+            self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def start(self, index: int, prepared: PreparedRun) -> Callable[[RunEvent], None]:
+        """Return the listener of the run with an index."""
+        if self.is_text:
+            verbose = prepared.verbose if self._verbose is None else self._verbose
+            report = TextReport(
+                prepared,
+                self._progress,
+                self.printed.stream,
+                verbose=verbose and not self._quiet,
+                quiet=self._quiet,
+                held=self._held,
+            )
+            self._reports[index] = report
+            return report.tell
+        if self._events:
+            return lambda event: self.printed.say_json(plain(event.document()))
+        complaints = Complaints()
+        return lambda event: _print_warning(event, complaints)
+
+    def summarize(self, index: int, ended: _Ended) -> None:
+        """Print the results of a run, which are written."""
+        if index in self._reports:
+            self._reports[index].summarize(ended.report, ended.is_kept)
 
 
-def _show_on_github(ended: Iterable[tuple[_Planned, RunReport]], printed: StandardOutput) -> None:
+def _show_on_github(ended: Iterable[_Ended], printed: StandardOutput) -> None:
     """Print annotations below the text, and write the summary of the step."""
     from waza_engine.commands.github_output import github_report
 
-    for run, report in ended:
+    for run in ended:
         try:
-            told = github_report(run_document(report.outcome), run.eval_file)
+            told = github_report(run_document(run.report.outcome), run.planned.eval_file)
         except ResultsError as error:
             complain(str(error))
             continue
@@ -300,14 +390,6 @@ def _check_files(files: Sequence[Path], eval_file: Path) -> None:
             raise SuiteError(f"{file} would be written twice; name another file, or run the models apart.")
         if file.is_file() or not file.exists():  # a device takes both
             places.add(place)
-
-
-def _named_file(file: Path, eval_file: Path | None, model: str | None) -> Path:
-    """Return the name of a file for one of several suites and models."""
-    if eval_file is not None:
-        directory = "_".join(Path(os.path.relpath(eval_file.parent)).parts)
-        file = file.with_name(f"{file.stem}_{file_segment(directory)}{file.suffix}")
-    return _of_model(file, model)
 
 
 def _of_model(file: Path, model: str | None) -> Path:
@@ -382,35 +464,10 @@ def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunRepor
     return report
 
 
-def _run(
-    prepared: PreparedRun,
-    listener: Callable[[RunEvent], None],
-    cancellation: RunCancellation,
-) -> RunReport:
-    """Run in a separate thread, so that Ctrl-C reaches us immediately on every system."""
-    heard: queue.SimpleQueue[RunReport | Exception | None] = queue.SimpleQueue()
-
-    def work() -> None:
-        try:
-            heard.put(prepared.run(listener, cancellation))
-        except Exception as error:  # noqa: BLE001 - raised by the thread that waits
-            heard.put(error)
-
-    requests = RequestsToEnd(lambda: heard.put(None))
-    requests.heed()
-    threading.Thread(target=work, daemon=True).start()
-    while (found := _awaited(heard)) is None:
-        if cancellation.requested:
-            os._exit(INTERRUPTED)
-        cancellation.request()
-    requests.run_is_over()
-    if isinstance(found, Exception):
-        raise found
-    return found
-
-
-def _awaited(heard: queue.SimpleQueue[RunReport | Exception | None]) -> RunReport | Exception | None:
-    """Wait for the result of the run; return None when its end is requested.
+def _awaited(
+    heard: queue.SimpleQueue[tuple[int, RunReport | Exception] | None],
+) -> tuple[int, RunReport | Exception] | None:
+    """Wait for the result of a run; return None when the end of all is requested.
 
     On Windows only a wait that ends now and then can be interrupted.
     """
@@ -419,12 +476,12 @@ def _awaited(heard: queue.SimpleQueue[RunReport | Exception | None]) -> RunRepor
             return heard.get(timeout=0.2)
 
 
-def _written(found: Sequence[RunReport], plan: _Plan, junit_files: Sequence[Path]) -> bool:
-    """Write the files of the last of these runs; return whether all of its results are kept."""
-    run = plan.runs[len(found) - 1]
-    same_model = [each for each, other in zip(found, plan.runs, strict=False) if other.model == run.model]
+def _written(ended: Mapping[int, _Ended], index: int, plan: _Plan, junit_files: Sequence[Path]) -> bool:
+    """Write the files of a run that has ended; return whether all of its results are kept."""
+    run = ended[index].planned
+    same_model = [ended[each] for each in sorted(ended) if ended[each].planned.model == run.model]
     reported = [_reported(same_model, plan, _of_model(file, run.model)) for file in junit_files]
-    return all([_written_copy(found[-1], run.output), *reported])
+    return all([_written_copy(ended[index].report, run.output), *reported])
 
 
 def _written_copy(found: RunReport, output: Path | None) -> bool:
@@ -447,17 +504,19 @@ def _report_file(reporter: str) -> Path:
     return Path(file)
 
 
-def _reported(found: Sequence[RunReport], plan: _Plan, file: Path) -> bool:
+def _reported(ended: Sequence[_Ended], plan: _Plan, file: Path) -> bool:
+    from waza_engine.commands.github_output import SuitePlaces
     from waza_engine.results.reports.junit import junit_report
 
-    documents = [masked_across(run_document(each.outcome)) for each in found]
+    documents = [masked_across(run_document(each.report.outcome)) for each in ended]
+    places = [SuitePlaces(each.planned.eval_file, str(each.planned.eval_file)) for each in ended]
     refused = {
         os.path.relpath(suite.eval_file): " ".join(suite.sentences)
         for suite in plan.refused
         if suite.is_broken
     }
     try:
-        write_output(file, junit_report(*documents, refused=refused))
+        write_output(file, junit_report(*documents, refused=refused, places=places))
     except ResultsError as error:
         complain(str(error))
         return False
@@ -467,10 +526,6 @@ def _reported(found: Sequence[RunReport], plan: _Plan, file: Path) -> bool:
 def _exit_code(found: RunReport, *, kept: bool) -> int:
     code = conclude(found.outcome).exit_code
     return code if kept or code == INTERRUPTED else NOT_RUN
-
-
-def _print_event(event: RunEvent, printed: StandardOutput) -> None:
-    printed.say_json(plain(event.document()))
 
 
 def _print_warning(event: RunEvent, complaints: Complaints) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich import box
 from rich.table import Table
 
+from waza_engine.commands.each_suite import Ended, are_several, for_each_suite, given_option
 from waza_engine.commands.grade import with_files
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
@@ -34,13 +36,11 @@ from waza_engine.lab.measuring import (
     weak_check_sentence,
 )
 from waza_engine.results.json_values import plain
-from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say_json
 from waza_engine.vocabulary import shown_grader
 
@@ -48,12 +48,28 @@ MEASURED, WEAK = 0, 1
 
 
 def strength_command(
-    request: RegradeRequest, output_format: str, seed: int, references: Path | None = None
+    paths: Sequence[Path],
+    request: RegradeRequest,
+    output_format: str,
+    seed: int,
+    references: Path | None = None,
 ) -> int:
-    """Measure the graders of a record and return the exit code.
+    """Measure the graders of each record and return the exit code; ``request`` has the other options.
 
     ``output_format`` is ``text`` or ``json``, ``references`` a file of labelled answers to hold them against.
     """
+    options = {"--suite": request.suite, "--references": references, "--workspace": request.workspace}
+    if are_several(paths) and (given := given_option(options)):
+        complain(f"`{given}` is about one suite; name that suite.")
+        return NOT_RUN
+
+    def show(path: Path) -> Ended:
+        return _shown(replace(request, record=path), output_format, seed, references)
+
+    return for_each_suite(paths, show, ("graders", ""), as_json=output_format == "json")
+
+
+def _shown(request: RegradeRequest, output_format: str, seed: int, references: Path | None) -> Ended:
     cancellation = RunCancellation()
     try:
         labels = [] if references is None else read_labels(references)
@@ -64,15 +80,10 @@ def strength_command(
             found = measured(regrading, cancellation, seed)
             judged = _judged(regrading, labels, cancellation) if labels else []
     except LabelsError as error:
-        for sentence in error.sentences:
-            complain(sentence)
-        return NOT_RUN
-    except (RecordingError, SuiteFileError, SuiteError) as error:
-        complain(str(error))
-        return NOT_RUN
+        raise SuiteError(*error.sentences) from None
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
-        return INTERRUPTED
+        return Ended(INTERRUPTED, ("– interrupted",))
     if output_format == "json":
         of_labels = {} if references is None else {"references": labelled_document(references, judged)}
         say_json(plain({**answer(regrading, found), **of_labels}))
@@ -80,8 +91,13 @@ def strength_command(
         _tell(regrading, found)
         if references is not None:
             _tell_labelled(references, judged)
-    wrong = any(each.finding or each.rejected for each in found)
-    return WEAK if wrong or any(each.judged == "otherwise" for each in judged) else MEASURED
+    wrong = sum(bool(each.finding or each.rejected) for each in found)
+    is_weak = bool(wrong) or any(each.judged == "otherwise" for each in judged)
+    row = (
+        str(len(found)),
+        (f"⚠ {wrong} weak" if wrong else "✓ none is weak", "yellow" if wrong else "green"),
+    )
+    return Ended(WEAK if is_weak else MEASURED, row)
 
 
 def measured(regrading: Regrading, cancellation: Cancellation, seed: int = 0) -> list[GraderStrength]:

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from waza_engine.commands.conclusion_text import MARKS, run_mark
+from waza_engine.commands.conclusion_text import MARKS, verdict_part
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.results.conclusion import EXIT_CODES, conclude
-from waza_engine.results.reports.words import verdict_words
 from waza_engine.runs.limits.budget import dollars
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 from waza_engine.runs.run import RunReport
@@ -55,7 +54,7 @@ def summarize_suites(
         table.add_column(heading)
     for heading in ("score", "cost", "time"):
         table.add_column(heading, justify="right")
-    reasons = {each.eval_file: "could not run" if each.is_broken else "no affected task" for each in refused}
+    reasons = {each.eval_file: "could not run" if each.is_broken else "nothing to run" for each in refused}
     printer.line()
     printer.table(table, (row for file in eval_files for row in _rows(file, found, reasons)))
     printer.line()
@@ -76,11 +75,10 @@ def _rows(
 def _row(name: str, report: RunReport) -> Sequence[Part]:
     outcome = report.outcome
     found, spent = conclude(outcome), outcome.spending
-    mark, style = run_mark(found)
     cost = dollars(spent.cost.usd) if spent is not None and spent.cost.known else ""
     return (
         name,
-        (f"{mark} {verdict_words(found)}", style),
+        verdict_part(found),
         f"{found.counts.passed} of {counted(found.counts.total, 'task')}",
         shown_score(found.score) if found.scored else "",
         cost,
@@ -96,5 +94,7 @@ def _totals(
     yield f"{len(passed)} of {counted(count, 'suite')} passed"
     if broken := sum(each.is_broken for each in refused):
         yield f"{broken} could not run"
+    if idle := sum(not each.is_broken for each in refused):
+        yield f"{idle} with nothing to run"
     if missing := count - len(ended) - len(refused):
         yield f"{missing} not run"

@@ -249,7 +249,7 @@ class _Run:
 
 
 _BLIND = (
-    "the adapter {} reports no tool calls, so nothing tells which skills the agent uses; map its tool calls "
+    "the adapter {} reports no tool calls, so the skills that the agent uses are unknown; map its tool calls "
     'in `outputEvents` (`"emitAs": "tool_call"`)'
 )
 _UNNAMED = "command-session-"
@@ -393,7 +393,7 @@ class CommandExecutor:
         extensions = self._adapter.extensions
         if request.mcp_servers and not (extensions.mcp_config_flag or extensions.mcp_config_file):
             raise ExecutorError(
-                "the suite has MCP servers, and the adapter does not say how the agent is told of them; give "
+                "the suite has MCP servers, and the adapter does not say how to pass them to the agent; give "
                 "`mcp_config_flag` or `mcp_config_file` in `x-waza`"
             )
         if not request.mcp_servers or not extensions.mcp_config_flag:

@@ -183,8 +183,8 @@ class Sessions:
         if self._provider is not None:
             if not model and not self._provider.names_model:
                 raise ExecutorError(
-                    f"the provider at `{self._provider.host}` must be told which model to run; "
-                    "name it in `config.model`"
+                    f"the provider at `{self._provider.host}` needs the name of a model; "
+                    "write it in `config.model`"
                 )
             options["provider"] = self._provider.config
         if request.reasoning_effort:

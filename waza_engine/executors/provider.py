@@ -24,7 +24,7 @@ def host_of(url: str, source: str) -> str:
         parts, host = urlsplit(""), None
     well_formed = url.isprintable() and not any(character.isspace() for character in url)
     if not well_formed or parts.scheme not in ("http", "https") or not parts.hostname or host is None:
-        raise ExecutorError(f"{source} is no web address; write one like `http://127.0.0.1:11434/v1`")
+        raise ExecutorError(f"{source} is not a web address; write one like `http://127.0.0.1:11434/v1`")
     if parts.username or parts.password:
         raise ExecutorError(f"{source} holds a password; keep the key in an environment variable")
     if parts.query or parts.fragment:

@@ -18,12 +18,12 @@ class HumanConfig(GraderConfig):
 
     instructions: PlainText = Field(
         default="Review the answer for correctness",
-        description="What the reviewer should do.",
+        description="The instructions for the reviewer.",
         examples=["Review for security best practices"],
     )
     criteria: TextList = Field(
         default=(),
-        description="What the reviewer should look at, one criterion an item.",
+        description="The criteria of the review, one an item.",
         examples=[["Uses managed identity", "No hardcoded secrets"]],
     )
 

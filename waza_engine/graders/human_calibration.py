@@ -21,7 +21,7 @@ class HumanCalibrationConfig(GraderConfig):
         json_schema_extra={"x-waza-kind": "grader.name"},
     )
     instructions: PlainText | None = Field(
-        default=None, description="What the person should do.", examples=["Rate the answer from 1 to 5"]
+        default=None, description="The instructions for the person.", examples=["Rate the answer from 1 to 5"]
     )
 
     recommended: ClassVar = (

@@ -20,7 +20,7 @@ _USUAL = Rubric(
 Rate how well the agent did its task, from 1 to 5:
 
 - Correctness: is what it says and does right?
-- Completeness: is everything that was asked for there?
+- Completeness: is nothing missing that the prompt requests?
 - Quality: is it clear, and no more than is needed?
 
 1 means that it failed, 3 that it did half of it, 5 that nothing is left to wish for.""",
@@ -34,7 +34,7 @@ class LlmConfig(JudgedConfig):
     rubric: PlainText | None = Field(
         default=None,
         description=(
-            "What the judge rates from 1 to 5: the text, a file, or the name of a rubric of the engine. "
+            "The rubric of the ratings from 1 to 5: the text, a file, or the name of a rubric of the engine. "
             "Without one it rates correctness, completeness and quality."
         ),
         examples=["Rate the correctness of the answer from 1 to 5."],

@@ -33,7 +33,7 @@ def _place(workspace: Path, written: str) -> Path:
     root = os.path.abspath(workspace)  # noqa: PTH100
     place = os.path.normpath(os.path.join(root, written))  # noqa: PTH118
     if not place.startswith(root.rstrip(os.sep) + os.sep):
-        raise GraderError(f"`{written}` does not lie inside the workspace; write a path below it")
+        raise GraderError(f"`{written}` is not inside the workspace; write a path below it")
     return Path(place)
 
 

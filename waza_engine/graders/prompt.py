@@ -40,8 +40,8 @@ class PromptConfig(JudgedConfig):
     prompt: PlainText | None = Field(
         default=None,
         description=(
-            "What the judge is told. It answers by calling `set_waza_grade_pass` or `set_waza_grade_fail`, "
-            "as often as there are criteria."
+            "The instructions for the judge. It answers by calling `set_waza_grade_pass` or "
+            "`set_waza_grade_fail`, as often as there are criteria."
         ),
         examples=[
             "Is the explanation correct? Call set_waza_grade_pass, or set_waza_grade_fail with your reason."

@@ -116,7 +116,7 @@ def create(entry: object) -> AnyGrader:
         if config.get(key) is None and beside is not None:
             config[key] = beside
         elif beside is not None and beside != config[key]:
-            warnings.append(f"`{key}` beside `type` has no effect: the one inside `config` counts")
+            warnings.append(f"`{key}` next to `type` has no effect: the one inside `config` counts")
     built = grader("" if name is None else str(name), _validated(grader.config_model, config, warnings))
     built.warnings = tuple(warnings)
     return built

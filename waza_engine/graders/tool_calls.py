@@ -102,7 +102,7 @@ class ToolCallsConfig(GraderConfig):
         Conflict(
             ("required", "forbidden"),
             ("required_tools", "forbidden_tools", "min_calls", "expect"),
-            "`required` and `forbidden` (patterns) cannot stand beside `required_tools`, "
+            "`required` and `forbidden` (patterns) cannot be combined with `required_tools`, "
             "`forbidden_tools`, `min_calls` or `expect`; write two graders",
         ),
     )

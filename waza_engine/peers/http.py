@@ -69,7 +69,7 @@ def _check_redirect(response: httpx2.Response, intake: Intake) -> None:
         target = asked.join(response.headers["location"])
         origin = target.copy_with(userinfo=b"", raw_path=b"/", fragment=None)
     except Exception:  # noqa: BLE001 - the library raises many kinds for an invalid address
-        why = "redirects to an address that is none"
+        why = "redirects to an invalid address"
     else:
         if (target.scheme, target.host, target.port) == (asked.scheme, asked.host, asked.port):
             return

@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, cast
 
 from waza_engine.counting import counted
-from waza_engine.figures import reaches, shown_below
-from waza_engine.results.baseline_conclusion import BaselineConclusion, conclude_baseline
+from waza_engine.figures import reaches, shown_below, shown_percent
 from waza_engine.results.conclusion_words import (
     PROMPTS,
     SCORE,
@@ -29,10 +28,83 @@ from waza_engine.results.conclusion_words import (
 )
 from waza_engine.results.json_values import number_or_none
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus
-from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task, in_part
+from waza_engine.results.task_conclusion import (
+    TaskConclusion,
+    TaskVerdict,
+    conclude_task,
+    in_part,
+    tasks_by_name,
+    trial_changes,
+)
 from waza_engine.results.trigger_conclusion import TriggerConclusion, conclude_triggers, trigger_verdict
-from waza_engine.scoring.statistics import mean
+from waza_engine.scoring.impact import compared_rates, improves
+from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 from waza_engine.vocabulary import shown_grader
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineConclusion:
+    """The run compared with one without skills, over the tasks judged in both.
+
+    ``worth_it`` is None when there are none. ``p`` is that of the paired test over their trials.
+    """
+
+    words: str
+    worth_it: bool | None
+    p: float | None = None
+
+
+def conclude_baseline(
+    tasks: Sequence[TaskConclusion], baseline: RunOutcome, *, regraded: bool = False
+) -> BaselineConclusion:
+    """Return how the tasks compare with the run without skills; tasks without a verdict are skipped.
+
+    ``regraded`` says that the tasks were graded again since; those without skills never are.
+    """
+    with_skills, without = (
+        {name: task for name, task in tasks_by_name(found).items() if task.judged}
+        for found in (tasks, list(map(conclude_task, baseline.tasks)))
+    )
+    found = compared_rates(
+        {name: task.verdict for name, task in with_skills.items()},
+        {name: task.verdict for name, task in without.items()},
+    )
+    if found is None:
+        return BaselineConclusion(
+            "with skills and without cannot be compared: no task was judged both times", None
+        )
+    p = paired_p(
+        [
+            difference
+            for name, task in with_skills.items()
+            if name in without
+            for difference in trial_changes(without[name], task)
+        ]
+    )
+    every = found.tasks == len(tasks)
+    which = "tasks" if every else f"{counted(found.tasks, 'task')} judged both times, of {len(tasks)},"
+    said = (
+        f"{_percent(found.with_skills)} of the {which} pass with skills, {_percent(found.baseline)} without"
+        f"{' (those were not graded again)' if regraded else ''}"
+    )
+    return BaselineConclusion(
+        f"{said}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
+        improves(found.with_skills, found.baseline),
+        p,
+    )
+
+
+def _difference_words(difference: float, baseline: float, p: float) -> str:
+    if difference == 0:
+        return "there is nothing to improve" if baseline == 1 else "the skills do not help"
+    if p > SIGNIFICANT:
+        return f"too few trials to tell this from chance (p = {p:.2g})"
+    return f"the skills {'help' if difference > 0 else 'do harm'} (p = {p:.2g})"
+
+
+def _percent(rate: float) -> str:
+    return f"{shown_percent(rate)} %"
+
 
 RunVerdict = Literal["passed", "failed", "errored", "unjudged", "limited", "interrupted", "broken"]
 """The verdicts of a run.
@@ -244,7 +316,7 @@ def chosen_parts(run: RunOutcome) -> Iterator[str]:
     commit = run.header.settings.get("changed_since")
     affected = run.header.settings.get("affected")
     if run.header.settings.get("prompts"):
-        yield "only the trigger prompts that were asked for were tried: no verdict of all of them"
+        yield "only some trigger prompts were selected: no verdict of all of them"
     if commit and isinstance(affected, Mapping):
         found = cast("Mapping[str, Any]", affected)
         counts = f"{found.get('tasks')} of {counted(int(found.get('of') or 0), 'task')}"

@@ -7,11 +7,11 @@ results are on the disk.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.boundary import suite_boundary
@@ -20,40 +20,45 @@ from waza_engine.graders.matching.patterns import current_workers, pattern_worke
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.inputs import digest_of
-from waza_engine.results.record import RunOutcome, TaskOutcome
-from waza_engine.results.writing.attached import Attachments
-from waza_engine.results.writing.copies import write_copy
-from waza_engine.results.writing.inputs import keep_inputs
-from waza_engine.results.writing.recovery import recover_journals
-from waza_engine.results.writing.rescue import rescued_to
-from waza_engine.results.writing.session_log import SessionLog
-from waza_engine.results.writing.store import ResultsError, ResultStore
+from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome
+from waza_engine.results.task_conclusion import conclude_task
+from waza_engine.results.writing.store import (
+    Attachments,
+    ResultsError,
+    ResultStore,
+    keep_inputs,
+    recover_journals,
+    rescued_to,
+    write_copy,
+)
 from waza_engine.results.writing.transcripts import write_transcript
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
-from waza_engine.runs.events.progress import Progress
-from waza_engine.runs.events.session_log import SessionListener
-from waza_engine.runs.events.stream import EventStream, RunEvent
+from waza_engine.runs.events.session_log import SessionListener, SessionLog
+from waza_engine.runs.events.stream import EventStream, Progress, RunEvent
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
 from waza_engine.runs.loading.commit import commit_of
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
-from waza_engine.runs.passes.ending import Ending, run_outcome
+from waza_engine.runs.passes.deciding_files import inputs_today, kept_inputs
 from waza_engine.runs.passes.hooks import HookError
-from waza_engine.runs.passes.inputs import inputs_today, kept_inputs
 from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
 from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
 from waza_engine.runs.settings.header import run_header
-from waza_engine.runs.settings.places import project_boundary, second_results, session_logs
+from waza_engine.runs.settings.options import project_boundary, second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.selection import compares, graders_of
+from waza_engine.scoring.cost import Spending, total
+from waza_engine.scoring.impact import PairwiseImpact, pairwise_impact, skill_impact
+from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.vocabulary import told_apart
 
 if TYPE_CHECKING:
     from waza_engine.runs.passes.affected import Affected
@@ -350,3 +355,90 @@ class PreparedRun:
             conclusion=found.document(),
         )
         return RunReport(outcome, path, course.write_error, course.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Further facts about the end of a run: its error, whether it was cancelled, its cost."""
+
+    message: str
+    cancelled: bool
+    meter: Meter
+    duration_ms: int
+
+
+def run_outcome(
+    header: RunHeader, findings: Findings, baseline: Findings | None, ending: Ending
+) -> RunOutcome:
+    """Return the outcome of a run; with a baseline, every task has the effect of its skills."""
+    plain = _outcome(header, findings, ending.duration_ms)
+    limit = ending.meter.reason if ending.meter.cut else ""
+    message = ending.message or (f"{limit}; what was finished is kept" if limit else "")
+    without = None
+    tasks = plain.tasks
+    if baseline is not None:
+        without = _outcome(header, baseline, baseline.duration_ms)
+        without = replace(without, status=_status(without, ending, message))
+        tasks = _compared(tasks, without.tasks)
+    outcome = replace(
+        plain,
+        tasks=tasks,
+        message=message,
+        limit=limit,
+        baseline=without,
+        spending=Spending(ending.meter.tokens, ending.meter.cost),
+    )
+    return replace(outcome, status=_status(outcome, ending, message))
+
+
+def _status(outcome: RunOutcome, ending: Ending, message: str) -> RunStatus:
+    """Return the status of a run; a complete run has that of its tasks, metrics and baseline."""
+    if ending.cancelled:
+        return "canceled"
+    if message:
+        return "error"
+    return conclude(outcome).status
+
+
+def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutcome:
+    tasks = findings.in_order
+    scores = [TaskScore(task.status, task.statistics) for task in tasks]
+    return RunOutcome(
+        header=header,
+        status="completed",
+        tasks=tasks,
+        summary=suite_summary(scores, duration_ms=duration_ms, trials_per_task=header.trials_per_task),
+        usage=total(trial.usage for task in tasks for trial in task.trials),
+        metrics=findings.metrics,
+        triggers=findings.triggers,
+        trigger_metrics=findings.trigger_metrics,
+        unjudged=[answer for answers in findings.unjudged.values() for answer in answers],
+    )
+
+
+def _compared(tasks: Sequence[TaskOutcome], baseline: Sequence[TaskOutcome]) -> list[TaskOutcome]:
+    """Return the tasks with their impact; a task that was not judged both times has none."""
+    without = dict(zip(told_apart(task.id for task in baseline), baseline, strict=True))
+    names = told_apart(task.id for task in tasks)
+    return [_with_impact(task, without.get(name)) for name, task in zip(names, tasks, strict=True)]
+
+
+def _with_impact(task: TaskOutcome, without: TaskOutcome | None) -> TaskOutcome:
+    pairs = _pairs(task)
+    if task.statistics is None or without is None or not conclude_task(task).judged:
+        return task
+    before = without.statistics.pass_rate if without.statistics and conclude_task(without).judged else None
+    if before is None and pairs is None:
+        return task
+    return replace(task, impact=skill_impact(task.statistics.pass_rate, before, pairs))
+
+
+def _pairs(task: TaskOutcome) -> PairwiseImpact | None:
+    details = [
+        validation.details.get("pairwise")
+        for trial in task.trials
+        for validation in (trial.validations or {}).values()
+    ]
+    return pairwise_impact(
+        [cast("Mapping[str, object]", found) for found in details if isinstance(found, Mapping)]
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
@@ -26,16 +25,7 @@ class ScaffoldError(Exception):
         self.what = what
 
 
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 /.,'()+_?!-]*[A-Za-z0-9.)?!]|[A-Za-z]{2,}")
-_WORDS_WITH_A_MEANING = frozenset({"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"})
 _LONGEST_SLUG = 48
-
-
-def scalar(text: str) -> str:
-    """Return a string as a YAML value on one line: plain if that is safe, else in double quotes."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS_WITH_A_MEANING:
-        return text
-    return json.dumps(text, ensure_ascii=False)
 
 
 def slug(text: str, fallback: str) -> str:

@@ -10,7 +10,8 @@ from waza_engine.graders.registry import create, grader_type
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_FILE
-from waza_engine.scaffold.files import ScaffoldError, free_name, original_text, restored, scalar
+from waza_engine.scaffold.composing import loaded, written
+from waza_engine.scaffold.files import ScaffoldError, free_name, original_text, restored
 from waza_engine.scaffold.yaml_lists import with_item
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.scalars import Json
@@ -71,10 +72,9 @@ def _entry(item: str) -> dict[str, Json]:
 
 
 def _renamed(example: str, name: str) -> str:
-    lines = example.splitlines(keepends=True)
-    written = next(index for index, line in enumerate(lines) if line.startswith("  name:"))
-    lines[written] = f"  name: {scalar(name)}\n"
-    return "".join(lines)
+    entries = loaded(example)
+    entries[0]["name"] = name
+    return written(entries)
 
 
 def _names(document: Json) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,20 +28,22 @@ from waza_engine.results.reading.recordings import (
 )
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteError, SuiteTask, load_suite
+from waza_engine.scaffold.composing import loaded, string_node, written
 from waza_engine.scaffold.files import (
     ScaffoldError,
     as_beside,
     free_name,
     original_text,
     restored,
-    scalar,
     write_content,
     write_files,
 )
 from waza_engine.scaffold.task import TaskPlace, free_place
-from waza_engine.scaffold.yaml_lists import with_item
+from waza_engine.scaffold.yaml_lists import value_of_key, with_item
+from waza_engine.spec.loading import canonical_task
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 from waza_engine.spec.task_file import TaskFile
 
 _LONGEST_BYTES = 1_000_000
@@ -113,9 +115,13 @@ def recorded_task(
     if recorded is None:
         raise ScaffoldError(f"{recording.path} holds no task `{task}`.")
     chosen = _trial(recorded, trial)
-    source = _source(recording, place.suite, task)
+    files = _files_then(recording, place.suite)
+    source = _source(files, place.suite, task)
+    assert source.task is not None
     path = place.listed
-    text = as_beside(place.suite, _text(source, chosen, identifier, _origin(recording, task, chosen), place))
+    asked = next(_asked(chosen.outcome.events), "") or _prompt(source, source.task)
+    kept = _kept(source, identifier, masked(asked), files)
+    text = as_beside(place.suite, _text(source, chosen, _origin(recording, task, chosen), place, kept))
     if place.file is not None:
         return SavedTask(path, text)
     return SavedTask(path, text, (place.suite, _listed(place.suite, path)))
@@ -131,10 +137,9 @@ def _trial(task: RecordedTask, wanted: int | None) -> RecordedTrial:
     return next((trial for trial in answered if trial.outcome.status == "passed"), answered[0])
 
 
-def _source(recording: Recording, suite: Path, task: str) -> SuiteTask:
-    """Return the task as it was when it was recorded, as far as the record has its text."""
+def _source(files: SuiteFiles, suite: Path, task: str) -> SuiteTask:
     try:
-        found = load_suite(suite, disabled=True, files=_files_then(recording, suite))
+        found = load_suite(suite, disabled=True, files=files)
     except (SuiteFileError, SuiteError) as error:
         raise ScaffoldError(f"{str(error).rstrip('.')}.") from None
     source = next((one for one in found.tasks if one.id == task and one.task is not None), None)
@@ -144,6 +149,7 @@ def _source(recording: Recording, suite: Path, task: str) -> SuiteTask:
 
 
 def _files_then(recording: Recording, suite: Path) -> SuiteFiles:
+    """Return the files as they were when the run was recorded, as far as the record has their text."""
     inputs = inputs_of(recording.path, recording.header.inputs)
     digests = {file.path: file.sha256 for file in inputs.files}
     then: dict[Path, str] = {}
@@ -159,30 +165,95 @@ def _files_then(recording: Recording, suite: Path) -> SuiteFiles:
     return DISK.overlaid(then)
 
 
-def _text(source: SuiteTask, trial: RecordedTrial, identifier: str, origin: str, place: TaskPlace) -> str:
-    assert source.task is not None
+def _text(source: SuiteTask, trial: RecordedTrial, origin: str, place: TaskPlace, kept: Any) -> str:
+    """Return the new task: ``kept`` of the source, and what was recorded."""
     outcome = trial.outcome
-    written = source.task.model_dump(mode="json", exclude_unset=True, include=_CARRIED_OVER)
-    inputs: dict[str, Any] = dict(written.pop("inputs", {}))
-    inputs.pop("prompt_file", None)
-    asked = next(_asked(outcome.events), "") or _prompt(source, source.task)
-    block = {"inputs": {"prompt": masked(asked), **_without(inputs, "prompt")}, **written}
     line = _literal(outcome.output)
     tools = list(dict.fromkeys(call.name for call in outcome.tool_calls or () if call.name.strip()))
     if not line and not tools:
         raise ScaffoldError(f"The recorded answer of `{source.id}` says nothing and calls no tool.")
-    parts = [f"id: {scalar(identifier)}\nname: {scalar(identifier)}\n", _yaml(block), f"# {origin}\n"]
-    parts[-1] += "# Keep what a good answer must do, and leave out the rest.\n"
+    recorded: dict[str, Any] = {}
     if line:
-        parts[-1] += _yaml({"expected": {"output_contains": [line]}})
+        recorded["expected"] = {"output_contains": [line]}
     if tools:
-        grader = {
-            "type": "behavior",
-            "name": free_name("uses_the_tools", place.graders),
-            "config": {"required_tools": tools},
-        }
-        parts[-1] += _yaml({"graders": [grader]})
-    return "\n".join(parts)
+        name = free_name("uses_the_tools", place.graders)
+        recorded["graders"] = [{"type": "behavior", "name": name, "config": {"required_tools": tools}}]
+    note = f"# {origin}\n# Keep what a good answer must do, and leave out the rest.\n"
+    return f"{written(kept).rstrip()}\n\n{note}{written(recorded)}"
+
+
+def _kept(source: SuiteTask, identifier: str, prompt: str, files: SuiteFiles) -> Any:
+    """Return the keys of a task that its copy keeps, with the comments that the file has about them."""
+    assert source.task is not None
+    model = source.task.model_dump(mode="json", exclude_unset=True, include=_CARRIED_OVER)
+    inputs: dict[str, Any] = {"prompt": prompt, **model.pop("inputs", {})}
+    inputs.pop("prompt_file", None)
+    plain: dict[str, Any] = {"id": identifier, "name": identifier, "inputs": {**inputs, "prompt": prompt}}
+    plain |= model
+    try:
+        commented = loaded(_kept_lines(source, files))
+        commented["inputs"].fa.set_block_style()
+        commented["inputs"].pop("prompt_file", None)
+        commented["inputs"]["prompt"] = string_node(prompt)
+        for place, key in enumerate(("id", "name")):
+            if key not in commented:
+                commented.insert(place, key, "")
+            commented[key] = string_node(identifier)
+        again = parse_yaml(written(commented), source.path).value
+        if _task_of(again) == _task_of(plain):
+            return commented
+    except (yaml.YAMLError, SuiteFileError, OSError, ValueError, KeyError, AttributeError, TypeError):
+        pass  # a row of a dataset, or YAML that the other reader takes differently
+    return plain
+
+
+def _task_of(data: object) -> TaskFile:
+    return canonical_task(TaskFile.model_validate(data))
+
+
+def _kept_lines(source: SuiteTask, files: SuiteFiles) -> str:
+    """Return the lines of the keys that are kept, each with the comments above it, from column 0.
+
+    Raises ``ValueError`` when the task is not a block of keys.
+    """
+    text = files.text_of(source.path, _LONGEST_BYTES)
+    task = _task_node(yaml.compose(text, Loader=yaml.SafeLoader), source.id)
+    if task is None or task.flow_style:
+        raise ValueError(source.path)
+    lines, column = text.splitlines(), task.start_mark.column
+    # A file may begin with comments; those above an item of a list are about the whole item.
+    first = task.start_mark.line if column else 0
+    pairs: list[tuple[yaml.Node, yaml.Node]] = task.value
+    starts = [_with_comments(lines, key.start_mark.line, first) for key, _ in pairs]
+    end = task.end_mark.line
+    ends = [*starts[1:], len(lines) if end >= len(lines) - 1 else _with_comments(lines, end, starts[-1])]
+    kept = [
+        line
+        for (key, _), start, end in zip(pairs, starts, ends, strict=True)
+        if key.value in {"id", "name", *_CARRIED_OVER}
+        for line in lines[start:end]
+    ]
+    # The dash of an item is on its first line.
+    return "\n".join(line[:column].replace("-", " ").lstrip() + line[column:] for line in kept)
+
+
+def _with_comments(lines: Sequence[str], line: int, first: int) -> int:
+    """Return where the comments and blank lines above a line begin."""
+    while line > first and lines[line - 1].lstrip()[:1] in ("", "#"):
+        line -= 1
+    return line
+
+
+def _task_node(root: yaml.Node | None, identifier: str) -> yaml.MappingNode | None:
+    """Return the node of a task file, or of the task of that id in an eval file."""
+    if not isinstance(root, yaml.MappingNode):
+        return None
+    tasks = value_of_key(root, "tasks")
+    if not isinstance(tasks, yaml.SequenceNode):
+        return root
+    items = [item for item in tasks.value if isinstance(item, yaml.MappingNode)]
+    named = ((item, value_of_key(item, "id")) for item in items)
+    return next((item for item, name in named if name is not None and name.value == identifier), None)
 
 
 def _asked(events: Any) -> Iterator[str]:
@@ -214,7 +285,7 @@ def _origin(recording: Recording, task: str, trial: RecordedTrial) -> str:
     header = recording.header
     day = header.started.date().isoformat()
     by = f" by {header.executor}" if header.executor else ""
-    return " ".join(f"Recorded in trial {trial.outcome.number} of {scalar(task)}, {day}{by}.".split())
+    return " ".join(f"Recorded in trial {trial.outcome.number} of {task}, {day}{by}.".split())
 
 
 def _listed(eval_file: Path, path: Path) -> bytes:
@@ -222,17 +293,9 @@ def _listed(eval_file: Path, path: Path) -> bytes:
     name = Path(os.path.relpath(path, eval_file.parent)).as_posix()
     try:
         text, mark = original_text(eval_file)
-        extended = with_item(text, "tasks", f"- {scalar(name)}\n", eval_file)
+        extended = with_item(text, "tasks", written([name]), eval_file)
     except SuiteFileError as error:
         raise ScaffoldError(f"{str(error).rstrip('.')}.") from None
     if extended is None:
         raise ScaffoldError(f"`tasks` of {eval_file} cannot be extended; add `- {name}` to it first.")
     return restored(extended, mark)
-
-
-def _without(block: Mapping[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in block.items() if name != key}
-
-
-def _yaml(value: object) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)

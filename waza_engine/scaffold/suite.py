@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.graders.trigger import words
-from waza_engine.scaffold.files import ScaffoldError, scalar, slug
+from waza_engine.scaffold.composing import compose, written
+from waza_engine.scaffold.files import ScaffoldError, slug
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config, load_project_config
 from waza_engine.spec.pattern_syntax import literal_pattern
@@ -246,23 +248,20 @@ def _relative(place: Path, start: Path) -> str:
         return place.as_posix()
 
 
-def _eval_file(name: str, skill: SkillFile, folder: str, executor: str, model: str) -> str:
-    about = summary(skill.description)
-    shown = about if len(about) <= _DESCRIPTION_CHARACTERS else f"{about[:_DESCRIPTION_CHARACTERS].rstrip()}…"
-    return f"""\
+_EVAL = """\
 # Does the skill do its work? Tasks are in tasks/, prompts that should start it in trigger_tests.yaml.
-name: {scalar(f"{name}-eval")}
-description: {scalar(shown or f"Evaluation of the skill {name}.")}
-skill: {scalar(name)}
+name: $name
+description: $description
+skill: $skill
 version: "1.0"
 
 config:
   trials_per_task: 1
   timeout_seconds: 300
-{_executor_lines(executor)}
-  model: {scalar(model)}
+EXECUTOR
+  model: $model
   skill_directories:
-    - {scalar(folder)}
+    - $folder
 
 metrics:
   - name: trigger_accuracy
@@ -295,6 +294,19 @@ tasks:
 """
 
 
+def _eval_file(name: str, skill: SkillFile, folder: str, executor: str, model: str) -> str:
+    about = summary(skill.description)
+    shown = about if len(about) <= _DESCRIPTION_CHARACTERS else f"{about[:_DESCRIPTION_CHARACTERS].rstrip()}…"
+    return compose(
+        _EVAL.replace("EXECUTOR", _executor_lines(executor)),
+        name=f"{name}-eval",
+        description=shown or f"Evaluation of the skill {name}.",
+        skill=name,
+        model=model,
+        folder=folder,
+    )
+
+
 def _executor_lines(executor: str) -> str:
     kind = EXECUTORS[executor]
     note = f"  # {kind.note}" if kind.note else ""
@@ -306,116 +318,116 @@ def _tasks(skill: str, prompts: TriggerPrompts, *, invoked: bool) -> dict[str, s
     second = prompts.wanted[1 % len(prompts.wanted)].text
     asked = slug(first, "first-request")
     filed = f"{slug(second, 'request')}-with-a-file"
-    uses_skill = _uses_skill(skill, invoked=invoked)
+    words_of_first = sorted(word for word in words(first) if word in first.lower())[:_MOST_WORDS]
+    on_topic = compose(_ON_TOPIC, pattern=f"(?i)({'|'.join(words_of_first)})")
+    uses_skill = compose(_USES_SKILL, skill=skill)
+    if invoked:
+        uses_skill = f"\n{uses_skill}"
+    else:
+        commented = "".join(f"# {line}" for line in uses_skill.splitlines(keepends=True))
+        uses_skill = f"\n# With a real agent, ask that the skill was used:\n{commented}"
     tasks = {
-        asked: _task(asked, first, "A plain request.", "basic", _on_topic(first) + uses_skill),
+        asked: _task(
+            asked,
+            first,
+            "A plain request.",
+            "basic",
+            (on_topic if words_of_first else _SAYS_SOMETHING) + uses_skill,
+        ),
         filed: _task(
             filed,
             f"{second.rstrip('.?!。')}: see {_FIXTURE}",
             f"A request about a file; it is copied from fixtures/{_FIXTURE}.",
             "files",
-            _keeps_file() + uses_skill,
-            files=True,
+            _KEEPS_FILE + uses_skill,
+            files=f"  files:\n    - path: {_FIXTURE}\n",
         ),
     }
     if prompts.unwanted:
         outside = prompts.unwanted[0].text
         avoided = f"out-of-scope-{slug(outside, 'request')}"
         about = "A request that the skill should leave alone."
-        tasks[avoided] = _task(avoided, outside, about, "negative", _leaves_alone(skill))
+        leaves_alone = compose(_LEAVES_ALONE, skill=f"^{literal_pattern(skill)}$")
+        tasks[avoided] = _task(avoided, outside, about, "negative", leaves_alone)
     return {f"tasks/{identifier}.yaml": text for identifier, text in tasks.items()}
 
 
-def _task(
-    identifier: str, prompt: str, description: str, tag: str, graders: str, *, files: bool = False
-) -> str:
-    inputs = f"  files:\n    - path: {_FIXTURE}\n" if files else ""
-    title = prompt if len(prompt) <= _TITLE_CHARACTERS else f"{prompt[: _TITLE_CHARACTERS - 1].rstrip()}…"
-    return f"""\
-id: {scalar(identifier)}
-name: {scalar(title)}
-description: {description}
-tags: [{tag}]
+_TASK = """\
+id: $id
+name: $name
+description: $description
+tags: [TAG]
 
 inputs:
-  prompt: {scalar(prompt)}
-{inputs}
+  prompt: $prompt
+FILES
 # What must a good answer contain, and what must be on the disk afterwards? Make these checks your own.
 graders:
-{graders}"""
-
-
-def _on_topic(prompt: str) -> str:
-    found = sorted(word for word in words(prompt) if word in prompt.lower())[:_MOST_WORDS]
-    if not found:
-        return """\
-  - type: code
-    name: says_something
-    config:
-      assertions:
-        - len(output.split()) > 0
-"""
-    return f"""\
-  - type: text
-    name: on_topic
-    config:
-      regex_match:
-        - {scalar(f"(?i)({'|'.join(found)})")}
 """
 
-
-def _keeps_file() -> str:
-    return f"""\
-  - type: file
-    name: keeps_the_file
-    config:
-      must_exist:
-        - {_FIXTURE}
+_ON_TOPIC = """\
+- type: text
+  name: on_topic
+  config:
+    regex_match:
+      - $pattern
 """
 
-
-def _leaves_alone(skill: str) -> str:
-    return f"""\
-  - type: tool_constraint
-    name: leaves_it_alone
-    config:
-      reject_tools:
-        - tool: ^skill$
-          skill_pattern: {scalar(f"^{literal_pattern(skill)}$")}
+_SAYS_SOMETHING = """\
+- type: code
+  name: says_something
+  config:
+    assertions:
+      - len(output.split()) > 0
 """
 
+_KEEPS_FILE = f"""\
+- type: file
+  name: keeps_the_file
+  config:
+    must_exist:
+      - {_FIXTURE}
+"""
 
-def _uses_skill(skill: str, *, invoked: bool) -> str:
-    lines = f"""\
+_LEAVES_ALONE = """\
+- type: tool_constraint
+  name: leaves_it_alone
+  config:
+    reject_tools:
+      - tool: ^skill$
+        skill_pattern: $skill
+"""
+
+_USES_SKILL = """\
 - type: skill_invocation
   name: uses_the_skill
   config:
     mode: any_order
     required_skills:
-      - {scalar(skill)}
-""".splitlines()
-    if invoked:
-        return "\n" + "".join(f"  {line}\n" for line in lines)
-    return "\n  # With a real agent, ask that the skill was used:\n" + "".join(
-        f"  # {line}\n" for line in lines
-    )
+      - $skill
+"""
+
+
+def _task(identifier: str, prompt: str, description: str, tag: str, graders: str, *, files: str = "") -> str:
+    title = prompt if len(prompt) <= _TITLE_CHARACTERS else f"{prompt[: _TITLE_CHARACTERS - 1].rstrip()}…"
+    template = _TASK.replace("TAG", tag).replace("FILES\n", f"{files}\n") + textwrap.indent(graders, "  ")
+    return compose(template, id=identifier, name=title, description=description, prompt=prompt)
+
+
+_TRIGGERS_NOTE = """\
+# Prompts that must start the skill, and prompts that must not. Replace the guesses (medium) with your own.
+"""
 
 
 def _trigger_tests(skill: str, prompts: TriggerPrompts) -> str:
-    return f"""\
-# Prompts that must start the skill, and prompts that must not. Replace the guesses (medium) with your own.
-skill: {scalar(skill)}
-
-should_trigger_prompts:
-{_trigger_prompts(prompts.wanted, "Something the skill is for")}
-should_not_trigger_prompts:
-{_trigger_prompts(prompts.unwanted, "Not the work of this skill")}"""
+    wanted = _trigger_prompts(prompts.wanted, "Something the skill is for")
+    unwanted = _trigger_prompts(prompts.unwanted, "Not the work of this skill")
+    blocks = {"skill": skill}, {"should_trigger_prompts": wanted}, {"should_not_trigger_prompts": unwanted}
+    return _TRIGGERS_NOTE + "\n".join(map(written, blocks))
 
 
-def _trigger_prompts(prompts: tuple[Prompt, ...], reason: str) -> str:
-    return "".join(
-        f"  - prompt: {scalar(prompt.text)}\n"
-        f"    reason: {reason}\n"
-        f"    confidence: {'high' if prompt.certain else 'medium'}\n"
+def _trigger_prompts(prompts: tuple[Prompt, ...], reason: str) -> list[dict[str, str]]:
+    return [
+        {"prompt": prompt.text, "reason": reason, "confidence": "high" if prompt.certain else "medium"}
         for prompt in prompts
-    )
+    ]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError, load_suite
-from waza_engine.scaffold.files import ScaffoldError, as_beside, free_name, scalar, slug
+from waza_engine.scaffold.composing import compose
+from waza_engine.scaffold.files import ScaffoldError, as_beside, free_name, slug
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
@@ -165,20 +166,23 @@ def _filled(pattern: str, stem: str) -> str:
     return _WILDCARDS.sub(lambda _: stem, pattern)
 
 
-def _text(identifier: str, name: str, prompt: str, grader: str) -> str:
-    asked = prompt or "Replace this with what a user would write"
-    return f"""\
-id: {scalar(identifier)}
-name: {scalar(name or identifier)}
+_TASK = """\
+id: $id
+name: $name
 
 inputs:
-  prompt: {scalar(" ".join(asked.split()))}
+  prompt: $prompt
 
 # What must a good answer contain? Make this check your own.
 graders:
   - type: code
-    name: {grader}
+    name: $grader
     config:
       assertions:
         - len(output.strip()) > 0
 """
+
+
+def _text(identifier: str, name: str, prompt: str, grader: str) -> str:
+    asked = " ".join((prompt or "Replace this with what a user would write").split())
+    return compose(_TASK, id=identifier, name=name or identifier, prompt=asked, grader=grader)

@@ -44,7 +44,7 @@ def with_item(text: str, key: str, item: str, path: Path) -> str | None:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError:
         return None  # several documents
-    value = _value_of(root, key)
+    value = value_of_key(root, key)
     lines = item.replace("\n", newline)
     for proposed in _proposals(text, key, value, lines, added, newline):
         try:
@@ -86,7 +86,8 @@ def _flow_proposals(
     yield f"{text[:last]}{comma} {written}{text[last:]}"
 
 
-def _value_of(root: yaml.Node | None, key: str) -> yaml.Node | None:
+def value_of_key(root: yaml.Node | None, key: str) -> yaml.Node | None:
+    """Return the value of a key, None when the node has none."""
     if not isinstance(root, yaml.MappingNode):
         return None
     pairs: list[tuple[yaml.Node, yaml.Node]] = root.value

@@ -80,7 +80,7 @@ class OutputOptions(Block):
         description="The flag; empty when the program needs none.", examples=["--output-format"]
     )
     value: PlainText = Field(
-        description="What stands after it; nothing does when the flag is empty.", examples=["stream-json"]
+        description="The value after it; none when the flag is empty.", examples=["stream-json"]
     )
 
 
@@ -104,7 +104,7 @@ class Condition(Block):
         description="Where the value is: `$.a.b`, `$.a[0]`, `$.a[*]`.", examples=["$.type"]
     )
     value: PlainText = Field(
-        description="The text that must stand there; `*` for anything but null.", examples=["assistant"]
+        description="The expected string; `*` for anything but null.", examples=["assistant"]
     )
 
 
@@ -125,13 +125,13 @@ class Extract(Block):
         default="",
         description=(
             "State of a tool call. `completed` and `failed` end it (also `success`, `true`, `error`, "
-            "`false`); any other word starts it. A word of your own stands in single quotes."
+            "`false`); any other word starts it. Put a word of your own in single quotes."
         ),
         examples=["'pending'"],
     )
     id: EventPath = Field(
         default="",
-        description="Which call it is, so that the end finds its beginning. Not known to the harness.",
+        description="The id of the call, to match its end with its beginning. Not known to the harness.",
         examples=["$.id"],
     )
     input: EventPath = Field(
@@ -144,7 +144,7 @@ class Extract(Block):
     )
     error: EventPath = Field(
         default="",
-        description="The call failed unless `false` stands there. Not known to the harness.",
+        description="The call failed unless the value is `false`. Not known to the harness.",
         examples=["$.is_error"],
     )
 
@@ -154,13 +154,13 @@ class EventMapping(Block):
 
     misspellings: ClassVar = {"emit_as": "emitAs", "emit": "emitAs", "extracts": "extract"}
 
-    match: Match = Field(description="Which events are meant.")
+    match: Match = Field(description="The events that match.")
     when: Condition | None = Field(
         default=None,
         description="A second condition on the whole event. Not known to the harness.",
         examples=[{"path": "$.type", "value": "assistant"}],
     )
-    emit_as: Emitted = Field(alias="emitAs", description="What such an event is.", examples=["message"])
+    emit_as: Emitted = Field(alias="emitAs", description="The kind of such an event.", examples=["message"])
     extract: Extract = Field(
         default_factory=Extract, description="Where its facts are.", examples=[{"content": "$.text"}]
     )
@@ -182,7 +182,7 @@ class PassthroughMap(Block):
     ] = Field(
         default_factory=dict[str, Emitted],
         alias="typeValues",
-        description="What the program's own names of kinds mean.",
+        description="The meaning of the program's own names of kinds.",
         examples=[{"text": "message"}],
     )
 
@@ -225,7 +225,7 @@ class UsagePaths(Block):
 
     match: Condition | None = Field(
         default=None,
-        description="Which events report it; without this the event of `result`.",
+        description="The events that report it; without this the event of `result`.",
         examples=[{"path": "$.type", "value": "turn.completed"}],
     )
     turns: EventPath = Field(default="", description="Turns of the model.", examples=["$.num_turns"])
@@ -299,8 +299,8 @@ class Extensions(Block):
     event_matching: Literal["first", "all"] = Field(
         default="first",
         description=(
-            "Whether the first mapping that fits an event ends the search, as in the harness, or `all` "
-            "count: needed when an event holds a list of several kinds."
+            "With `first` the first mapping that fits an event ends the search, as in the harness; with "
+            "`all` each of them counts, which is needed when an event holds a list of several kinds."
         ),
     )
     message_chunks: Flag = Field(
@@ -332,7 +332,7 @@ class Extensions(Block):
         default="",
         description=(
             "The flag before further instructions: the body of the skill, instruction files. With neither "
-            "this nor `instructions_file` they stand before the first prompt."
+            "this nor `instructions_file` they are put before the first prompt."
         ),
         examples=["--append-system-prompt"],
     )
@@ -356,7 +356,7 @@ class Extensions(Block):
     )
     result_error_path: EventPath = Field(
         default="",
-        description="The turn is an error unless `false` stands there in the event of `result`.",
+        description="The turn is an error unless the value in the event of `result` is `false`.",
         examples=["$.is_error"],
     )
     usage: UsagePaths | None = Field(
@@ -431,7 +431,7 @@ class AdapterFile(Block):
     session_mode: Literal["stream", "iterative"] = Field(
         alias="sessionMode",
         description=(
-            "How a conversation goes on; the program is started anew for every prompt. `stream` continues "
+            "How a conversation goes on; the program is started again for every prompt. `stream` continues "
             "its own session with `resume`, `iterative` sends the conversation so far as text."
         ),
     )
@@ -447,7 +447,7 @@ class AdapterFile(Block):
     )
     output: OutputOptions | None = Field(
         default=None,
-        description="What makes the program write events.",
+        description="The arguments that make the program write events.",
         examples=[{"flag": "--output-format", "value": "stream-json"}],
     )
     auto_approve: Texts = Field(
@@ -475,7 +475,7 @@ class AdapterFile(Block):
     output_events: Annotated[tuple[EventMapping, ...], ListOf(texts=False)] = Field(
         default=(),
         alias="outputEvents",
-        description="What the program's events mean, in the order in which they are tried.",
+        description="The meaning of the program's events, in the order in which they are tried.",
         examples=[
             [
                 {
@@ -508,7 +508,7 @@ class AdapterFile(Block):
     extensions: Extensions = Field(
         default_factory=Extensions,
         alias="x-waza",
-        description="What only this engine knows of the program.",
+        description="Options that only this engine knows.",
         examples=[{"model_flag": "--model"}],
     )
 

@@ -131,7 +131,7 @@ class Block(BaseModel):
                 warnings += [_unknown_key(cls, key) for key in block if key not in fields]
                 block = {key: item for key, item in block.items() if key in fields}
             warnings += [
-                f"`{key}` has no effect beside `{other}`: {rule.why}"
+                f"`{key}` has no effect next to `{other}`: {rule.why}"
                 for rule in cls.discouraged
                 for key, other in _without_effect(rule, block)
             ]

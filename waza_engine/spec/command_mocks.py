@@ -50,7 +50,7 @@ class CommandOutput(Block):
 
     stdout: Any = Field(
         default=None,
-        description="What it writes to standard output. A list or a block of keys is written as JSON.",
+        description="Its standard output. A list or a block of keys is written as JSON.",
         examples=[{"state": "ready"}],
     )
     fixture: Annotated[InsidePath, kind("path.suite")] = Field(
@@ -58,9 +58,7 @@ class CommandOutput(Block):
         description="A file beside the eval file whose content it writes to standard output.",
         examples=["mocks/status.json"],
     )
-    stderr: Text = Field(
-        default="", description="What it writes to standard error.", examples=["not logged in\n"]
-    )
+    stderr: Text = Field(default="", description="Its standard error.", examples=["not logged in\n"])
     exit_code: _EXIT_CODE = Field(default=0, description="Its exit code, 0 to 255.", examples=[1])
 
 
@@ -146,7 +144,7 @@ class CommandResponse(CommandOutput, WithSequence):
     sequence: Annotated[ListOfBlocks[CommandStep], Field(min_length=1)] | None = Field(
         default=None,
         description=(
-            "What the first, second, … call comes to; every call behind the last fails. For suites with a "
+            "The results of the first, second, … call; every call after the last fails. For suites with a "
             "`scenario`."
         ),
         examples=[[{"exit_code": 1, "stderr": "busy\n"}, {"stdout": "ready"}]],

@@ -60,7 +60,7 @@ class Provider(Block):
     uncertain: ClassVar = frozenset({"api_key", "apiKey"})
 
     type: Literal["openai", "azure", "anthropic"] = Field(
-        default="openai", description="Which protocol it speaks. The executor `openai` knows `openai` only."
+        default="openai", description="The protocol of the server. The executor `openai` knows `openai` only."
     )
     base_url: Annotated[Text, _ADDRESS] = Field(
         description="Where it is, with the version in the path.", examples=["http://127.0.0.1:11434/v1"]
@@ -68,13 +68,13 @@ class Provider(Block):
     api_key_env: Annotated[Text, _VARIABLE] = Field(
         default="",
         description=(
-            "The **name** of the environment variable that holds the key. A key never stands in a file. "
+            "The **name** of the environment variable that holds the key. Never write a key in a file. "
             "A server on this machine or in its network needs none."
         ),
         examples=["MY_PROVIDER_KEY"],
     )
     wire_api: Literal["completions", "responses"] = Field(
-        default="completions", description="Which of OpenAI's interfaces `copilot-sdk` uses."
+        default="completions", description="The interface of OpenAI that `copilot-sdk` uses."
     )
 
 
@@ -146,7 +146,7 @@ class EvalConfig(Block):
         gt=0,
         le=1,
         description=(
-            "Which share of its trials a task needs to pass: `0.66` is 2 of 3. A task may set its own. "
+            "The share of its trials that a task needs to pass: `0.66` is 2 of 3. A task may set its own. "
             "Upstream does not know this key; there all trials must pass."
         ),
         examples=[0.66],
@@ -161,7 +161,7 @@ class EvalConfig(Block):
     )
     executor: Annotated[Text, kind("executor"), severity("warning", enum=list(EXECUTORS))] = Field(
         description=(
-            "Who answers the prompts.\n\n"
+            "The executor answers the prompts.\n\n"
             + "".join(f"- `{name}`: {row.what}\n" for name, row in EXECUTORS.items())
             + "\nUpstream knows the first two."
         ),
@@ -309,7 +309,7 @@ class EvalConfig(Block):
         description=(
             "MCP servers for the agent, by name. `type` is `stdio` (the default, with `command` and `args`), "
             "`http` or `sse` (with `url`, `headers`). `${NAME}` stands for an environment variable, and "
-            "`env` may be a list of names: a secret never stands in a file. "
+            "`env` may be a list of names: never write a secret in a file. "
             "A mock of the same name in `mcp_mocks` takes its place."
         ),
         examples=[{"files": {"type": "stdio", "command": "npx", "args": ["mcp-files"]}}],

@@ -62,7 +62,7 @@ class Metric(Block):
     name: Text = Field(
         default="",
         description=(
-            "Which figure. `trigger_accuracy` is the share of trigger prompts answered rightly; "
+            "The name of the metric. `trigger_accuracy` is the share of trigger prompts answered rightly; "
             "below its `threshold` the run fails. The others inform: `task_completion` is the share of tasks "
             "that passed in some trial, `behavior_quality` the mean score of all trials, `pass_at_k` "
             "(`pass@k`) and `pass_exp_k` (`pass^k`) the chance that one, or every one, of as many new trials "
@@ -79,10 +79,10 @@ class Metric(Block):
     )
     enabled: Switch = Field(
         default=True,
-        description="Whether the metric counts.",
+        description="Let the metric count.",
         json_schema_extra={"x-waza-inert": "Upstream reads this key and never uses it."},
     )
-    description: Text = Field(default="", description="What the metric means, for readers.")
+    description: Text = Field(default="", description="The meaning of the metric, for readers.")
 
 
 class Hook(Block):
@@ -115,9 +115,7 @@ class Hook(Block):
         ),
         examples=[[0, 1]],
     )
-    error_on_fail: Switch = Field(
-        default=False, description="Whether a failure stops the run (or fails the task)."
-    )
+    error_on_fail: Switch = Field(default=False, description="Let a failure stop the run (or fail the task).")
 
 
 class Hooks(Block):
@@ -236,7 +234,7 @@ class McpResponse(WithSequence):
     sequence: Annotated[ListOfBlocks[McpStep], Field(min_length=1)] | None = Field(
         default=None,
         description=(
-            "What the first, second, … call of a task comes to; every call behind the last fails. For suites "
+            "The results of the first, second, … call of a task; every call after the last fails. For suites "
             "with a `scenario`."
         ),
         examples=[[{"error": "busy", "delay_ms": 100}, {"return": {"ok": True}}]],
@@ -303,12 +301,12 @@ class Adversarial(Block):
         AfterValidator(_distinct_packs),
         Shown({"uniqueItems": True, "items": {"type": ["string", "number", "boolean"], "pattern": r"\S"}}),
     ] = Field(
-        description="Which packs, each once: `prompt-injection`, `scope-bypass`.",
+        description="The packs, each once: `prompt-injection`, `scope-bypass`.",
         examples=[["prompt-injection", "scope-bypass"]],
     )
     on_unsafe_outcome: Literal["fail", "warn"] = Field(
         default="fail",
-        description="Whether an unsafe answer fails the command (`fail`) or is only reported (`warn`).",
+        description="The effect of an unsafe answer: fail the command (`fail`), or only report it (`warn`).",
     )
 
 
@@ -388,7 +386,7 @@ class EvalFile(Block):
     name: Text = Field(
         default="", description="The suite's name in results and reports.", examples=["code-explainer-eval"]
     )
-    description: Text = Field(default="", description="What the suite is about, for readers.")
+    description: Text = Field(default="", description="The subject of the suite, for readers.")
     scenario: Annotated[Text, matching(r"\S", "must not be blank")] | None = Field(
         default=None,
         description=(

@@ -32,7 +32,7 @@ class Outcome(Block):
     type: Text = Field(
         default="", description="The kind of outcome, such as `task_completed`.", examples=["task_completed"]
     )
-    value: Any = Field(default=None, description="What is expected, any value.", examples=[True])
+    value: Any = Field(default=None, description="The expected value, of any type.", examples=[True])
     condition: Text = Field(default="", description="Under which condition.")
 
 
@@ -107,14 +107,14 @@ class Expected(Block):
     )
     should_trigger: Switch | None = Field(
         default=None,
-        description="Whether the skill should be used for this prompt.",
+        description="`true` if the skill should be used for this prompt.",
         json_schema_extra={
             "x-waza-inert": "No run evaluates it; `trigger_tests.yaml` or a `skill_invocation` grader does."
         },
     )
     outcomes: ListOfBlocks[Outcome] = Field(
         default=(),
-        description="What should have happened, in words.",
+        description="The expected outcome, in words.",
         examples=[[{"type": "task_completed"}]],
         json_schema_extra=_INERT,
     )

@@ -37,7 +37,7 @@ class GraderEntry(Block):
         {
             "key": "name",
             "severity": "warning",
-            "why": "its type stands for it here, and upstream keeps only one result of graders without one",
+            "why": "its type is used instead, and upstream keeps one result of all graders without a name",
         },
     )
     misspellings: ClassVar = {
@@ -58,7 +58,7 @@ class GraderEntry(Block):
 
     name: Annotated[Text, kind("grader.name")] = Field(default="", description=NAME_DESCRIPTION)
     type: Annotated[Text, kind("grader.type")] = Field(
-        default="", description="What the grader checks; it decides which options `config` takes."
+        default="", description="The type of check; it decides which options `config` takes."
     )
     ref: Text = Field(
         default="",

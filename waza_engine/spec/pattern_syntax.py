@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, cast
 
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.re2_adapter import as_parsable, is_re2_installed, re2_dialect, searcher
 
 LARGEST_SIZE = 10_000
 """Characters, plus the numbers in counts such as ``{0,1000}``, plus 100 for each Unicode class (``\\pL``)."""
@@ -25,17 +26,12 @@ LARGEST_EXPANSION = 50_000
 """Parts that a pattern of Python has when its counts are written out."""
 DEEPEST_NESTING = 100
 """Groups inside each other in a pattern of Python."""
-RE2_MEMORY_BYTES = 2_000_000
-"""The memory limit of RE2 for one pattern in this process, its automaton included."""
 
 Dialect = Literal["re2", "large re2", "python"]
 
 _COUNT = compiled_later(r"\{([0-9]{0,6})([0-9]*)(?:,([0-9]{0,6})([0-9]*))?\}")
 _UNICODE_CLASS = compiled_later(r"\\[pP]")
 _UNICODE_CLASS_SIZE = 100
-# Any byte, which only the C++ edition of RE2 knows.
-_ANY_BYTE = compiled_later(r"(?<!\\)(?:\\\\)*\\C")
-_LITERAL_TEXT = compiled_later(r"\\Q.*?(?:\\E|\Z)", re.DOTALL)
 _REASONS = {
     "missing ), unterminated": "this `(` is not closed",
     "unterminated character set": "this `[` is not closed",
@@ -47,7 +43,7 @@ _REASONS = {
     "bad character range": "this range of characters runs backwards",
     "unknown extension": "there is no such kind of group",
     "unexpected end of pattern": "it ends too early",
-    "global flags not at the start": "flags such as `(?i)` stand at the very beginning only",
+    "global flags not at the start": "flags such as `(?i)` are allowed only at the very beginning",
     "missing": "something is missing here",
 }
 
@@ -76,7 +72,10 @@ def dialect_of(pattern: str) -> Dialect:
             f"its characters and counts come to more than {LARGEST_SIZE}, so it is too large; "
             "shorten it or split it into several patterns"
         )
-    dialect = _re2_dialect(pattern)
+    dialect = re2_dialect(pattern)
+    if dialect == "re2" and not is_re2_installed():
+        # The other library copies the operand of a count, too.
+        _check_for_python(as_parsable(pattern))
     if dialect is None:
         _check_for_python(pattern)
         return "python"
@@ -107,49 +106,20 @@ def size_of(pattern: str) -> int:
     return len(pattern) + counts + _UNICODE_CLASS_SIZE * len(_UNICODE_CLASS.findall(pattern))
 
 
-def searcher(pattern: str, *, ignore_case: bool = False) -> Any:
-    """Return a ``re2`` pattern, compiled by RE2; None when it gets too large, as it may when case is ignored.
-
-    Its groups are not captured: that alone can take seconds.
-    """
-    re2 = _re2()
+def is_found(pattern: str, text: str) -> bool | None:
+    """Return whether RE2 finds the pattern in a string; None when it is not one of RE2, or takes long."""
     try:
-        return re2.compile(pattern, _options(ignore_case=ignore_case, never_capture=True))
-    except re2.error:
+        compiled = _cached_searcher(pattern) if dialect_of(pattern) == "re2" else None
+        return None if compiled is None else compiled.search(text) is not None
+    except (PatternSyntaxError, TimeoutError, UnicodeEncodeError):
         return None
+
+
+_cached_searcher = functools.lru_cache(maxsize=64)(searcher)
 
 
 def _number(digits: str, more: str) -> int:
     return LARGEST_SIZE if more else int(digits or 0)
-
-
-def _re2() -> Any:
-    return importlib.import_module("re2")  # it has no types
-
-
-@functools.cache
-def _options(*, ignore_case: bool = False, never_capture: bool = False) -> Any:
-    options = _re2().Options()
-    # Otherwise RE2 writes its errors to standard error.
-    options.log_errors = False
-    options.max_mem = RE2_MEMORY_BYTES
-    options.case_sensitive = not ignore_case
-    options.never_capture = never_capture
-    return options
-
-
-def _re2_dialect(pattern: str) -> Literal["re2", "large re2"] | None:
-    """Return None when RE2, or upstream's edition of it, rejects the pattern."""
-    if _ANY_BYTE.search(_LITERAL_TEXT.sub("", pattern)):
-        return None
-    re2 = _re2()
-    try:
-        re2.compile(pattern, _options())
-    except UnicodeEncodeError:
-        return None
-    except re2.error as error:
-        return "large re2" if "too large" in str(error) else None
-    return "re2"
 
 
 def _check_for_python(pattern: str) -> None:

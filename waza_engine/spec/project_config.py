@@ -224,9 +224,9 @@ class Files(Section):
 class Registry(Section):
     """A place where upstream looks for published graders."""
 
-    name: RequiredText = Field(description="What it is called; no other has the name.", examples=["public"])
+    name: RequiredText = Field(description="Its name; no other has the same.", examples=["public"])
     url: RequiredText = Field(description="Where it is.", examples=["https://github.com/waza-evals"])
-    priority: WholeNumber = Field(default=0, description="Which is asked first.", examples=[10])
+    priority: WholeNumber = Field(default=0, description="The highest one is asked first.", examples=[10])
 
 
 class ProjectConfig(Section):

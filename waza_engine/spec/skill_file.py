@@ -115,7 +115,9 @@ class SkillFrontmatter(Block):
             **{"x-waza-message": "must be at most 64 small letters, digits and single hyphens"},
         ),
     ] = Field(
-        default="", description="What the skill is called, as its folder is.", examples=["code-explainer"]
+        default="",
+        description="The name of the skill, which is also that of its folder.",
+        examples=["code-explainer"],
     )
     description: Annotated[
         Text,
@@ -126,12 +128,12 @@ class SkillFrontmatter(Block):
         ),
     ] = Field(
         default="",
-        description="What the skill does and when to use it: all that an agent sees before it chooses it.",
+        description="The work of the skill and when to use it: all that an agent sees before it chooses it.",
         examples=["Explains code to newcomers. Use when somebody asks what code does."],
     )
     license: Text = Field(default="", description="Its licence, or the file that has it.", examples=["MIT"])
     compatibility: Annotated[Text | AnyMap, Alternatives()] = Field(
-        default="", description="What it needs to work: an agent, programs, a network."
+        default="", description="Requirements: an agent, programs, a network."
     )
     metadata: AnyMap | None = Field(
         default=None, description="Anything else about it, such as its `version` and `author`."
@@ -147,13 +149,15 @@ class SkillFrontmatter(Block):
     )
     model: Text = Field(default="", description="The model that carries it out, for agents that can choose.")
     argument_hint: Annotated[Text | TextList, Alternatives()] = Field(
-        default="", alias="argument-hint", description="What to write behind its name when a user calls it."
+        default="",
+        alias="argument-hint",
+        description="The arguments to write after its name when a user calls it.",
     )
     disable_model_invocation: Switch | None = Field(
         default=None,
         alias="disable-model-invocation",
-        description="Whether only a user can call it.",
+        description="Let only a user call it.",
     )
     user_invocable: Switch | None = Field(
-        default=None, alias="user-invocable", description="Whether a user can call it by its name."
+        default=None, alias="user-invocable", description="Let a user call it by its name."
     )

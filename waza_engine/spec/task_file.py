@@ -53,7 +53,7 @@ class Checkpoint(Block):
         description="The turn after which they run. Turn 1 is the first prompt.", examples=[1]
     )
     graders: Annotated[ListOfBlocks[GraderEntry], Field(min_length=1)] = Field(
-        description="What to check at this point.",
+        description="The graders to run at this point.",
         examples=[[{"type": "text", "name": "asks_back", "config": {"regex_match": [r"\?"]}}]],
     )
     on_failure: Literal["continue", "stop"] = Field(
@@ -89,13 +89,12 @@ class Requirement(Block):
     id: Text = Field(description="Its name, unique in the task.", examples=["record-retained"])
     category: Annotated[Text, severity("warning", enum=list(CATEGORIES))] = Field(
         description=(
-            "What kind it is: a result, a line not to cross, getting on after a fault, or how well it is "
-            "done."
+            "Its kind: a result, a line not to cross, getting on after a fault, or how well it is done."
         ),
         examples=["outcome"],
     )
     description: Text = Field(
-        description="What is wanted, for readers.", examples=["The record is still there."]
+        description="A description for readers.", examples=["The record is still there."]
     )
     checks: ListOfBlocks[RequirementCheck] = Field(
         default=(),
@@ -146,7 +145,7 @@ class Repository(Block):
     type: Literal["worktree"] = Field(
         description=(
             "How it gets there; only `worktree` is known: detached at the commit, with its branches and "
-            "tags. What the agent does to it does not reach the source."
+            "tags. Changes by the agent do not reach the source."
         )
     )
     source: RequiredText = Field(
@@ -172,7 +171,7 @@ class Responder(Block):
     }
 
     instructions: RequiredText = Field(
-        description="Who the user is, what they know and when they are satisfied.",
+        description="The user: who they are, what they know and when they are satisfied.",
         examples=[
             "You are a developer who wants a REST API. Answer questions briefly; stop when the code runs."
         ],
@@ -231,7 +230,7 @@ class TaskInputs(Block):
     prompt: Annotated[Text, kind("prompt.text")] = Field(
         default="",
         description=(
-            "What the agent is asked, sent as it stands. A path such as `./src` in it needs `files` "
+            "The prompt for the agent, sent as written. A path such as `./src` in it needs `files` "
             "(or another source of files): upstream refuses the trial otherwise."
         ),
         examples=["Explain what this function does."],
@@ -302,7 +301,7 @@ class TaskInputs(Block):
         return self
 
 
-INPUTS_DESCRIPTION = "What the agent gets: the prompt, and the files it works on."
+INPUTS_DESCRIPTION = "The prompt of the agent, and the files it works on."
 
 _TASK_MISSPELLINGS = {
     "input": "inputs",
@@ -349,9 +348,9 @@ class TaskKeys(Block):
         examples=["explain-recursion"],
     )
     name: Text = Field(
-        default="", description="What people read in reports.", examples=["Explain a recursive function"]
+        default="", description="The name in reports.", examples=["Explain a recursive function"]
     )
-    description: Text = Field(default="", description="What the task is about, for readers.")
+    description: Text = Field(default="", description="The subject of the task, for readers.")
     enabled: Switch = Field(default=True, description="`false` leaves the task out of every run.")
     golden: Switch = Field(
         default=False,
@@ -368,7 +367,7 @@ class TaskKeys(Block):
         gt=0,
         le=1,
         description=(
-            "Which share of its trials the task needs to pass, instead of the suite's: `0.66` is 2 of 3. "
+            "The share of its trials that the task needs to pass, instead of the suite's: `0.66` is 2 of 3. "
             "Upstream does not know this key."
         ),
         examples=[0.66],
@@ -410,7 +409,7 @@ class TaskKeys(Block):
     hint: Text = Field(
         default="",
         description=(
-            "What a good answer contains, for grading programs and judges; `inline`, `program` and "
+            "The content of a good answer, for grading programs and judges; `inline`, `program` and "
             "`script` graders read it. Upstream does not know this key."
         ),
         examples=["Dario Amodei"],
@@ -448,14 +447,14 @@ class TaskKeys(Block):
     )
     command_mocks: Annotated[ListOfBlocks[CommandMock], AfterValidator(without_twins)] | None = Field(
         default=None,
-        description="Programs with canned responses for this task, in place of the suite's; `[]` is none.",
+        description="Programs with canned responses for this task, instead of the suite's; `[]` means none.",
         examples=[COMMAND_MOCKS_EXAMPLE],
         json_schema_extra=since("1.3"),
     )
     requirements: ListOfBlocks[Requirement] = Field(
         default=(),
         description=(
-            "What is wanted of the agent, and which graders check it. It describes the task and "
+            "The expected behavior of the agent, and the graders that check it. It describes the task and "
             "changes no grade."
         ),
         examples=[

@@ -47,7 +47,7 @@ class PromptLine(Block):
         description="The prompt; a list is a conversation, one turn after the other.",
         examples=["Explain this code", ["Write a function", "Now add tests"]],
     )
-    hint: PlainText = Field(default="", description="What a good answer contains, for graders and judges.")
+    hint: PlainText = Field(default="", description="The content of a good answer, for graders and judges.")
     reference: PlainText | None = Field(
         default=None, description="An answer known to be good, for graders and judges."
     )
@@ -81,7 +81,7 @@ class TriggerPrompt(Block):
         return value
 
     prompt: Annotated[RequiredText, kind("prompt.text")] = Field(
-        description="What a user would write.", examples=["Explain this code to me"]
+        description="The words of a user.", examples=["Explain this code to me"]
     )
     reason: Text = Field(
         default="", description="Why this prompt should (or should not) trigger, for readers."

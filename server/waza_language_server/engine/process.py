@@ -1,8 +1,8 @@
 """The engine as a child process: started on the first run, spoken to in JSON-RPC, gone when the server goes.
 
 The child is ``python -m waza_engine serve`` in the interpreter chosen for the folder, in a process group of
-its own. One JSON object a line goes each way; ``pylsp_jsonrpc`` dispatches them. The standard error of the
-child goes to the log, and its last lines explain a crash.
+its own. One JSON object a line goes each way; ``waza_engine/json_rpc.py`` dispatches them. The standard error
+of the child goes to the log, and its last lines explain a crash.
 
 Architecture invariant: nothing of a suite runs in the server process, and no engine outlives the server: it
 is killed with everything it started, and it ends by itself when its standard input closes.
@@ -24,8 +24,7 @@ from functools import partial
 from subprocess import PIPE, Popen, TimeoutExpired
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from pylsp_jsonrpc.endpoint import Endpoint
-
+from waza_engine.json_rpc import Endpoint
 from waza_engine.processes.trees import end_process_tree
 
 if TYPE_CHECKING:
@@ -261,7 +260,6 @@ def _creation_flags() -> int:
 
 
 def _hand_over(answer: asyncio.Future[Any], done: Future[Any]) -> None:
-    # The endpoint's own future must never be cancelled: it then tries to set a result on it and fails.
     if answer.done():
         return
     error = done.exception()

@@ -12,6 +12,7 @@ import asyncio
 import json
 import logging
 import os
+import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,10 +20,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.results.json_values import block_of
+from waza_engine.terminal import visible
+from waza_engine.vocabulary import shown_grader
 from waza_language_server.engine.process import EngineError, EngineProcess
-from waza_language_server.engine.run_progress import RunProgress, advanced
 from waza_language_server.engine.run_request import request_of
 
 if TYPE_CHECKING:
@@ -30,6 +33,46 @@ if TYPE_CHECKING:
 
     from waza_engine.results.json_values import Block
     from waza_language_server.project.runnable_id import RunnableId
+
+_SHOWN_CHARACTERS = 60
+
+
+@frozen()
+class RunProgress:
+    """The progress of a run: finished grader verdicts or trials, their total, and the current activity."""
+
+    completed: int
+    total: int
+    message: str
+
+    @property
+    def percentage(self) -> int | None:
+        """0 to 100, or None while the total is unknown."""
+        return None if self.total <= 0 else min(100, 100 * self.completed // self.total)
+
+
+def advanced(progress: RunProgress, event: Mapping[str, Any]) -> RunProgress:
+    """Return the progress of a run after an event."""
+    completed, total = event.get("completed"), event.get("total")
+    return RunProgress(
+        completed if isinstance(completed, int) else progress.completed,
+        total if isinstance(total, int) else progress.total,
+        _describe(event) or progress.message,
+    )
+
+
+def _describe(event: Mapping[str, Any]) -> str:
+    kind, prompt = event.get("kind"), event.get("prompt")
+    if isinstance(prompt, str):
+        shown = textwrap.shorten(prompt, _SHOWN_CHARACTERS, placeholder=" …")
+        return visible(shown) if kind == "started" else ""
+    names = [shown_grader(str(event[key])) for key in ("task", "grader") if event.get(key)]
+    if kind == "graded" and isinstance(event.get("score"), int | float):
+        names.append(shown_score(event["score"]))
+    elif kind in ("passed", "failed", "errored", "pending", "skipped"):
+        names.append(str(kind))
+    return " · ".join(names)
+
 
 CANCEL_GRACE_SECONDS = 1.5
 STOP_GRACE_SECONDS = 0.5

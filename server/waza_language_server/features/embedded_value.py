@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_language_server.embedded.language import Language, Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
-from waza_language_server.schema.value_language import language_kind_of
+from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.text.scalar_map import ScalarMap
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.project.likely_skills import unlikeliness
 from waza_language_server.project.nearby import Nearby
+from waza_language_server.project.skills import unlikeliness
 from waza_language_server.project.uris import path_of, uri_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ _OPENING = compiled_later(r"\ufeff?---[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _CLOSING = compiled_later(r"(?m)^---")
 _ROW = compiled_later(
     r"""(?:[\w-]+[ \t]*:(?:[ \t][^\r\n]*)?  # a key,
-        |[ \t]+\S[^\r\n]*                  # what stands below it,
+        |[ \t]+\S[^\r\n]*                  # the text below it,
         |-[ \t][^\r\n]*                    # an item of a list at the margin
         )(?:\r\n|\r|\n|\Z)""",
     re.VERBOSE,

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, read_bytes, text_of
 from waza_engine.markdown import code
-from waza_engine.spec.executors import asked_model
+from waza_engine.results.freshness import agent_differs
+from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
 from waza_language_server.project.disk import MAX_BYTES
-from waza_language_server.project.recorded_values import INPUTS, Values, values_of_file
+from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file
+from waza_language_server.project.staleness import SUITE_REWRITTEN
 from waza_language_server.project.stamps import was_there
 from waza_language_server.project.suite_file import is_switched_off
 
@@ -43,6 +45,8 @@ class RecordedRuns:
         """The tasks of each run of a whole suite."""
         self._added: dict[tuple[Path, Path], str] = {}
         self._on_disk: dict[Path, tuple[str, str]] = {}
+        self._today: dict[Path, Json] = {}
+        """The deciding values of the eval files of today."""
         self._then: dict[tuple[Path, datetime], Values | None] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
         for suite, run in runs:
@@ -81,18 +85,26 @@ class RecordedRuns:
         return {} if found is None else self._rewritten.get((found[0].path, found[1].results), {})
 
     def other_agent(self, moment: datetime) -> str:
-        """Return the agent of a run, in Markdown, if another agent would answer today; else ""."""
+        """Return how the agent of a run or the settings of its suite differ from today's, "" if they do not.
+
+        In Markdown.
+        """
         found = self._origins.get(moment)
         if found is None:
             return ""
-        (suite, origin), words = found, list[str]()
+        suite, origin = found
         executor_today, model_today = self._project.agent_today(suite)
-        if executor_today and origin.executor and origin.executor != executor_today:
-            words.append(f"the executor {code(origin.executor)}")
-        model = asked_model(origin.executor, origin.model)
-        if model_today and model and model != model_today:
-            words.append(f"the model {code(model)}")
-        return f"it was recorded with {' and '.join(words)}" if words else ""
+        executor, model = agent_differs(
+            origin.executor, origin.model, executor_today or None, model_today or None
+        )
+        words = [f"the executor {code(origin.executor)}"] if executor else []
+        words += [f"the model {code(origin.model)}" if origin.model else "the default model"] if model else []
+        if words:
+            return f"it was recorded with {' and '.join(words)}"
+        then = self.values_then(suite.path, moment)
+        of_suite = then.get(("", SUITE)) if then is not None else None
+        same = of_suite is None or self._today.get(suite.path) in (None, of_suite)
+        return "" if same else SUITE_REWRITTEN
 
     def values_then(self, path: Path, moment: datetime) -> Values | None:
         """Return the values of a file of these suites at a moment; None if unknown."""
@@ -104,12 +116,15 @@ class RecordedRuns:
         return self._then[path, moment]
 
     def read(self, today: FilesToday, of_task: str | None = None) -> None:
-        """Compare the files of the runs with those of today.
+        """Compare the files of the runs with those of today, with a pause after each.
 
         With ``of_task`` of the files that tasks have of their own that of this task alone.
         """
         for moment, (suite, origin) in tuple(self._origins.items()):
             key = suite.path, origin.results
+            if suite.path not in self._today:
+                values = values_of_file(self._project, suite.path)
+                self._today[suite.path] = values.get(("", SUITE))
             if key not in self._changes and origin.inputs:
                 tasks = {task.path: task for task in self._project.tasks_of(suite).value}
                 self._moves[key] = moved = self._scores.inputs.moved(
@@ -163,6 +178,11 @@ class RecordedRuns:
             if root is not None and root.kind == "mapping" and not is_switched_off(root):
                 return task.id
         return ""
+
+    @property
+    def known_suites(self) -> Mapping[Path, Json]:
+        """The deciding values of the eval files of today, by their paths."""
+        return self._today
 
     @property
     def known_added(self) -> Mapping[tuple[Path, Path], str]:

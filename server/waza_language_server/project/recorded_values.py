@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.results.freshness import deciding_values
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.syntax.aliases import refers_elsewhere
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
 
 INPUTS = "//inputs"
+SUITE = "//suite"
+"""The values of an eval file that decide all answers, at the place of the file; none while it is broken."""
 Values = Mapping[tuple[str, str], Json]
 """By task (`""` for the file itself) and by the name of a grader, or `//inputs` and the like."""
 
@@ -36,6 +39,7 @@ _PURPOSE = "recorded values"
 def entries(project: Project, suite: Path) -> Values:
     """Return what decides the scores of a suite as it is written now, by task and name."""
     found = dict(values_of_file(project, suite))
+    found.pop(("", SUITE), None)
     for known in project.suites_of(suite):
         if known.path == suite:
             for task in project.tasks_of(known).value:
@@ -79,6 +83,13 @@ def values(tree: Tree) -> Values:
     places = [(task.id, task.node) for task in suite.tasks()]
     if tree.root is not None:
         places.append(("", tree.root))
+        if tree.root.get("config") is not None and not tree.errors:
+            named = {entry.key.value: entry.value for entry in reversed(tree.root.entries)}
+            large = ("tasks", "graders", "metrics")
+            found["", SUITE] = cast(
+                "Json",
+                deciding_values({key: named[key].to_python() for key in named if key not in large}),
+            )
     for place, node in places:
         for key in ("inputs", "expected", "metrics"):
             value = node.get(key)
@@ -88,10 +99,11 @@ def values(tree: Tree) -> Values:
 
 
 def by_place(values: Values) -> ByPlace:
-    """Return values by the task that they belong to."""
+    """Return values by the task that they belong to, without ``SUITE``."""
     found: dict[str, dict[str, Json]] = {}
     for place, name in values:
-        found.setdefault(place, {})[name] = values[place, name]
+        if name != SUITE:
+            found.setdefault(place, {})[name] = values[place, name]
     return found
 
 

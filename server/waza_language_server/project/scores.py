@@ -7,25 +7,28 @@ Architecture invariant: answered from memory. The disk is read again after ``for
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_text
+from waza_engine.frozen import frozen
 from waza_language_server.project.changed_inputs import InputTexts
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.going_runs import GoingRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values
-from waza_language_server.project.refused_runs import RefusedRuns
 from waza_language_server.project.regraded import Regradings
 from waza_language_server.project.stamps import was_there
 from waza_language_server.project.strengths import Strengths
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Collection
 
-    from waza_engine.results.reading.scores import RunResult
+    from waza_engine.results.reading.scores import GraderResult, PromptResult, RunResult, TaskResult
+    from waza_language_server.project.runnable_id import RunnableId
 
 RECHECK_SECONDS = 2.0
 
@@ -90,3 +93,150 @@ def _found(suite: Path) -> RunResult | None:
     from waza_engine.results.reading.newest_scores import latest_results
 
     return latest_results(suite.parent, eval_file=suite.name)
+
+
+MOST_KEPT = 20
+"""Refused runs of one suite that are remembered."""
+
+
+@frozen()
+class RefusedRun:
+    """A requested target, and why nothing ran; ``tasks`` are ids, None for all of a suite."""
+
+    target: RunnableId
+    reason: str
+    at: datetime
+    tasks: Collection[str] | None = None
+
+
+class RefusedRuns:
+    """The last refusal of each runnable."""
+
+    def __init__(self) -> None:
+        self._refused: dict[Path, dict[RunnableId, RefusedRun]] = {}
+        self._known: dict[Path, tuple[RunResult | None, RunResult | None]] = {}
+        """The last input and result of ``over``: it is called at each keystroke."""
+
+    def note(self, target: RunnableId, reason: str, tasks: Collection[str] | None = None) -> None:
+        """Remember a run that has just been refused."""
+        self._known.pop(target.suite, None)
+        refused = self._refused.setdefault(target.suite, {})
+        refused.pop(target, None)
+        refused[target] = RefusedRun(target, reason, datetime.now(UTC), tasks)
+        if len(refused) > MOST_KEPT:
+            del refused[next(iter(refused))]
+
+    def forget(self, suite: Path) -> None:
+        """Forget the refusals of a suite: something of it is judged since."""
+        self._refused.pop(suite, None)
+        self._known.pop(suite, None)
+
+    def over(self, suite: Path, found: RunResult | None) -> RunResult | None:
+        """Return the results of a suite, with the runs that were rejected since marked as such."""
+        refused = self._refused.get(suite)
+        if not refused:
+            return found
+        if found is not None:
+            # Once it ran, a refusal from before is over: it must not come back when results are deleted.
+            for one in [one for one in refused.values() if _has_run_since(found, one)]:
+                del refused[one.target]
+        known = self._known.get(suite)
+        if known is None or known[0] is not found:
+            told = found
+            for one in refused.values():
+                told = _laid_over(told, one)
+            known = self._known[suite] = found, told
+        return known[1]
+
+
+def _has_run_since(found: RunResult, refused: RefusedRun) -> bool:
+    """Return whether everything that was requested has been judged since."""
+    target, at = refused.target, refused.at
+    if target.kind == "prompt":
+        asked = (target.prompt, target.should_trigger)
+        return any(
+            prompt.timestamp > at
+            for prompt in found.prompts
+            if (prompt.prompt, prompt.should_trigger) == asked
+        )
+    # A task without a result in the run of the entire suite no longer exists.
+    if found.whole is not None and found.whole.timestamp > at:
+        return True
+    tasks = [target.task] if target.task is not None else refused.tasks
+    return tasks is not None and all(
+        task in found.tasks and found.tasks[task].timestamp > at for task in tasks
+    )
+
+
+def _laid_over(found: RunResult | None, refused: RefusedRun) -> RunResult:
+    known = found or _nothing(refused)
+    target, at = refused.target, refused.at
+    tasks, prompts, whole = dict(known.tasks), known.prompts, known.whole
+    if target.kind == "task" and target.task not in tasks and target.task is not None:
+        tasks[target.task] = _unrun(target.task, "", refused)
+    for task in known.tasks.values():
+        if task.timestamp < at and target.kind != "prompt" and _is_meant(task, refused):
+            tasks[task.id] = (
+                _unrun(task.id, task.name, refused)
+                if target.grader is None
+                else _without_grader(task, target.grader, refused)
+            )
+    if target.kind in ("suite", "prompt") and refused.tasks is None:
+        prompts = tuple(_untried(prompt, refused) for prompt in prompts)
+    if target.kind == "suite" and refused.tasks is None and (whole is None or whole.timestamp < at):
+        whole = _nothing(refused)
+    # The newest that is known of the suite is of no run, unless one has begun since.
+    timestamp, origin = (known.timestamp, known.origin) if known.timestamp > at else (at, None)
+    return replace(known, tasks=tasks, prompts=prompts, whole=whole, timestamp=timestamp, origin=origin)
+
+
+def _is_meant(task: TaskResult, refused: RefusedRun) -> bool:
+    if refused.target.task is not None:
+        return task.id == refused.target.task
+    return refused.tasks is None or task.id in refused.tasks
+
+
+def _unrun(task: str, name: str, refused: RefusedRun) -> TaskResult:
+    from waza_engine.results.reading.newest_scores import TaskResult
+
+    return TaskResult(task, name, "error", 0.0, 0, 0, {}, refused.at, refused.reason)
+
+
+def _without_grader(task: TaskResult, grader: str, refused: RefusedRun) -> TaskResult:
+    known = task.graders.get(grader)
+    if known is None or known.timestamp > refused.at:
+        return task
+    return replace(task, graders={**task.graders, grader: _unasked(known, refused)})
+
+
+def _unasked(known: GraderResult, refused: RefusedRun) -> GraderResult:
+    return replace(
+        known,
+        status="error",
+        score=0.0,
+        passed=False,
+        scores=(),
+        passes=(),
+        feedback=refused.reason,
+        checks=(),
+        timestamp=refused.at,
+        origin=None,
+    )
+
+
+def _untried(prompt: PromptResult, refused: RefusedRun) -> PromptResult:
+    target = refused.target
+    is_meant = target.prompt is None or (target.prompt, target.should_trigger) == (
+        prompt.prompt,
+        prompt.should_trigger,
+    )
+    if not is_meant or prompt.timestamp > refused.at:
+        return prompt
+    return replace(prompt, error=refused.reason, timestamp=refused.at, origin=None)
+
+
+def _nothing(refused: RefusedRun) -> RunResult:
+    from waza_engine.results.reading.newest_scores import run_of_nothing
+
+    suite = refused.target.suite
+    return run_of_nothing(suite, refused.at, suite.name, refused.reason)

@@ -7,12 +7,69 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.project.known_mentions import KnownMentions
+from waza_language_server.project.stamps import stamp_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_language_server.project.disk import Disk
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
+    from waza_language_server.project.mentions import Mention
+    from waza_language_server.project.stamps import Stamp
     from waza_language_server.schema.catalog import Catalog
+
+MOST_KEPT = 50_000
+"""Mentions of all files that are kept: about 20 MB."""
+
+
+@frozen()
+class _Known:
+    stamp: Stamp
+    kind: str
+    mentions: tuple[Mention, ...]
+
+
+class KnownMentions:
+    """A memory of mentions, shared by all views of a workspace with the same schemas and open folders."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, _Known] = {}
+        self._size = 0
+        self._last: tuple[Path, Stamp, str] | None = None
+
+    def of(self, path: Path, kind: str) -> tuple[Mention, ...] | None:
+        """Return the mentions of a file of this kind, None if it was not read or has changed since."""
+        known = self._files.get(path)
+        if known is None or known.kind != kind:
+            return None
+        if stamp_of(path) != known.stamp:
+            self._drop(path)
+            return None
+        return known.mentions
+
+    def keep(self, path: Path, kind: str, stamp: Stamp, mentions: tuple[Mention, ...]) -> None:
+        """Cache the mentions of a file; ``stamp`` is that of the file before it was read."""
+        self._drop(path)
+        # A file without any counts as well.
+        if self._size + len(mentions) + 1 <= MOST_KEPT:
+            self._files[path] = _Known(stamp, kind, mentions)
+            self._size += len(mentions) + 1
+
+    def text(self, path: Path, disk: Disk) -> str:
+        """Return the text of a file; repeated calls return the same object."""
+        stamp = stamp_of(path)
+        if self._last is None or self._last[:2] != (path, stamp):
+            text = disk.text(path).value
+            if not isinstance(stamp, tuple):
+                return text
+            self._last = path, stamp, text
+        return self._last[2]
+
+    def _drop(self, path: Path) -> None:
+        known = self._files.pop(path, None)
+        if known is not None:
+            self._size -= len(known.mentions) + 1
 
 
 @frozen()

@@ -147,7 +147,7 @@ class Protocol(LanguageServerProtocol):
                 {"jsonrpc": "2.0", "id": identifier, "result": message.get("result")}, result_type
             )
         except Exception as error:  # noqa: BLE001 - the converter raises whatever a wrong value leads to
-            refused = JsonRpcException(f"The client's answer is not what was asked for: {error}")
+            refused = JsonRpcException(f"The client's answer has the wrong form: {error}")
             waiting.set_exception(refused)
         else:
             waiting.set_result(structured.result)

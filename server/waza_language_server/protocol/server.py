@@ -306,7 +306,7 @@ class WazaServer(LanguageServer):
         details = cast("dict[str, Any]", getattr(error, "data", None) or {})
         log.error("%s\n%s", error, "".join(details.get("traceback", ())), exc_info=error.__cause__)
         if source is not FeatureRequestError:
-            text = f"The Waza language server made a mistake and goes on; its log says more. ({error})"
+            text = f"The Waza language server had an internal error; its log has the details. ({error})"
             self.tell_once("mistake", types.MessageType.Error, text)
 
     def leave(self, _params: object = None) -> None:

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import waza_engine
-from waza_language_server.schema.schema_root import SchemaRoot
+from waza_language_server.schema.schema_root import SchemaRoot, validator_class
 from waza_language_server.schema.shape import JsonSchema, Shape
-from waza_language_server.schema.validators import validator_class
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -110,7 +109,7 @@ class Catalog:
             name: dict(entries[0].properties[name].shape.schema) for name in names if name != "config"
         }
         properties["type"] = {
-            "description": properties.get("type", {}).get("description", "What the grader checks."),
+            "description": properties.get("type", {}).get("description", "The type of check."),
             "enum": list(self.grader_types),
             "x-waza-kind": "grader.type",
         }

@@ -12,7 +12,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from waza_engine.frozen import frozen
-from waza_language_server.schema.validators import validator_class
+from waza_language_server.schema.schema_root import validator_class
+from waza_language_server.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -412,3 +413,28 @@ def _occurs(pattern: str, text: str) -> bool:
 @lru_cache(maxsize=256)
 def _pattern_validator(pattern: str) -> Draft202012Validator:
     return validator_class()({"pattern": pattern})
+
+
+_ASSERTION = "python.assertion"
+
+
+def language_kind(kind: str | None, written: str | None) -> str | None:
+    """Return the name of a value's language; ``written`` is the grader's ``language``, None without one.
+
+    None if that language is unknown: assertions in an unknown language are not checked.
+    """
+    if kind != _ASSERTION or written is None or written.strip() in {"", "python"}:
+        return kind
+    return "javascript.assertion" if written.strip() == "javascript" else None
+
+
+def language_kind_of(node: Node, kind: str | None) -> str | None:
+    """Return the name of the language of a node of a kind."""
+    if kind != _ASSERTION:
+        return kind
+    holder = node.parent
+    while holder is not None:
+        if holder.kind == "mapping" and (found := holder.get("language")) is not None:
+            return language_kind(kind, found.target.value)
+        holder = holder.parent
+    return kind

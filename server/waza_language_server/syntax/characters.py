@@ -72,10 +72,10 @@ def refused_faults(text: str) -> Iterator[SyntaxFault]:
             return
         char = match[0]
         name = _NAMES.get(char, f"an invisible control character (U+{ord(char):04X})")
-        why = "which readers take for a line break" if char in _TAKEN_FOR_BREAKS else "which readers refuse"
+        why = "which parsers read as a line break" if char in _TAKEN_FOR_BREAKS else "which readers refuse"
         span = Span(match.start(), match.end())
         remove = Fix("Remove the invisible character", (Edit(span, ""),), preferred=True)
-        yield SyntaxFault(span, f"Here is {name}, {why}; delete it.", "control-character", fixes=(remove,))
+        yield SyntaxFault(span, f"This is {name}, {why}; delete it.", "control-character", fixes=(remove,))
 
 
 # Compiled when a text first needs it: such large character sets take milliseconds.

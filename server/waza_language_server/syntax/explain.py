@@ -109,7 +109,7 @@ def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxF
         return too_deep(fallback)
     if error is not None and text.startswith("\t", error.at):
         end = error.at + len(text[error.at :]) - len(text[error.at :].lstrip("\t"))
-        return SyntaxFault(Span(error.at, end), "A tab cannot stand here; use spaces.", "yaml-tab")
+        return SyntaxFault(Span(error.at, end), "A tab is not allowed here; use spaces.", "yaml-tab")
     if error is not None and fallback.start <= error.at < fallback.end:
         end = end_of_line(text, error.at, fallback.end)
         if end > error.at:
@@ -325,7 +325,7 @@ def _needs_comma(text: str, start: int, end: int, at: int) -> SyntaxFault | None
     fix = Fix("Add the comma" if len(edits) == 1 else "Add the commas", edits, preferred=True)
     value = commas[0][1]
     span = Span(value, max(end_of_line(text, value, end), value + 1))
-    return SyntaxFault(span, "A comma is missing in front of this.", fixes=(fix,))
+    return SyntaxFault(span, "A comma is missing before this.", fixes=(fix,))
 
 
 def _missing_commas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -63,7 +63,7 @@ _ANCHOR = compiled_later(r"&([^\s,\[\]{}]+)")
 _DOCUMENT_START = compiled_later(r"---[ \t]*(?:#|$)")
 _WORD = compiled_later(r"[\w.-]+[ \t]*(?=#|$)")
 
-ITEM_AMONG_KEYS = "A list item cannot stand among keys; indent it below the key it belongs to."
+ITEM_AMONG_KEYS = "A list item cannot be among keys; indent it below the key it belongs to."
 
 
 @dataclass(slots=True)

@@ -72,13 +72,13 @@ def _shifted_lines(lines: list[re.Match[str]], number: int) -> SyntaxFault:
     outer = [line for line in lines[number:] if _width(line) < column]
     if len(outer) < number:
         edits = tuple(Edit(_blanks(line), " " * column) for line in outer)
-        message = "A line of a text stands no further to the left than its first line; indent it."
+        message = "This line of a string is further to the left than the first line of it; indent it."
         fix = Fix("Align the line" if len(outer) == 1 else "Align the lines", edits)
         return SyntaxFault(_content(outer[0]), message, "yaml-indentation", fixes=(fix,))
     by = column - _width(lines[number])
     edits = tuple(Edit(Span(line.start(), line.start() + by), "") for line in lines[:number])
     spaces = counted(by, "space")
-    message = f"The first line of a text says where all begin, and this one stands {spaces} further in."
+    message = f"The first line of a string sets the indentation of all, and this line is {spaces} further in."
     fix = Fix("Align the line" if number == 1 else "Align the lines", edits)
     return SyntaxFault(_content(lines[0]), message, "yaml-indentation", fixes=(fix,))
 

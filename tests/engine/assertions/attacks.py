@@ -3,8 +3,6 @@
 Each section begins with `# ` and a part of the expected message; a line is one assertion.
 """
 
-from __future__ import annotations
-
 _REACHING = r"""
 # is not allowed in an assertion
 ().__class__.__base__.__subclasses__()

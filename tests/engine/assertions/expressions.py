@@ -4,8 +4,6 @@
 before 3.12 and from 3.12 on differ, both outcomes are given.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random assertions for the search for differences: well-typed ones, every member, and nested scopes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from random import Random

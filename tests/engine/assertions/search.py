@@ -4,8 +4,6 @@
 needs nothing but Python, so that every version can be searched.
 """
 
-from __future__ import annotations
-
 import argparse
 import platform
 import sys

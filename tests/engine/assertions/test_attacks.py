@@ -1,7 +1,5 @@
 """No assertion reaches what is not in the tables, and none costs more than it may; nothing is compiled."""
 
-from __future__ import annotations
-
 import builtins
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The interpreter comes to what Python's `eval` comes to: same verdict, same value, same kind of error."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Evaluating assertions: upstream's answers, and no assertion that can harm the run."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """A worker is told of a trial once, and no evaluation sees what another one did to it."""
 
-from __future__ import annotations
-
 import gc
 import json
 import sys

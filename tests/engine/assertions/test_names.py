@@ -1,7 +1,5 @@
 """The names of the assertion language, which the editor completes and explains."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

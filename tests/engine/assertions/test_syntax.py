@@ -1,7 +1,5 @@
 """The syntax of assertions is checked without a compiler, as Python's compiler would."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What values can do in assertions: closed tables, complete for each Python, and no way out of them."""
 
-from __future__ import annotations
-
 import ast
 import re
 import types

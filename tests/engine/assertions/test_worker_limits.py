@@ -1,7 +1,5 @@
 """A worker meets no secret, can write no file, and ends itself; the same where Node.js evaluates."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The command as a person sees it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Answers that only a checkpoint found wrong: each report says that they failed, and where."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree

@@ -63,7 +63,7 @@ def test_a_home_that_takes_no_files_is_told_in_one_sentence(
         ("waza-engine rep", ["report"]),
         ("waza-engine new ", ["suite", "task", "grader", "workflow"]),
         ("waza-engine report --for", ["--format"]),
-        ("waza-engine report --format ", ["text", "json", "junit", "markdown", "github"]),
+        ("waza-engine report --format ", ["text", "json", "junit", "markdown", "github", "html", "csv"]),
         ("waza-engine run --executor ", ["mock", "copilot-sdk", "openai", "command", "replay"]),
         ("waza-engine new grader tool", ["tool_calls", "tool_constraint"]),
     ],

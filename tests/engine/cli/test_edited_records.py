@@ -1,7 +1,5 @@
 """Records that somebody has edited: no surface believes a figure that what it is a figure of contradicts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

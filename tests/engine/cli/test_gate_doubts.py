@@ -114,3 +114,49 @@ def test_a_gate_may_ask_for_a_share_of_the_trigger_prompts(tmp_path: Path) -> No
     assert warned(both, both, "--fail-under-trigger", "0.7")[0] == 1
     said = engine("gate", "--baseline", both, "--current", both, "--fail-under-trigger", "0.7").stdout
     assert "1 of 3 trigger prompts misclassified: 0.67 classified correctly, below 0.7" in said
+
+
+def failures(baseline: Path, current: Path, *more: str) -> tuple[int, list[str]]:
+    found = engine("gate", "--format", "json", "--baseline", baseline, "--current", current, *more)
+    return found.returncode, [issue["message"] for issue in json.loads(found.stdout).get("failures", ())]
+
+
+def test_a_run_in_error_does_not_pass_although_the_baseline_was_as_bad(tmp_path: Path) -> None:
+    def broken(document: dict[str, Any]) -> None:
+        found = document["tasks"][0]
+        found["status"] = "error"
+        for trial in found["runs"]:
+            trial |= {"status": "error", "error_msg": "no login", "validations": None}
+
+    def without_the_other(document: dict[str, Any]) -> None:
+        broken(document)
+        del document["tasks"][1]
+
+    both = recorded(tmp_path, "both.json", without_the_other)
+    assert failures(both, both) == (1, ["the current run is in error: 1 task in error"])
+    shown = engine("gate", "--baseline", both, "--current", both).stdout
+    assert shown.startswith("gate: FAIL\n")
+    assert "✗ the current run is in error" in shown
+
+
+def test_a_score_that_fell_by_more_than_chance_is_no_pass(tmp_path: Path) -> None:
+    def scored(count: int, score: float) -> Path:
+        def edit(document: dict[str, Any]) -> None:
+            first = json.dumps(document["tasks"][0])
+            document["tasks"] = [json.loads(first.replace('"a"', f'"a{number}"')) for number in range(count)]
+            for found in document["tasks"]:
+                for key in ("avg_score", "avg_weighted_score", "min_score", "max_score"):
+                    found["stats"][key] = score
+                for trial in found["runs"]:
+                    trial["weighted_score"] = score
+                    for verdict in trial["validations"].values():
+                        verdict["score"] = score
+
+        return recorded(tmp_path, f"{count}-{score}.json", edit)
+
+    words = "the mean score of 6 tasks fell from 1.0000 to 0.8000 (p = 0.031)"
+    assert failures(scored(6, 1.0), scored(6, 0.8)) == (1, [words])
+    assert failures(scored(6, 1.0), scored(6, 0.8), "--max-regression-pct", "30") == (0, [])
+    assert failures(scored(6, 0.8), scored(6, 1.0)) == (0, [])
+    # Five tasks may fall together by chance.
+    assert failures(scored(5, 1.0), scored(5, 0.8)) == (0, [])

@@ -1,7 +1,5 @@
 """What GitHub Actions shows of a run."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """``--help`` of every command reads well: what it does, what its values are, what its exit codes mean."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any, cast

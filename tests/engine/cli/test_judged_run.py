@@ -1,7 +1,5 @@
 """A judged suite by the words of the documentation alone: rubrics by name, files of another folder."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

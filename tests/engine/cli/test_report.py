@@ -178,13 +178,6 @@ def test_a_run_that_fails_by_a_metric_alone_is_no_pass(tmp_path: Path, form: str
     assert "tool_accuracy" not in found
 
 
-def test_a_report_of_a_run_that_failed_is_written_all_the_same(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS)
-    run(suite)
-    found = engine("report", suite)
-    assert (found.returncode, "failed: 0 of 1 task passed, 1 failed" in found.stdout) == (1, True)
-
-
 def test_why_a_task_does_not_pass_is_told(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, {"a": task("a", prompt="Bye"), "b": "id: ["}, graders=GREETS)
     run(suite)

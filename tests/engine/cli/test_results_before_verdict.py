@@ -1,7 +1,5 @@
 """A run whose results cannot be written is no pass, and what it came to is kept elsewhere."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

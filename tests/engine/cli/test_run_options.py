@@ -1,7 +1,5 @@
 """Options of ``waza-engine run`` that decide what is run, what it may cost and where results go."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -108,3 +108,98 @@ def test_suites_share_one_budget(scripted_model: StartModel, tmp_path: Path) -> 
         write_suite(tmp_path / name, {"t": task("t")}, graders=GREETS, config=config)
     found = engine("run", tmp_path, "--max-tokens", "1")
     assert (found.returncode, len(model.requests)) == (3, 1), found
+
+
+@pytest.fixture
+def recorded(project: Path) -> Path:
+    """The project after a run: the broken suite has no results."""
+    run(project)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "cells"),
+    [
+        (["preflight"], 1, {"fails": "✓ ready", "passes": "✓ ready"}),
+        (["report"], 2, {"fails": "✗ failed", "passes": "✓ passed"}),
+        (["history"], 2, {"fails": "failed", "passes": "passed"}),
+        (["grade"], 2, {"fails": "✗ failed", "passes": "✓ passed"}),
+        (["strength"], 2, {"fails": "1", "passes": "1"}),
+        (["report", "fails", "passes"], 1, {"fails": "✗ failed", "passes": "✓ passed"}),
+        (["history", "evals/passes", "fails"], 0, {"fails": "failed", "passes": "passed"}),
+    ],
+)
+def test_each_command_takes_several_suites(
+    recorded: Path, command: list[str], code: int, cells: dict[str, str]
+) -> None:
+    found = engine(*command, cwd=recorded)
+    assert found.returncode == code, found
+    table = found.stdout[found.stdout.index("\nsuite  ") :].splitlines()
+    for name, cell in cells.items():
+        assert f"── evals/{name}/eval.yaml\n" in found.stdout
+        assert [line.split("eval.yaml")[1].strip().startswith(cell) for line in table if name in line] == [
+            True
+        ]
+    if len(command) == 1 and command != ["preflight"]:
+        assert found.stderr.count("\n") == 1
+        assert any("evals/broken/eval.yaml  – not possible" in line for line in table)
+
+
+@pytest.mark.parametrize("command", ["preflight", "report", "history", "grade", "strength"])
+def test_the_json_of_several_suites_is_one_object(recorded: Path, command: str) -> None:
+    found = engine(command, "-f", "json", cwd=recorded)
+    suites = json.loads(found.stdout)["suites"]
+    assert len(suites) == 3
+    if command != "preflight":
+        assert ["error" in each for each in suites].count(True) == 1
+    (alone,) = (engine(command, "passes", "-f", "json", cwd=recorded),)
+    assert "suites" not in json.loads(alone.stdout)
+
+
+def test_a_gate_compares_two_directories_suite_by_suite(recorded: Path, tmp_path: Path) -> None:
+    now = tmp_path / "now"
+    for name in ("passes", "new"):
+        write_suite(now / name, {"t": task("t", prompt="goodbye")}, graders=GREETS)
+    engine("run", now)
+    (recorded / "evals" / "broken" / "eval.yaml").unlink()
+    options = ["--baseline", recorded / "evals", "--current", now]
+    found = engine("gate", *options)
+    assert found.returncode == 1
+    rows = [line for line in found.stdout.splitlines() if line.split("/")[0] in ("fails", "new", "passes")]
+    assert [row.split()[1] for row in rows] == ["PASS", "PASS", "FAIL"]
+    assert found.stderr == "fails/eval.yaml: the suite is only in the baseline results\n"
+    assert [
+        each["exit_code"] for each in json.loads(engine("gate", *options, "-f", "json").stdout)["suites"]
+    ] == [
+        0,
+        0,
+        1,
+    ]
+    one = engine("gate", "--baseline", recorded / "evals", "--current", now / "passes")
+    assert (one.returncode, "selects 2 suites and" in one.stderr) == (3, True)
+
+
+def test_options_about_one_suite_are_refused_for_several(recorded: Path) -> None:
+    for arguments in (["grade", "--suite", "evals/fails"], ["strength", "--references", "labels.json"]):
+        found = engine(*arguments, cwd=recorded)
+        assert (found.returncode, "is about one suite; name that suite" in found.stderr) == (2, True)
+
+
+def test_new_verdicts_of_several_suites_go_to_a_file_each(recorded: Path) -> None:
+    engine("grade", "fails", "passes", "-o", "new.json", cwd=recorded)
+    assert sorted(path.name for path in recorded.glob("new*")) == [
+        "new_evals_fails.json",
+        "new_evals_passes.json",
+    ]
+
+
+def test_one_suite_through_two_links_runs_once(project: Path) -> None:
+    (project / "link").symlink_to(project / "evals" / "passes", target_is_directory=True)
+    found = run(project, "link", "evals/passes", "passes")
+    assert (found.returncode, found.stdout.count("1 of 1 task passed")) == (0, 1)
+
+
+def test_a_directory_without_a_suite_is_reported_once(tmp_path: Path) -> None:
+    for command in ("run", "preflight", "history", "report", "grade", "strength"):
+        found = engine(command, cwd=tmp_path)
+        assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1), command

@@ -20,7 +20,10 @@ from tests.command_line import engine
         ("compare a b --format x", "`--format` is `x`, which is not one of `table`, `json`."),
         ("compare", "`RESULTS` is missing."),
         ("gate --baseline a", "`--current` is missing."),
-        ("run . --modle x", "There is no option `--modle`; did you mean `--judge-model` or `--model`?"),
+        (
+            "run . --modle x",
+            "There is no option `--modle`; did you mean `--judge-model` or `--live` or `--model`?",
+        ),
         ("run . --xyz", "There is no option `--xyz`."),
         ("repor", "There is no command `repor`; did you mean `report`?"),
         ("xyz", "There is no command `xyz`."),

@@ -1,7 +1,5 @@
 """Agents made of a few lines of Python, and adapters that drive them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

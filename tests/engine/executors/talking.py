@@ -1,7 +1,5 @@
 """Talking to the executor ``openai`` in tests."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

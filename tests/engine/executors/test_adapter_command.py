@@ -1,7 +1,5 @@
 """How a turn of a command-line agent is started."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

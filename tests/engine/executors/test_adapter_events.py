@@ -1,7 +1,5 @@
 """What a line of an agent's output means."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Adapter files: what is accepted, and what an author is told."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

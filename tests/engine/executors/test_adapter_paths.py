@@ -1,7 +1,5 @@
 """The small path language of adapter files."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The executor `command` with real processes: what it makes of their output."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The executor `command` with agents that break, hang, or never stop talking."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whole runs with a command-line agent, and the same runs replayed."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

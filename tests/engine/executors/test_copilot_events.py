@@ -1,7 +1,5 @@
 """Events of the Copilot agent that the agent under test does not send by itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_engine.executors.copilot.events import TurnRecord, usage_of_models, usage_since

@@ -1,7 +1,5 @@
 """Where the Copilot agent finds its models: the suite, the environment, GitHub."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Finding the Copilot agent's program, without fetching or starting anything."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

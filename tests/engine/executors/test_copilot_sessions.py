@@ -1,7 +1,5 @@
 """What a session of the Copilot agent is opened with."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from types import SimpleNamespace

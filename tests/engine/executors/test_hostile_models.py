@@ -1,7 +1,5 @@
 """A model's server that sends too much, too slowly, or somebody else's address costs one plain sentence."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import itertools

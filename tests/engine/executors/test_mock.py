@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 from waza_engine.executors.base import ExecutionRequest, WorkspaceFile

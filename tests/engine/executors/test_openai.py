@@ -1,7 +1,5 @@
 """The executor ``openai``: conversations, tools, skills and usage, against a loopback server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What the executor ``openai`` does when the server, the network, the key or time fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Whole runs with the executor ``openai``: the graders read what the model did."""
 
-from __future__ import annotations
-
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """How the executor ``openai`` reads answers that come in pieces; servers do it in their own ways."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Agents and judges need packages that editing does without: they are missed where one is asked, and told."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Proxies and certificates of the environment: one sentence names the variable, and loopback needs none."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

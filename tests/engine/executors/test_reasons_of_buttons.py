@@ -3,8 +3,6 @@
 ``reasons.json`` holds them; its tests say there which buttons each has.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

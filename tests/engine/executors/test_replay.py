@@ -1,7 +1,5 @@
 """The executor `replay`: recorded runs, transcripts and snapshots as answers."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace

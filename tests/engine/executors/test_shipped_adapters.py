@@ -1,7 +1,5 @@
 """The adapters in `examples/adapters`, with events as the programs write them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Skills that are used by reading their files, through the adapters that are shipped."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tools that a model gets with ``workspace_tools``: what they do, and that they stay in the workspace."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

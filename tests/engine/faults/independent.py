@@ -1,7 +1,5 @@
 """A program that starts others which cut themselves off from it in every way, until it is killed."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

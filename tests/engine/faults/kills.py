@@ -31,7 +31,7 @@ from tests.scripted_model import Answer, Call, ModelRequest, Reply, ScriptedMode
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import read_recording
-from waza_engine.results.writing.recovery import recover_journals
+from waza_engine.results.writing.store import recover_journals
 from waza_engine.scoring.cost import tokens_of
 
 Kind = Literal["model", "program"]

@@ -1,7 +1,5 @@
 """Runs of the real command that meet a fault, measured: how long, how much memory, what is left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,8 +5,6 @@ Faults of judges are in ``tests/engine/graders/test_judges_verdicts.py``, those 
 written in ``tests/engine/results/test_store.py``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

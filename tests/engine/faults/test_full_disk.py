@@ -1,7 +1,5 @@
 """A disk that gets full while an agent is paid: the run ends with what could be kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Whatever kills the engine, and whenever: nothing that its programs have started goes on."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

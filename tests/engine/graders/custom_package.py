@@ -1,7 +1,5 @@
 """The example package with a grader type of its own, installed where only the test sees it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Short ways to grade something in a test."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A judge in a test: the real executor ``openai`` and a scripted model behind a real loopback server."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The grader examples of the four reference documents, taken out of their text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`allow_only` of `tool_constraint`: every call of the agent must be one of those that are listed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Assertions over the answer and the session: `code`, with the worked examples"""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Iterator

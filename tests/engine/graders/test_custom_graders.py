@@ -1,7 +1,5 @@
 """Grader types that a package adds: installed, run, described, and harmless when broken."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 The tables hold the worked examples of both.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

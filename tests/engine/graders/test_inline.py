@@ -1,7 +1,5 @@
 """Grader files: `inline` (the acceptance cases of the agent-eval-harness, and what goes beyond)."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Bytes that are no UTF-8 are read as upstream reads them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The answer as JSON: `json_schema`, with the worked examples"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

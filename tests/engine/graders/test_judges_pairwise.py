@@ -1,7 +1,5 @@
 """`mode: pairwise`: two questions with swapped places."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -275,5 +275,5 @@ def test_keys_of_the_rating_form_have_no_effect_beside_a_prompt() -> None:
     from waza_engine.graders.registry import create
 
     grader = create({"type": "prompt", "config": {"prompt": "x", "threshold": 0.5}})
-    assert grader.warnings[0].startswith("`threshold` has no effect beside `prompt`")
+    assert grader.warnings[0].startswith("`threshold` has no effect next to `prompt`")
     assert create({"type": "prompt", "config": {"rubric": "x y", "threshold": 0.5}}).warnings == ()

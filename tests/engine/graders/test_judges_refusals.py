@@ -1,7 +1,5 @@
 """Judges that refuse, or say nothing: an error in every form, with the reply quoted."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import StartModel

@@ -1,7 +1,5 @@
 """Rubrics: those that come with the engine, files, and how their ratings become scores."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Several votes of a judge on one answer."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

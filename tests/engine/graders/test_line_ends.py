@@ -1,7 +1,5 @@
 """Checks that fail on CRLF line ends alone say so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -50,6 +50,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.usefixtures("pattern_library")
 @pytest.mark.parametrize("pattern", BOMBS.values(), ids=BOMBS)
 def test_a_pattern_that_is_too_large_is_invalid_in_editor_and_engine(pattern: str) -> None:
     fault = pattern_fault(pattern)
@@ -74,8 +75,10 @@ def test_a_pattern_that_is_too_large_is_invalid_in_editor_and_engine(pattern: st
     ],
 )
 def test_what_only_python_reads_or_needs_more_memory_is_found(
-    pattern: str, text: str, expected: bool
+    pattern: str, text: str, expected: bool, pattern_library: str
 ) -> None:
+    if pattern_library == "regex" and pattern == nested(9):
+        pytest.skip("docs/compatibility.md: counts inside counts")
     assert found(pattern, text) is expected
 
 
@@ -105,6 +108,7 @@ _PIECES = (
 _WRITTEN = [*_PIECES.split(), r"\N{DIGIT ONE}", " "]
 
 
+@pytest.mark.usefixtures("pattern_library")
 @pytest.mark.parametrize("seed", range(4))
 def test_editor_and_engine_say_the_same_of_random_patterns(seed: int) -> None:
     chance = random.Random(seed)

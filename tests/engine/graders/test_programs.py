@@ -3,8 +3,6 @@
 They hold the worked examples of both.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

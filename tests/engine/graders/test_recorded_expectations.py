@@ -1,7 +1,5 @@
 """The `expected` block of a task is graded as upstream recorded it, letter case of every script included."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`docs/graders.md`, and the examples in it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

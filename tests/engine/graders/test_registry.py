@@ -1,7 +1,5 @@
 """From a written entry to a grader."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any

@@ -73,4 +73,4 @@ def test_what_belongs_to_a_rating_has_no_effect_on_a_verdict(
     config: dict[str, Any], without_effect: list[str]
 ) -> None:
     warnings = create({"type": "prompt", "name": "judge", "config": config}).warnings
-    assert [warning.partition(" has no effect beside ")[0] for warning in warnings] == without_effect
+    assert [warning.partition(" has no effect next to ")[0] for warning in warnings] == without_effect

@@ -1,7 +1,5 @@
 """Whatever the suite says and the agent did: a grader gives a verdict or a ``GraderError``, nothing else."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the editor accepts is what the engine runs: every config model agrees with its JSON Schema."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Every grader example of the four reference documents is built and grades; what cannot is listed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

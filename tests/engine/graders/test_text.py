@@ -11,6 +11,8 @@ import pytest
 
 from tests.engine.graders.grading import failed_paths, grade, refused, result
 
+pytestmark = pytest.mark.usefixtures("pattern_library")
+
 
 @pytest.mark.parametrize(
     ("config", "output", "expected"),

@@ -9,6 +9,8 @@ import pytest
 from tests.engine.graders.grading import grade
 from waza_engine.vocabulary import ToolCall
 
+pytestmark = pytest.mark.usefixtures("pattern_library")
+
 
 @pytest.mark.parametrize("tool", ["bash", " bash ", "\tbash\n"])
 def test_blanks_around_a_tool_do_not_let_a_forbidden_call_pass(tool: str) -> None:

@@ -1,7 +1,5 @@
 """Does the prompt sound like the skill's job: `trigger`, with the worked examples"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

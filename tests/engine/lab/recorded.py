@@ -1,7 +1,5 @@
 """A suite with a record that an agent could have left, and the strength of its graders."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

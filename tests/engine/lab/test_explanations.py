@@ -1,7 +1,5 @@
 """What each grader type says of a rule: what it met in one trial, and what came nearest."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar

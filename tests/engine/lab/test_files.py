@@ -1,7 +1,5 @@
 """Graders that look at files: asked about changed copies of what the agent left, where that was kept."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Answers that are labelled good or bad, held against the graders of their tasks."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Graders that cannot fail are found, and those that can are not taken for them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

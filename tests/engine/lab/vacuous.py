@@ -1,7 +1,5 @@
 """Graders that cannot fail, as people write them: seeded, each with a kind and a configuration."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """``waza-engine mcp``, driven by a real client over its standard streams."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import AsyncGenerator

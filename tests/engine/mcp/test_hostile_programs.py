@@ -1,7 +1,5 @@
 """An MCP server that is a program and writes without end costs one plain sentence and little memory."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An MCP server on the network that sends too much or sends us elsewhere costs one plain sentence."""
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

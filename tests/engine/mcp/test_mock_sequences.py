@@ -1,7 +1,5 @@
 """The steps of a mocked tool: one a call, each once in a task, whoever asks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ All of them tell of one suite with the tasks ``good``, ``shaky`` and ``broken``:
 passes in one of two trials, the third never gets an answer.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 Json = dict[str, Any]

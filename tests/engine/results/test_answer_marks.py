@@ -1,7 +1,5 @@
 """An answer on the page of a run has every match and miss marked where it stands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

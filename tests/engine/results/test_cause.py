@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import CONFIG, only_task, run, task, write_suite
-from waza_engine.results.cause import cause_of
-from waza_engine.results.codec.tasks import task_document, task_of
+from waza_engine.results.codec.figures import task_document, task_of
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
-from waza_engine.results.task_conclusion import conclude_task
-from waza_engine.scoring.tasks import task_statistics
+from waza_engine.results.task_conclusion import Cause, cause_of, conclude_task
+from waza_engine.scoring.tasks import TrialStatus, task_statistics
 
 pytestmark = pytest.mark.check
 
@@ -32,29 +31,38 @@ def trial(number: int = 1, error: str = "", **graders: bool) -> TrialOutcome:
     return TrialOutcome(number, status, verdicts or None, output="An answer.", error=error)
 
 
-def kind_of(*trials: TrialOutcome) -> str:
-    status = "error" if any(each.error for each in trials) else "failed"
-    found = cause_of(conclude_task(TaskOutcome("a", "a", status, trials)))
+def cause(*trials: TrialOutcome, executor: str = "") -> Cause:
+    status = "error" if all(each.error for each in trials) else "failed"
+    found = cause_of(conclude_task(TaskOutcome("a", "a", status, trials), executor))
     assert found is not None
-    return found.kind
+    return found
 
 
-def test_a_wrong_answer_is_the_skill() -> None:
-    assert kind_of(trial(said=False, short=True)) == "skill"
+CALM = {"short": True, "calm": True}
+TWICE = (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("trials", "kind"),
+    [
+        ([trial(said=False, short=True)], "skill"),
+        ([trial(1, "", said=True, **CALM), trial(2, "", said=False, **CALM)], "skill"),
+        ([trial(number, said=False) for number in TWICE], "skill"),
+        ([trial(number, said=False, short=True) for number in TWICE], "skill"),
+        # One grader stands against all others in each trial.
+        ([trial(number, "", said=False, **CALM) for number in TWICE], "not known"),
+        ([trial(error="the agent ended with exit code 137")], "environment"),
+    ],
+)
+def test_the_verdicts_of_the_graders_say_whose_fault_it_is(trials: list[TrialOutcome], kind: str) -> None:
+    assert cause(*trials).kind == kind
 
 
 @pytest.mark.parametrize(
     ("error", "end"), [("is it on?", "is it on?"), ("it is off.", "it is off."), ("off", "off.")]
 )
 def test_what_broke_ends_its_sentence_with_one_sign(error: str, end: str) -> None:
-    found = cause_of(conclude_task(TaskOutcome("a", "a", "error", [trial(error=error)])))
-    assert found is not None
-    assert found.evidence.endswith(f": {end}")
-
-
-def test_a_test_that_other_trials_pass_can_be_passed() -> None:
-    good = trial(1, said=True, short=True, calm=True)
-    assert kind_of(good, trial(2, said=False, short=True, calm=True)) == "skill"
+    assert cause(trial(error=error)).evidence.endswith(f": {end}")
 
 
 @pytest.mark.parametrize(
@@ -62,60 +70,38 @@ def test_a_test_that_other_trials_pass_can_be_passed() -> None:
 )
 def test_a_trial_that_broke_was_not_found_wrong(error: str, rest: str) -> None:
     trials = (trial(1, said=True), trial(2, said=False), trial(3, error, **{} if error else {"said": False}))
-    found = cause_of(conclude_task(TaskOutcome("a", "a", "failed", trials)))
-    assert found is not None
-    assert found.evidence == f"1 of 3 trials passed the same test; {rest} by `said`."
-
-
-def test_one_grader_against_all_others_in_each_trial_leaves_it_open() -> None:
-    assert kind_of(*(trial(number, said=False, short=True, calm=True) for number in (1, 2))) == "not known"
-
-
-@pytest.mark.parametrize("siblings", [{}, {"short": True}])
-def test_fewer_siblings_contradict_nothing(siblings: dict[str, bool]) -> None:
-    assert kind_of(*(trial(number, "", said=False, **siblings) for number in (1, 2))) == "skill"
-
-
-def test_an_agent_that_broke_is_the_environment() -> None:
-    assert kind_of(trial(error="the agent ended with exit code 137")) == "environment"
+    assert cause(*trials).evidence == f"1 of 3 trials passed the same test; {rest} by `said`."
 
 
 def test_graders_of_what_an_agent_said_before_it_broke_did_not_end_it() -> None:
-    broke = [
-        trial(number, "follow-up 1/2: the agent ended with exit code 3", said=False) for number in (1, 2)
-    ]
-    found = cause_of(conclude_task(TaskOutcome("a", "a", "error", broke)))
-    assert found is not None
-    assert found.kind == "environment"
-    assert found.evidence == "2 of 2 trials broke: follow-up 1/2: the agent ended with exit code 3."
+    error = "follow-up 1/2: the agent ended with exit code 3"
+    found = cause(*(trial(number, error, said=False) for number in TWICE))
+    assert (found.kind, found.evidence) == ("environment", f"2 of 2 trials broke: {error}.")
 
 
 def test_what_graders_say_of_a_trial_that_broke_is_no_word_on_the_answer_of_another() -> None:
-    broke, wrong = trial(1, "no answer in time", said=True, short=False), trial(2, said=False, short=True)
-    found = cause_of(conclude_task(TaskOutcome("a", "a", "failed", (broke, wrong))))
-    assert found is not None
+    found = cause(trial(1, "no answer in time", said=True, short=False), trial(2, said=False, short=True))
     assert (found.kind, "`said`" in found.evidence, "`short`" in found.evidence) == ("skill", True, False)
 
 
-def test_a_checkpoint_that_ends_the_conversation_as_its_grader_broke_is_the_test() -> None:
-    lost = replace(verdict("mid", passed=False), status="error", feedback="there is no file schema.json")
-    checkpoint = CheckpointOutcome(2, "error", {"mid": lost}, stopped=True)
+@pytest.mark.parametrize(
+    ("status", "executor", "kind", "told"),
+    [
+        ("error", "", "test", "there is no file schema.json"),
+        ("failed", "", "skill", "mid after turn 2"),
+        ("failed", "mock", "not known", "mid after turn 2"),
+    ],
+)
+def test_a_checkpoint_that_ends_the_conversation_has_found_an_answer_wrong_or_broke(
+    status: TrialStatus, executor: str, kind: str, told: str
+) -> None:
+    said = verdict("mid", passed=False)
+    if status == "error":
+        said = replace(said, status="error", feedback="there is no file schema.json")
+    checkpoint = CheckpointOutcome(2, status, {"mid": said}, stopped=True)
     broke = replace(trial(error="the checkpoint after turn 2 did not pass"), checkpoints=(checkpoint,))
-    found = cause_of(conclude_task(TaskOutcome("a", "a", "error", (broke,))))
-    assert found is not None
-    assert (found.kind, "there is no file schema.json" in found.evidence) == ("test", True)
-
-
-def test_a_checkpoint_that_ends_the_conversation_has_found_an_answer_wrong() -> None:
-    checkpoint = CheckpointOutcome(2, "failed", {"mid": verdict("mid", passed=False)}, stopped=True)
-    broke = replace(trial(error="the checkpoint after turn 2 did not pass"), checkpoints=(checkpoint,))
-    task_ = conclude_task(TaskOutcome("a", "a", "error", (broke,)))
-    found = cause_of(task_)
-    assert found is not None
-    assert (found.kind, "mid after turn 2" in found.evidence) == ("skill", True)
-    of_mock = cause_of(replace(task_, executor="mock"))
-    assert of_mock is not None
-    assert of_mock.kind == "not known"
+    found = cause(broke, executor=executor)
+    assert (found.kind, told in found.evidence) == (kind, True)
 
 
 def test_a_task_that_passed_has_no_cause() -> None:
@@ -131,10 +117,9 @@ def test_a_grader_that_cannot_grade_is_the_test(tmp_path: Path) -> None:
 
 
 def test_what_a_mock_answered_says_nothing_of_the_skill() -> None:
-    found = conclude_task(TaskOutcome("a", "a", "failed", (trial(said=False),)), "mock").cause
-    assert found is not None
-    assert found.kind == "not known"
-    assert found.evidence == "`mock` answered, and no agent with the skill; `said` found it wrong."
+    assert cause(trial(said=False), executor="mock") == Cause(
+        "not known", "`mock` answered, and no agent with the skill; `said` found it wrong."
+    )
 
 
 def test_the_document_of_a_task_says_its_cause() -> None:
@@ -164,7 +149,7 @@ def test_a_program_that_hangs_has_found_no_answer_wrong(tmp_path: Path) -> None:
     assert kind == "not known"
     assert evidence == (
         "`slow` said nothing of the answer: `python3` did not end by itself and was killed after 1 second. "
-        "It is the answer or this grader."
+        "The answer or this grader is wrong."
     )
 
 

@@ -1,7 +1,5 @@
 """What changed between two runs is told in tables, and what stayed is only counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.engine.suites import run, task, write_suite

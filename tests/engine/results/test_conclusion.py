@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 
 from tests.engine.results.test_record import runs
 from waza_engine.commands.options import ReportKind
-from waza_engine.commands.reporting import report_of
+from waza_engine.commands.reporting import ReportedRun, report_of
 from waza_engine.commands.result_text import print_results
 from waza_engine.markdown import sentence
-from waza_engine.results.codec.recounting import counted_document
-from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.runs import counted_document, run_document, run_of
 from waza_engine.results.conclusion import TASKS, Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.record import (
@@ -177,7 +176,9 @@ def test_only_trials_that_were_judged_make_a_task_flaky() -> None:
     )
     assert [each.flaky for each in found.tasks] == [True, False, False]
     assert "1 task flaky: some trials passed, some failed" in found.notes
-    told = report_of(run_document(run(task("a", "passed", "failed"))), ReportKind.MARKDOWN).decode()
+    told = report_of(
+        [ReportedRun(run_document(run(task("a", "passed", "failed"))))], ReportKind.MARKDOWN
+    ).decode()
     assert "### Flaky tasks" in told
     assert re.search(r"\| `?a`? \| 1 \| 1 \|", told)
 
@@ -207,7 +208,9 @@ def test_a_run_that_passes_with_misclassified_prompts_says_so_everywhere() -> No
     found = conclude(record)
     assert (found.verdict, found.exit_code) == ("passed", 0)
     assert any(note.startswith("2 of 2 trigger prompts misclassified") for note in found.notes)
-    suite = ElementTree.fromstring(report_of(run_document(record), ReportKind.JUNIT)).find("testsuite")
+    suite = ElementTree.fromstring(report_of([ReportedRun(run_document(record))], ReportKind.JUNIT)).find(
+        "testsuite"
+    )
     assert suite is not None
     assert [suite.get(each) for each in ("tests", "failures", "errors", "skipped")] == ["3", "0", "0", "2"]
 
@@ -227,7 +230,7 @@ def test_misclassified_prompts_fail_a_run_that_asks_for_more() -> None:
 def test_errors_of_trigger_prompts_are_not_called_wrong() -> None:
     document = run_document(run(PASSES, **tried(*[(False, "no login")] * 6)))
     for kind in (ReportKind.TEXT, ReportKind.MARKDOWN, ReportKind.JUNIT):
-        said = report_of(document, kind).decode()
+        said = report_of([ReportedRun(document)], kind).decode()
         assert "none of the 6 prompts could be tried" in said
         assert "0 of 6" not in said
 
@@ -331,7 +334,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     document = json.loads(json.dumps(run_document(record)))
     assert conclude(run_of(document), fail_under=least).document() == found.document()
 
-    told = json.loads(report_of(document, ReportKind.JSON, least))
+    told = json.loads(report_of([ReportedRun(document)], ReportKind.JSON, least))
     assert told["metadata"]["engine"]["conclusion"] == found.document()
     if found.counts.total:
         assert counted(found.words) == expected_counts(found)
@@ -349,7 +352,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
         reason.words for reason in found.reasons if not reason.is_counted
     ]
 
-    markdown = report_of(document, ReportKind.MARKDOWN, least).decode().splitlines()
+    markdown = report_of([ReportedRun(document)], ReportKind.MARKDOWN, least).decode().splitlines()
     assert markdown[2].split(" · ")[0] == f"**{verdict_words(found)}**"
     if found.counts.total:
         assert counted(f"{markdown[0]} {markdown[2]}") == expected_counts(found)
@@ -362,7 +365,9 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     for note in found.notes:
         assert f"Note: {sentence(note)}" in markdown
 
-    suite = ElementTree.fromstring(report_of(document, ReportKind.JUNIT, least)).find("testsuite")
+    suite = ElementTree.fromstring(report_of([ReportedRun(document)], ReportKind.JUNIT, least)).find(
+        "testsuite"
+    )
     assert suite is not None
     values = [(each.get("name"), each.get("value")) for each in suite.iter("property")]
     assert ("verdict", verdict_words(found)) in values
@@ -385,17 +390,17 @@ def test_whatever_stands_in_a_record_its_conclusion_is_told(record: RunOutcome) 
     """Names, sentences and numbers of all kinds break no report."""
     found = conclude(record)
     document = json.loads(json.dumps(run_document(record)))
-    suite = ElementTree.fromstring(report_of(document, ReportKind.JUNIT)).find("testsuite")
+    suite = ElementTree.fromstring(report_of([ReportedRun(document)], ReportKind.JUNIT)).find("testsuite")
     assert suite is not None
     assert verdict_words(found) in [each.get("value") for each in suite.iter("property")]
     for kind in (ReportKind.TEXT, ReportKind.MARKDOWN):
-        assert verdict_words(found) in report_of(document, kind).decode()
+        assert verdict_words(found) in report_of([ReportedRun(document)], kind).decode()
 
 
 def test_what_a_file_says_of_itself_does_not_make_it_pass() -> None:
     document = run_document(run(task("a", "failed")))
     document["metadata"]["engine"]["conclusion"] = conclude(run(PASSES)).document()
-    told = json.loads(report_of(document, ReportKind.JSON))
+    told = json.loads(report_of([ReportedRun(document)], ReportKind.JSON))
     assert told["metadata"]["engine"]["conclusion"]["verdict"] == "failed"
 
 

@@ -1,7 +1,5 @@
 """Files of every version of upstream are read by everything here that reads results."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """What trials took is read of records of any size, and of odd ones as far as they say it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The runs of a suite over time: the index says what the result files say, whatever becomes of it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

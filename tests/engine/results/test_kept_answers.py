@@ -18,8 +18,7 @@ from tests.engine.results.test_store import dead_run, header
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
 from waza_engine.results.record import ArrivedAnswer, TaskOutcome, TrialOutcome, TriggerOutcome, Validation
-from waza_engine.results.writing.recovery import recover_journals
-from waza_engine.results.writing.store import ResultsError, ResultStore
+from waza_engine.results.writing.store import ResultsError, ResultStore, recover_journals
 from waza_engine.scoring.cost import Cost
 from waza_engine.vocabulary import Usage
 

@@ -1,7 +1,5 @@
 """Results of upstream's newer versions: what is known of them is read, and nothing else disturbs."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -13,7 +13,7 @@ import pytest
 from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
 from waza_engine.results.reading import file_scores, newest_scores
-from waza_engine.results.reading.heads import head_of
+from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
 from waza_engine.results.reading.scores import LaterRun, RunResult
 

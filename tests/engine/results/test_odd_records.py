@@ -1,7 +1,5 @@
 """Records with figures that no run has: what they are read as, and what people are shown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Whose a recorded run is, also behind a change of the name of its eval file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -17,11 +17,10 @@ from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
 from waza_engine.results.json_values import object_in
 from waza_engine.results.reading import file_scores, formats, newest_scores
-from waza_engine.results.reading.file_scores import scores_in_file
+from waza_engine.results.reading.file_scores import LENIENT_BYTES, MOST_OBJECTS, MOST_VALUES, scores_in_file
 from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.results.reading.score_fields import LENIENT_BYTES, MOST_OBJECTS, MOST_VALUES
-from waza_engine.results.reviews.review_file import REVIEWS_NAME
+from waza_engine.results.reviews.reviewed import REVIEWS_NAME
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello, goodbye]}}

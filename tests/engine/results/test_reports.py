@@ -1,7 +1,5 @@
 """Results for a CI system (JUnit) and for a pull request (Markdown)."""
 
-from __future__ import annotations
-
 import html
 import re
 import time

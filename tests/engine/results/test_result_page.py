@@ -1,7 +1,5 @@
 """The page of a run that people read to know why."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -13,11 +13,11 @@ from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.regraded import answer, graded
-from waza_engine.commands.reporting import report_of
+from waza_engine.commands.reporting import ReportedRun, report_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reviews.calibration import agreement
-from waza_engine.results.reviews.review_file import REVIEWS_NAME, broken_lines, reviews
+from waza_engine.results.reviews.reviewed import REVIEWS_NAME, broken_lines, reviews
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
@@ -149,7 +149,7 @@ def test_grading_again_keeps_what_people_said(tmp_path: Path) -> None:
     assert (found["status"], found["graders"]["expert"]["score"]) == ("passed", 1.0)
     assert found["graders"]["expert"]["status"] == "graded"
     live = Methods(lambda _: None).table["grader.grade"]({"record": str(results), "grader": "expert"})()
-    assert live["result"]["tasks"]["a"]["graders"]["expert"]["feedback"] == "fine"
+    assert live["tasks"]["a"]["graders"]["expert"]["feedback"] == "fine"
 
 
 def test_the_later_review_counts(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_labels_tell_how_far_a_judge_agrees(tmp_path: Path) -> None:
     assert f"labels: `judge` {said}" in text
     assert (
         "agrees with people on 1 of 3"
-        in report_of(read_recording(results).document, ReportKind.MARKDOWN).decode()
+        in report_of([ReportedRun(read_recording(results).document)], ReportKind.MARKDOWN).decode()
     )
 
 

@@ -23,8 +23,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.places import results_directory, workspace_prefix
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.record import RunHeader, TaskOutcome, TrialOutcome, Validation
-from waza_engine.results.writing.recovery import recover_journals
-from waza_engine.results.writing.store import ResultsError, ResultStore, write_atomically
+from waza_engine.results.writing.store import ResultsError, ResultStore, recover_journals, write_atomically
 from waza_engine.scoring.cost import Cost
 from waza_engine.scoring.tasks import TaskScore, suite_summary, task_statistics
 from waza_engine.vocabulary import Usage

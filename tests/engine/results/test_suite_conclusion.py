@@ -1,7 +1,5 @@
 """What a suite comes to by its newest results, when a part of it was run again since, or by another make."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The files of ``--transcript-dir``: one a task, with everything that was said."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of ours have the layout that upstream's readers know."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

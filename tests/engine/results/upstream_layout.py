@@ -4,8 +4,6 @@ From the documented layout. A reader in a typed language
 refuses the whole file for one value of a wrong type, so every value counts.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping

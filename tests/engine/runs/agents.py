@@ -11,14 +11,12 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.agent.setup import agent_setup
-from waza_engine.runs.events.progress import Progress
-from waza_engine.runs.events.stream import EventStream
+from waza_engine.runs.events.stream import EventStream, Progress
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.settings.table import Budget, RunSettings
-from waza_engine.runs.trials.context import RunContext
-from waza_engine.runs.trials.request import TrialRequest
+from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import select
 from waza_engine.runs.trials.trial import Phase, run_trial
 

@@ -1,7 +1,5 @@
 """Runs of public suites as upstream recorded them, repeated by this engine with the mock executor."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

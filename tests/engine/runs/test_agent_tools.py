@@ -1,7 +1,5 @@
 """What an `.agent.md` allows: its `tools` are the only ones, unless the suite says otherwise itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -12,8 +12,8 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, Status, call
+from waza_engine.results.codec.figures import task_document, task_of
 from waza_engine.results.codec.runs import run_document, run_of
-from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reports.markdown import markdown_report
 from waza_engine.results.reports.words import impact_words

@@ -1,7 +1,5 @@
 """Limits of cost and tokens, against a real server that reports what its answers use."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

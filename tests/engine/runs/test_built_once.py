@@ -1,7 +1,5 @@
 """A run reads each file of tasks once and builds each grader once, however many tasks it has."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

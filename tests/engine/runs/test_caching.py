@@ -1,7 +1,5 @@
 """Results of unchanged tasks: when they are taken from the cache, and when never."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

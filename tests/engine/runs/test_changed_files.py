@@ -1,7 +1,5 @@
 """Which files an agent left otherwise than it found them: in the record, and on the page of a result."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import replace

@@ -10,10 +10,9 @@ import pytest
 from tests.command_line import engine
 from tests.engine.suites import CONFIG, run, task, write_suite
 from waza_engine.commands.records import record_of
-from waza_engine.results.reading.heads import head_of
+from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import latest_results
-from waza_engine.runs.choosing import chosen
-from waza_engine.runs.estimating import estimated
+from waza_engine.runs.choosing import chosen, estimated
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 

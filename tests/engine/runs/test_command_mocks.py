@@ -1,7 +1,5 @@
 """Mocked programs: an agent that runs commands meets the canned answers, and never the real program."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

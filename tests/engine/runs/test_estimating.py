@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.suites import run, task, write_suite
 from tests.scripted_model import Answer, Call, Tokens
-from waza_engine.runs.estimating import Estimate, estimated
+from waza_engine.runs.choosing import Estimate, estimated
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.cost import cost_of
 from waza_engine.vocabulary import Usage

@@ -1,7 +1,5 @@
 """What a run tells while it goes on, for those who show it: verdicts with their reasons, times, prompts."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a run leaves beside its result file: a session log, a second copy, transcripts."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

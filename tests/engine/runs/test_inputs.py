@@ -1,7 +1,5 @@
 """What decided a run stands in its record: digests of files, and their texts to compare with later."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a run has found out, and perhaps paid for, is kept when it is cancelled or something breaks."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import threading

@@ -380,7 +380,7 @@ def test_the_command_says_that_judges_were_not_asked(
     record: tuple[Path, ScriptedModel], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, _ = record
-    assert grade_command(RegradeRequest(path), None, "text") == 0
+    assert grade_command([path], RegradeRequest(path), None, "text") == 0
     assert "as recorded, for no judge was asked: judge" in capsys.readouterr().out
-    assert grade_command(RegradeRequest(path, judge_executor="openai"), None, "text") == 1
+    assert grade_command([path], RegradeRequest(path, judge_executor="openai"), None, "text") == 1
     assert "judges: 15 tokens" in capsys.readouterr().out

@@ -1,7 +1,5 @@
 """The largest numbers that a run takes are the same on a command line, in a suite, and in the editor."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

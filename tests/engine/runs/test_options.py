@@ -11,8 +11,7 @@ from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, only_task, only_trial, run, task, write_suite
 from tests.scripted_model import Answer, Slow
 from waza_engine.commands.regraded import document, graded
-from waza_engine.results.codec.recounting import counted_document
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.runs import counted_document, run_document
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare

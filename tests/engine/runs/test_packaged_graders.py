@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -83,67 +84,58 @@ def test_a_reference_of_another_form_is_refused(ref: str) -> None:
         parse_reference(ref)
 
 
-def _error(tmp_path: Path, **entry: object) -> str:
+def _write(place: Path, grader: str) -> None:
+    """Lock a package with this grader."""
+    (place / "graders/factuality.yaml").write_text(grader, "utf-8")
+    lock(place.parents[4], directory_digest(place))
+
+
+def _javascript(language: str) -> Callable[[Path], None]:
+    return lambda place: _write(place, f"type: code\nconfig: {{assertions: ['1'], language: {language}}}\n")
+
+
+NO_LOCK = "`waza.lock` is missing or empty beside the eval file; run `waza get eval.yaml`"
+NOT_LOCKED = "`waza.lock` has `example.com/acme/graders@v2` not in `graders`; run"
+NEEDS_NODE = "assertions in JavaScript, for which a program is started"
+
+
+REFUSED: list[tuple[Callable[[Path], object], dict[str, object], str]] = [
+    (lambda place: (place.parents[4] / "waza.lock").unlink(), {}, NO_LOCK),
+    (lambda place: None, {"ref": "example.com/acme/graders@v2"}, NOT_LOCKED),
+    (lambda place: lock(place.parents[4], "sha256:short"), {}, "`waza.lock`: `digest` of "),
+    (
+        lambda place: (place / "graders/factuality.yaml").write_text("type: text\n", "utf-8"),
+        {},
+        "is not what `waza.lock` has locked",
+    ),
+    (
+        lambda place: place.rename(place.with_name("b" * 40)),
+        {},
+        "run `waza get` while online, nothing is downloaded here",
+    ),
+    (lambda place: None, {"type": "prompt"}, "is of type `text`, not `prompt`; leave `type` out"),
+    *(
+        (lambda place, kind=kind: _write(place, f"type: {kind}\n"), {}, f"of type `{kind}`, which runs")
+        for kind in ("program", "script", "inline")
+    ),
+    (_javascript("javascript"), {"config": {}}, NEEDS_NODE),
+    (_javascript("python"), {"config": {"language": "javascript"}}, NEEDS_NODE),
+    (
+        lambda place: (place / "graders/other.yaml").symlink_to(place.parents[4] / "waza.lock"),
+        {},
+        "links are refused",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "entry", "said"), REFUSED)
+def test_what_cannot_be_trusted_is_refused(
+    tmp_path: Path, place: Path, change: Callable[[Path], object], entry: dict[str, object], said: str
+) -> None:
+    change(place)
     with pytest.raises(GraderPackageError) as caught:
         packaged_grader(GraderEntry.model_validate({"ref": REF, **entry}), tmp_path / "eval.yaml", DISK)
-    return str(caught.value)
-
-
-def test_without_a_lock_one_is_asked_for(tmp_path: Path, place: Path) -> None:
-    assert place.is_dir()
-    (tmp_path / "waza.lock").unlink()
-    found = _error(tmp_path)
-    assert found.startswith("`waza.lock` is missing or empty beside the eval file; run `waza get eval.yaml`")
-
-
-def test_a_reference_that_is_not_locked_is_refused(tmp_path: Path, place: Path) -> None:
-    assert place.is_dir()
-    assert "`waza.lock` has `example.com/acme/graders@v2` not in `graders`; run" in _error(
-        tmp_path, ref="example.com/acme/graders@v2"
-    )
-
-
-def test_a_lock_of_another_form_is_refused(tmp_path: Path, place: Path) -> None:
-    assert place.is_dir()
-    lock(tmp_path, "sha256:short")
-    assert _error(tmp_path).startswith("`waza.lock`: `digest` of ")
-
-
-def test_an_altered_package_is_refused(tmp_path: Path, place: Path) -> None:
-    (place / "graders/factuality.yaml").write_text("type: text\n", "utf-8")
-    assert "is not what `waza.lock` has locked" in _error(tmp_path)
-
-
-def test_a_package_that_is_not_there_is_never_fetched(tmp_path: Path, place: Path) -> None:
-    place.rename(place.with_name("b" * 40))
-    assert "run `waza get` while online, nothing is downloaded here" in _error(tmp_path)
-
-
-def test_another_type_than_that_of_the_package_is_refused(tmp_path: Path, place: Path) -> None:
-    assert place.is_dir()
-    assert "is of type `text`, not `prompt`; leave `type` out" in _error(tmp_path, type="prompt")
-
-
-@pytest.mark.parametrize("kind", ["program", "script", "inline"])
-def test_programs_of_packages_are_refused(tmp_path: Path, place: Path, kind: str) -> None:
-    (place / "graders/factuality.yaml").write_text(f"type: {kind}\n", "utf-8")
-    lock(tmp_path, directory_digest(place))
-    assert f"of type `{kind}`, which runs programs" in _error(tmp_path)
-
-
-@pytest.mark.parametrize("own", [{}, {"language": "javascript"}])
-def test_assertions_of_packages_start_no_program(tmp_path: Path, place: Path, own: dict[str, str]) -> None:
-    language = "python" if own else "javascript"
-    (place / "graders/factuality.yaml").write_text(
-        f"type: code\nconfig: {{assertions: ['1'], language: {language}}}\n", "utf-8"
-    )
-    lock(tmp_path, directory_digest(place))
-    assert "assertions in JavaScript, for which a program is started" in _error(tmp_path, config=own)
-
-
-def test_links_in_a_package_are_refused(tmp_path: Path, place: Path) -> None:
-    (place / "graders/other.yaml").symlink_to(tmp_path / "waza.lock")
-    assert "links are refused" in _error(tmp_path)
+    assert said in str(caught.value)
 
 
 def _suite(tmp_path: Path, listed: str = f"- ref: {REF}\n  name: strict\n") -> Path:

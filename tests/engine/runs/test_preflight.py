@@ -20,7 +20,7 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.preflight import gate
+from waza_engine.runs.preflight import inspection
 from waza_engine.runs.preflight.report import preflight
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
@@ -383,7 +383,7 @@ def test_fixtures_that_git_ignores_are_told_once(tmp_path: Path, monkeypatch: py
         asked.append(arguments)
         return f"{at / 'fixtures' / 'app.log'}\n"
 
-    monkeypatch.setattr(gate, "git", git)
+    monkeypatch.setattr(inspection, "git", git)
     for name in ("app.log", "app.py"):
         (tmp_path / "fixtures").mkdir(exist_ok=True)
         (tmp_path / "fixtures" / name).write_text("x")

@@ -48,13 +48,15 @@ def test_each_line_is_a_task_and_runs(tmp_path: Path) -> None:
     assert "three" in report.outcome.tasks[1].trials[0].output
 
 
-def test_blank_lines_are_none(tmp_path: Path) -> None:
-    assert [task.id for task in tasks(loaded(tmp_path, line("a") + "\n  \n" + line("b")))] == ["a", "b"]
-
-
-def test_a_byte_order_mark_and_carriage_returns_are_tolerated(tmp_path: Path) -> None:
-    text = "\ufeff" + (line("a") + line("b")).replace("\n", "\r\n")
-    assert [task.id for task in tasks(loaded(tmp_path, text))] == ["a", "b"]
+@pytest.mark.parametrize(
+    "lines",
+    [
+        line("a") + "\n  \n" + line("b"),
+        "\ufeff" + (line("a") + line("b")).replace("\n", "\r\n"),
+    ],
+)
+def test_blank_lines_a_byte_order_mark_and_carriage_returns_are_none(tmp_path: Path, lines: str) -> None:
+    assert [task.id for task in tasks(loaded(tmp_path, lines))] == ["a", "b"]
 
 
 def test_a_list_is_a_conversation_and_the_time_limit_is_in_milliseconds(tmp_path: Path) -> None:
@@ -107,7 +109,10 @@ def test_a_range_counts_prompts_not_lines(tmp_path: Path, chosen: str, ids: list
         (line("a") + "\n" + '{"id":"b",}\n', "prompts.jsonl:3: this is not JSON"),
         (line("a") + "[]\n", "prompts.jsonl:2: the line must be a JSON object"),
         (line("a") + line("b") + line("a"), "prompts.jsonl:3: the id `a` is taken by line 1"),
-        (line(input=[]), "prompts.jsonl:1: `input` must be text that is not blank, or a list of such texts"),
+        (
+            line(input=[]),
+            "prompts.jsonl:1: `input` must be a string that is not blank, or a list of such strings",
+        ),
         (line(timeout="5"), "prompts.jsonl:1: `timeout` must be a number"),
         ("", "prompts.jsonl:1: the dataset has no tasks"),
         (b'{"id": "\xff"}', "prompts.jsonl"),
@@ -120,18 +125,18 @@ def test_a_line_that_is_no_prompt_says_where(tmp_path: Path, written: str | byte
     assert said in str(caught.value)
 
 
+def test_a_range_beyond_the_prompts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SuiteFileError, match="starts at line 5 of 1"):
+        loaded(tmp_path, line(), "range: [5, 6]\n")
+
+
 def test_everything_that_is_wrong_with_a_line_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(SuiteFileError) as caught:
         loaded(tmp_path, '{"id":1,"input":["a",2],"hint":null}\n')
     assert caught.value.message == (
-        "`id` must be text; `input` must be text that is not blank, or a list of such texts; "
+        "`id` must be text; `input` must be a string that is not blank, or a list of such strings; "
         "`hint` must be text"
     )
-
-
-def test_a_range_beyond_the_prompts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SuiteFileError, match="starts at line 5 of 1"):
-        loaded(tmp_path, line(), "range: [5, 6]\n")
 
 
 def test_the_example_runs_and_picks_by_category(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Public suites give upstream's scores and verdicts under the mock executor, with named exceptions."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter

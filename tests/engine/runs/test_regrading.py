@@ -1,7 +1,5 @@
 """A recorded run graded again: the same suite says the same, a changed one says what it now thinks."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

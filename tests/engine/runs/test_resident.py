@@ -1,7 +1,5 @@
 """A resident suite says what a fresh one says, and does again only what an edit touches."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile
@@ -142,7 +140,7 @@ def write(directory: Path, texts: Mapping[str, str | None]) -> None:
             (directory / name).write_text(text)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(steps=st.lists(st.tuples(STATES, OPEN, ASKED), min_size=2, max_size=5))
 def test_it_says_what_a_fresh_one_says_of_the_same_text_on_the_disk(
     sample: Path, steps: list[tuple[dict[str, str | None], set[str], dict[str, list[str]]]]

@@ -1,7 +1,5 @@
 """Suites of a scenario: a workflow is tested, with no skill but those that are named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

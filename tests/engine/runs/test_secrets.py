@@ -1,7 +1,5 @@
 """A key that everything says stands nowhere: in no file, in nothing that is printed or sent."""
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

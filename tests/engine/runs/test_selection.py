@@ -1,7 +1,5 @@
 """What is told before a run starts: graders that do not exist, graders that cannot grade."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.engine.suites import task, write_suite

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 import typer.main
-from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from waza_engine.commands.application import application
 from waza_engine.commands.parameters import run_settings
+from waza_engine.json_rpc import RpcError
 from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 
 
@@ -92,5 +92,5 @@ def test_every_setting_with_a_parameter_is_read_from_a_request() -> None:
     ],
 )
 def test_what_is_no_setting_is_refused(params: dict[str, object], complaint: str) -> None:
-    with pytest.raises(JsonRpcException, match=complaint):
+    with pytest.raises(RpcError, match=complaint):
         run_settings({"path": "eval.yaml", **params}, lambda params, key: Path(params[key]))

@@ -15,7 +15,7 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import ThreadBackend
-from waza_engine.runs.trials.request import TrialRequest, request_from
+from waza_engine.runs.trials.context import TrialRequest, request_from
 from waza_engine.runs.trials.trial import Tell
 
 pytestmark = pytest.mark.check

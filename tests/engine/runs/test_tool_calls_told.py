@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.command_line import engine
 from tests.engine.executors.agents import ask, executor_of, write_agent
 from tests.engine.suites import task, write_suite
-from waza_engine.runs.trials.tool_calls import call_words
+from waza_engine.runs.trials.trial import call_words
 from waza_engine.vocabulary import ToolCall
 
 CALLS_TWICE = """

@@ -1,7 +1,5 @@
 """What is made lies in one repository with the skill that it is made for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``waza-engine new grader``: an entry of every type, printed or added to a file that somebody wrote."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

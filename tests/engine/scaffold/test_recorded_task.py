@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from tests.command_line import engine
 from tests.engine.suites import CONFIG, GREETS, run, write_suite
 from waza_engine.commands.methods import Methods
+from waza_engine.json_rpc import RpcError
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.loading.suite import load_suite
@@ -39,7 +39,7 @@ def suite_of(tmp_path: Path, tasks: str = "['tasks/*.yaml']") -> Path:
 
 def save(suite: Path, **params: Any) -> list[Path]:
     asked = {"path": str(suite), "task": "a", "task_id": "saved", **params}
-    answer = Methods(lambda _: None).table["task.save"](asked)()["result"]
+    answer = Methods(lambda _: None).table["task.save"](asked)()
     return [Path(file) for file in answer["files"]]
 
 
@@ -67,6 +67,55 @@ def test_its_lines_end_as_those_of_the_suite(tmp_path: Path) -> None:
     assert "saved" in [task.id for task in load_suite(suite).tasks]
 
 
+COMMENTED = """\
+# Owned by the greeting team.
+id: a
+name: Task a
+
+# Old tags.
+tags: [old]
+
+# The agent is slow.
+timeout_seconds: 7  # seconds
+inputs:
+  prompt: Say hello  # as a user would
+  files:
+    - path: notes.txt
+# Old checks.
+expected:
+  output_contains: [something else]
+# The end.
+"""
+
+
+@pytest.mark.parametrize("inline", [False, True], ids=["a file", "an item of the eval file"])
+def test_comments_about_what_is_kept_stay(tmp_path: Path, inline: bool) -> None:
+    suite = suite_of(tmp_path)
+    if inline:
+        item = COMMENTED.replace("\n", "\n    ").replace("    \n", "\n").rstrip()
+        text = suite.read_text().replace("['tasks/*.yaml']", f"\n  - {item}\n  # next\n  - tasks/b*.yaml")
+        suite.write_text(text)
+        (tmp_path / "tasks/a.yaml").unlink()
+    else:
+        (tmp_path / "tasks/a.yaml").write_text(COMMENTED)
+    run(suite)
+    text = save(suite)[0].read_text()
+    kept = COMMENTED.replace("id: a", "id: saved").replace("Task a", "saved")
+    kept = kept.replace("# Old tags.\ntags: [old]\n\n", "").partition("# Old checks")[0]
+    assert text.startswith(kept.partition("\n")[2] if inline else kept), text
+    assert "next" not in text
+    assert "Old" not in text
+
+
+def test_a_prompt_of_several_lines_is_a_block(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path)
+    (tmp_path / "tasks/a.yaml").write_text(TASK.replace("Say hello", r'"Say:\n\n- hello\n  - twice"'))
+    run(suite)
+    save(suite)
+    text = (tmp_path / "tasks/saved.yaml").read_text()
+    assert "  prompt: |-\n    Say:\n\n    - hello\n      - twice\n" in text
+
+
 def test_tools_are_those_that_were_called(tmp_path: Path) -> None:
     suite = suite_of(tmp_path)
     report, _ = run(suite)
@@ -78,7 +127,7 @@ def test_tools_are_those_that_were_called(tmp_path: Path) -> None:
     record = tmp_path / "recorded.json"
     record.write_text(json.dumps(document))
     made = recorded_task(read_recording(record), suite, "a", "saved")
-    assert "required_tools:\n    - view\n    - bash\n" in made.text
+    assert "required_tools:\n        - view\n        - bash\n" in made.text
 
 
 def test_a_task_that_no_pattern_picks_up_is_listed_and_comments_stay(tmp_path: Path) -> None:
@@ -114,14 +163,14 @@ def test_what_cannot_be_saved_is_refused_and_nothing_is_written(
     tmp_path: Path, params: dict[str, Any], why: str
 ) -> None:
     suite = suite_of(tmp_path)
-    with pytest.raises(JsonRpcException, match=why):
+    with pytest.raises(RpcError, match=why):
         save(suite, **params)
     assert [path.name for path in (tmp_path / "tasks").iterdir()] == ["a.yaml"]
 
 
 def test_an_id_that_is_taken_is_refused_where_no_pattern_fits_either(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "\n- tasks/a.yaml\n- {id: saved, inputs: {prompt: hello}}")
-    with pytest.raises(JsonRpcException, match="has the id `saved` already"):
+    with pytest.raises(RpcError, match="has the id `saved` already"):
         save(suite)
 
 

@@ -1,7 +1,5 @@
 """``waza-engine new suite``: a suite from a skill that is valid, runs, and replaces nothing."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

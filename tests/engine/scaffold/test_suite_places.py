@@ -1,7 +1,5 @@
 """A new suite is made where its runs find its skill, or it is said that they do not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

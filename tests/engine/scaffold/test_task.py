@@ -1,7 +1,5 @@
 """``waza-engine new task``: a file that the suite picks up."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from waza_engine.scoring.impact import ModelFigures, price_decides, recommend, settled

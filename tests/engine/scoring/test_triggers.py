@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from waza_engine.scoring.triggers import TriggerAnswer, trigger_metrics
 
 HIT, MISS = TriggerAnswer(True, True), TriggerAnswer(True, False)

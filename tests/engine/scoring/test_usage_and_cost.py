@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from waza_engine.scoring.cost import Cost, added, cost_of, has_price, tokens_of, total, total_cost

@@ -1,7 +1,5 @@
 """The engine as an editor starts it: a child process that speaks JSON-RPC, one message a line."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

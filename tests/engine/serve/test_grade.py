@@ -1,7 +1,6 @@
-from __future__ import annotations
-
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,14 @@ from tests.patience import staying
 
 pytestmark = pytest.mark.check
 
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """One engine for the tests that leave nothing behind in it."""
+    with Engine() as started:
+        yield started
+
+
 SAYS = "- {type: text, name: says, config: {contains: [adieu]}}\n"
 
 
@@ -22,10 +29,9 @@ def recorded(path: Path) -> Path:
     return report.results_file
 
 
-def test_a_record_is_graded_per_task_and_grader(tmp_path: Path) -> None:
+def test_a_record_is_graded_per_task_and_grader(engine: Engine, tmp_path: Path) -> None:
     record = recorded(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS + SAYS))
-    with Engine() as engine:
-        found = engine.request("grader.grade", record=str(record), task="b", grader="says")["result"]
+    found = engine.request("grader.grade", record=str(record), task="b", grader="says")["result"]
     assert list(found["tasks"]) == ["b"]
     says = found["tasks"]["b"]["graders"]["says"]
     assert (says["score"], says["passed"]) == (0.0, False)
@@ -47,12 +53,11 @@ def test_a_record_is_graded_per_task_and_grader(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_graded_has_a_code_and_a_reason(
-    tmp_path: Path, params: dict[str, Any], code: int
+    engine: Engine, tmp_path: Path, params: dict[str, Any], code: int
 ) -> None:
     record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
     given = {key: str(record) if value == "RECORD" else value for key, value in params.items()}
-    with Engine() as engine:
-        error = engine.request("grader.grade", **given)["error"]
+    error = engine.request("grader.grade", **given)["error"]
     assert (error["code"], bool(error["message"])) == (code, True)
 
 
@@ -70,18 +75,17 @@ def test_closing_the_input_ends_a_grader_that_hangs_with_its_program(tmp_path: P
     assert staying(programs) == []
 
 
-def test_open_texts_are_graded_and_not_what_is_on_the_disk(tmp_path: Path) -> None:
+def test_open_texts_are_graded_and_not_what_is_on_the_disk(engine: Engine, tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
     record = str(recorded(path))
     overlays = {
         str(path): path.read_text() + SAYS,
         str(tmp_path / "tasks" / "b.yaml"): task("b", "expected: {output_contains: [adieu]}\n"),
     }
-    with Engine() as engine:
-        before = engine.request("grader.grade", record=record)["result"]
-        typed = engine.request("grader.grade", record=record, overlays=overlays)["result"]
-        after = engine.request("grader.grade", record=record)["result"]
-        broken = engine.request("grader.grade", record=record, overlays={str(path): "tasks: ["})["error"]
+    before = engine.request("grader.grade", record=record)["result"]
+    typed = engine.request("grader.grade", record=record, overlays=overlays)["result"]
+    after = engine.request("grader.grade", record=record)["result"]
+    broken = engine.request("grader.grade", record=record, overlays={str(path): "tasks: ["})["error"]
     assert list(typed["tasks"]["b"]["graders"]) == ["greets", "says", "_output_contains"]
     assert not typed["passed"]
     assert before == after

@@ -1,7 +1,5 @@
 """The methods that make suites, tasks and graders: what `waza-engine new` does, for an editor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The methods of upstream's table: their parameters, results and error codes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from tests.engine.suites import task, write_suite
 from waza_engine.commands.methods import Methods
+from waza_engine.json_rpc import RpcError
 from waza_engine.usable_text import why_unusable
 
 
@@ -22,7 +22,7 @@ def methods() -> Iterator[Methods]:
 
 
 def refusal(methods: Methods, method: str, **params: Any) -> str:
-    with pytest.raises(JsonRpcException) as caught:
+    with pytest.raises(RpcError) as caught:
         methods.table[method](params)()
     assert (caught.value.code, "Traceback" in caught.value.message) == (-32602, False)
     return caught.value.message

@@ -1,7 +1,5 @@
 """The methods by which an editor lists what waits for a person, and records what the person says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,17 +1,18 @@
-from __future__ import annotations
-
 import io
 import json
+import queue
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from pylsp_jsonrpc.exceptions import JsonRpcException
 
-from tests.engine.serve.client import Engine
+from tests.engine.serve.client import PATIENCE_SECONDS, Engine
 from tests.engine.suites import GREETS, HANGS, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine import serve
+from waza_engine.commands import methods
 from waza_engine.results.reading.newest_scores import latest_results
 
 pytestmark = pytest.mark.check
@@ -67,10 +68,10 @@ def test_a_run_is_answered_first_and_tells_its_events_until_it_ends(engine: Engi
     }
 
 
-def test_a_run_that_fails_says_so(engine: Engine, tmp_path: Path) -> None:
+def test_a_run_that_fails_says_so(lasting_engine: Engine, tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS)
-    engine.run(path)
-    assert engine.events_until("ended")[-1]["status"] == "failed"
+    lasting_engine.run(path)
+    assert lasting_engine.events_until("ended")[-1]["status"] == "failed"
 
 
 @pytest.mark.parametrize(
@@ -146,11 +147,11 @@ def test_a_killed_engine_leaves_readable_results_and_the_next_run_makes_them_who
     assert not list((tmp_path / ".waza" / "results").glob("*.partial.jsonl"))
 
 
-def test_what_a_suite_prints_never_reaches_the_wire(engine: Engine, tmp_path: Path) -> None:
+def test_what_a_suite_prints_never_reaches_the_wire(lasting_engine: Engine, tmp_path: Path) -> None:
     noisy = HANGS.replace("import time; time.sleep(60)", "print('noise')")
-    engine.run(write_suite(tmp_path, {"a": task("a", f"graders:\n{noisy}")}))
-    engine.events_until("ended")
-    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in engine.lines)
+    lasting_engine.run(write_suite(tmp_path, {"a": task("a", f"graders:\n{noisy}")}))
+    lasting_engine.events_until("ended")
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in lasting_engine.lines)
 
 
 @pytest.mark.parametrize(
@@ -181,14 +182,16 @@ def test_a_bad_message_gets_its_code_and_the_next_one_an_answer(
     assert lasting_engine.request("eval.list", dir=str(tmp_path))["result"] == {"evals": []}
 
 
-def test_a_suite_that_cannot_be_loaded_is_refused_with_the_place(engine: Engine, tmp_path: Path) -> None:
+def test_a_suite_that_cannot_be_loaded_is_refused_with_the_place(
+    lasting_engine: Engine, tmp_path: Path
+) -> None:
     path = tmp_path / "eval.yaml"
     path.write_text("name: x\nconfig: {trials_per_task: none}\n")
-    error = engine.request("eval.run", path=str(path))["error"]
+    error = lasting_engine.request("eval.run", path=str(path))["error"]
     assert error["code"] == -32001
     assert "eval.yaml:2" in error["message"]
     empty = write_suite(tmp_path / "empty", {})
-    assert engine.request("eval.run", path=str(empty))["error"]["code"] == -32001
+    assert lasting_engine.request("eval.run", path=str(empty))["error"]["code"] == -32001
 
 
 def test_notifications_and_blank_lines_are_never_answered(engine: Engine, tmp_path: Path) -> None:
@@ -199,31 +202,31 @@ def test_notifications_and_blank_lines_are_never_answered(engine: Engine, tmp_pa
     assert len(engine.lines) == 1
 
 
-def test_suites_and_tasks_are_listed_and_described(engine: Engine, tmp_path: Path) -> None:
+def test_suites_and_tasks_are_listed_and_described(lasting_engine: Engine, tmp_path: Path) -> None:
     path = write_suite(tmp_path / "deep", {"a": task("a"), "b": "id: ["}, graders=GREETS)
-    assert engine.request("eval.list", dir=str(tmp_path))["result"] == {
+    assert lasting_engine.request("eval.list", dir=str(tmp_path))["result"] == {
         "evals": [{"path": str(path), "name": "suite", "skill": "writer"}]
     }
-    described = engine.request("eval.get", path=str(path))["result"]
+    described = lasting_engine.request("eval.get", path=str(path))["result"]
     assert (described["name"], described["graders"]) == ("suite", [{"name": "greets", "type": "text"}])
     assert described["config"]["engine_type"] == "mock"
-    tasks = engine.request("task.list", path=str(path))["result"]["tasks"]
+    tasks = lasting_engine.request("task.list", path=str(path))["result"]["tasks"]
     assert tasks == [{"id": "a", "name": "Task a"}, {"id": "b", "name": "b"}]
-    assert engine.request("task.get", path=str(path), task_id="a")["result"]["inputs"] == {
+    assert lasting_engine.request("task.get", path=str(path), task_id="a")["result"]["inputs"] == {
         "prompt": "Say hello"
     }
-    assert engine.request("task.get", path=str(path), task_id="z")["error"]["code"] == -32602
-    assert engine.request("task.get", path=str(path), task_id="b")["error"]["code"] == -32001
+    assert lasting_engine.request("task.get", path=str(path), task_id="z")["error"]["code"] == -32602
+    assert lasting_engine.request("task.get", path=str(path), task_id="b")["error"]["code"] == -32001
 
 
-def test_validating_names_every_mistake(engine: Engine, tmp_path: Path) -> None:
+def test_validating_names_every_mistake(lasting_engine: Engine, tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a"), "b": "id: ["}, graders="- {type: nonsense, name: odd}\n")
-    result = engine.request("eval.validate", path=str(path))["result"]
+    result = lasting_engine.request("eval.validate", path=str(path))["result"]
     assert result["valid"] is False
     assert any("b.yaml" in error for error in result["errors"])
     assert any("nonsense" in error for error in result["errors"])
     good = write_suite(tmp_path / "good", {"a": task("a")}, graders=GREETS)
-    assert engine.request("eval.validate", path=str(good))["result"] == {"valid": True}
+    assert lasting_engine.request("eval.validate", path=str(good))["result"] == {"valid": True}
 
 
 @pytest.mark.parametrize("identifier", ["[1]", '{"a": 1}', "true", "1.5", "1e999", "[" * 900 + "]" * 900])
@@ -278,34 +281,38 @@ def test_a_line_that_is_too_long_gets_one_answer(monkeypatch: pytest.MonkeyPatch
     assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(None, -32600), (5, -32600)]
 
 
-def test_a_run_that_nobody_waits_for_starts_all_the_same(tmp_path: Path) -> None:
+def test_a_run_that_nobody_waits_for_starts_all_the_same(lasting_engine: Engine, tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    with Engine() as engine:
-        engine.write(json.dumps({"jsonrpc": "2.0", "method": "eval.run", "params": {"path": str(path)}}))
-        assert engine.events_until("ended")[-1]["status"] == "completed"
+    lasting_engine.write(json.dumps({"jsonrpc": "2.0", "method": "eval.run", "params": {"path": str(path)}}))
+    assert lasting_engine.events_until("ended")[-1]["status"] == "completed"
 
 
-def test_the_limits_of_a_run_have_the_names_of_the_command(tmp_path: Path) -> None:
+def test_the_limits_of_a_run_have_the_names_of_the_command(lasting_engine: Engine, tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a", "tags: [smoke]\n"), "b": task("b")}, graders=GREETS)
-    with Engine() as engine:
-        engine.run(path, max_cost=0.5, max_tokens=0, tags=["smoke"], skip_graders=True, baseline=False)
-        ended = engine.events_until("ended")[-1]
-        document = json.loads(Path(ended["results_file"]).read_text("utf-8"))
-        settings = document["metadata"]["engine"]["settings"]
-        assert (settings["max_cost_usd"], settings["max_tokens"], settings["tags"]) == (0.5, 0, ["smoke"])
-        assert [found["status"] for found in document["tasks"]] == ["skipped"]
-        for wrong in ({"max_cost": -1}, {"max_tokens": "many"}, {"cache": "yes"}, {"max_cost": True}):
-            answer = engine.request("eval.run", path=str(path), **wrong)
-            assert answer["error"]["code"] == -32602
+    lasting_engine.run(path, max_cost=0.5, max_tokens=0, tags=["smoke"], skip_graders=True, baseline=False)
+    ended = lasting_engine.events_until("ended")[-1]
+    document = json.loads(Path(ended["results_file"]).read_text("utf-8"))
+    settings = document["metadata"]["engine"]["settings"]
+    assert (settings["max_cost_usd"], settings["max_tokens"], settings["tags"]) == (0.5, 0, ["smoke"])
+    assert [found["status"] for found in document["tasks"]] == ["skipped"]
+    for wrong in ({"max_cost": -1}, {"max_tokens": "many"}, {"cache": "yes"}, {"max_cost": True}):
+        answer = lasting_engine.request("eval.run", path=str(path), **wrong)
+        assert answer["error"]["code"] == -32602
 
 
-def test_only_the_last_ended_runs_are_known(tmp_path: Path) -> None:
+def test_only_the_last_ended_runs_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "_MOST_ENDED", 1)
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    with Engine() as engine:
-        ids: list[str] = []
-        for _ in range(102):
-            ids.append(engine.run(path))
-            engine.events_until("ended")
-        # The run that ended last is forgotten only when the next one has ended.
-        assert engine.request("run.status", run_id=ids[-1])["result"]["status"] == "completed"
-        assert engine.request("run.status", run_id=ids[0])["error"]["code"] == -32602
+    events: queue.SimpleQueue[Mapping[str, object]] = queue.SimpleQueue()
+    served = methods.Methods(events.put)
+    ids: list[str] = []
+    for _ in range(3):
+        answer = served.table["eval.run"]({"path": str(path)})()
+        ids.append(answer["result"]["run_id"])
+        served.answered(answer)
+        while events.get(timeout=PATIENCE_SECONDS)["kind"] != "ended":
+            pass
+    # The run that ended last is forgotten only when the next one has ended.
+    assert served.table["run.status"]({"run_id": ids[-1]})()["result"]["status"] == "completed"
+    with pytest.raises(JsonRpcException):
+        served.table["run.status"]({"run_id": ids[0]})()

@@ -1,7 +1,5 @@
 """The generated schemas as an editor reads them: which findings there are and how bad each one is."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from typing import Any

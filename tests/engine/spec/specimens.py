@@ -1,7 +1,5 @@
 """Documents made from a schema: a smallest valid one, and one per way to get a single key right or wrong."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

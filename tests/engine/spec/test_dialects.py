@@ -1,7 +1,5 @@
 """Older spellings mean the same as the newest ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Suite files become models: what has no effect is a warning, what cannot run is one sentence at its line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the editor accepts is what the engine runs: the models and the schemas agree on every value."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which versions of the eval file's format are read, and which keys go with which of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The generated schemas: committed, self-contained, documented, and true to their own examples."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

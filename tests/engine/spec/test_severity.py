@@ -1,7 +1,5 @@
 """Which mistakes are errors: only those that break or void a run. The rows are mistakes of real suites."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, cast
 

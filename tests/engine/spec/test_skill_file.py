@@ -1,7 +1,5 @@
 """SKILL.md: frontmatter and body."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a ``SKILL.md`` promises has the ids of ``waza spec verify``, and tests name it by their words."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_engine.spec.skill_requirements import SkillRequirement, SpokenTest, names, skill_requirements

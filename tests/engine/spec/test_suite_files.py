@@ -1,7 +1,5 @@
 """Files of a suite as an editor has them open: their text wins, and is as good or bad as that of a file."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

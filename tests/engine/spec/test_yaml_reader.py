@@ -1,7 +1,5 @@
 """YAML as upstream reads it, and one clear error for everything that is not usable."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 ``--replay FILE`` plays what was found again, ``--shrink FILE`` makes it shorter first.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

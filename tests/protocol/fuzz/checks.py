@@ -1,7 +1,5 @@
 """What must be true of every answer, whatever was asked and whatever the text is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

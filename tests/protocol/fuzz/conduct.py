@@ -9,8 +9,6 @@ What a step may ``do``:
 * ``leave``: ``shutdown`` and ``exit``, the second without waiting when ``hasty``.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping

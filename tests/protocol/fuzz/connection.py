@@ -1,7 +1,5 @@
 """The server as a process: messages go in as fast as it takes them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What happens to the files of a workspace while it is open, friendly and hostile."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Edits as people and tools make them: letters, pastes, broken quotes, other line ends, the undo key."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from typing import Any

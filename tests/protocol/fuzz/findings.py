@@ -1,7 +1,5 @@
 """What the fuzzer finds, and the files that bring it back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field

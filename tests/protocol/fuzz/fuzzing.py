@@ -1,7 +1,5 @@
 """Sessions, one after the other and at the same time; a finding ends its session and leaves a replay file."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Messages as editors send them, and as no editor should."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any

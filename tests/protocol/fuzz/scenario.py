@@ -1,7 +1,5 @@
 """What happens in a session: a seed makes the client, the files and everything that is done with them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Generator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One client and its server: sends messages, keeps the texts, and looks at everything that comes back."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter, deque

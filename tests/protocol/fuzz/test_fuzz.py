@@ -1,7 +1,5 @@
 """A short fuzz with fixed seeds: nothing may be found. ``python -m tests.protocol.fuzz`` is the long one."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,12 +10,12 @@ from tests.protocol.fuzz.session import Limits
 
 pytestmark = pytest.mark.check
 
-MESSAGES = 5_000
+MESSAGES = 2_500
 SEEDS = (1, 2, 3, 4)
 PATIENT = Limits(hang_seconds=60, leave_seconds=30)
 
 
-def test_five_thousand_messages_find_nothing(tmp_path: Path) -> None:
+def test_a_sample_of_messages_finds_nothing(tmp_path: Path) -> None:
     def run(seed: int) -> Outcome:
         return run_session(seed, MESSAGES // len(SEEDS), PATIENT)
 

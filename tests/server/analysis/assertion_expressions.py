@@ -3,8 +3,6 @@
 ``MEASURED`` are evaluated one after another with one shared context, as the assertions of one grader are.
 """
 
-from __future__ import annotations
-
 CONTEXT = {
     "output": "Deployed to Azure: https://x 42",
     "outcome": {},

@@ -3,8 +3,6 @@
 A rule has its choices in a line each; ``<rule>`` stands for what another one gives.
 """
 
-from __future__ import annotations
-
 import re
 from random import Random
 

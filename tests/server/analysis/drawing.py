@@ -1,7 +1,5 @@
 """Drawing the problems of a small document, for the tests of rules."""
 
-from __future__ import annotations
-
 from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem

@@ -1,7 +1,5 @@
 """Evaluating assertions on real Pythons, in a child process, as the engine does."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The drawing that the other tests and ``show`` use puts carets, lenses and hints where an editor does."""
 
-from __future__ import annotations
-
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.annotated_source import (
     Caret,

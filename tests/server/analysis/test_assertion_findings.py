@@ -210,7 +210,7 @@ def test_the_exact_characters_are_marked(text: str, marked: str, code: str) -> N
 @pytest.mark.parametrize("text", ["'a", '"a in output', "'''a", "f'{output}"])
 def test_an_open_quote_is_said_without_the_words_of_python(text: str) -> None:
     (finding,) = assertion_findings(text)[0]
-    assert finding.message == "This is no Python expression: this quote is never closed."
+    assert finding.message == "This is not a Python expression: this quote is never closed."
 
 
 def test_a_comprehension_says_that_python_3_12_sees_the_name() -> None:

@@ -1,7 +1,5 @@
 """Assertions that can be read and cannot mean what they say, whatever the agent does."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_language_server.embedded.python.findings import assertion_findings

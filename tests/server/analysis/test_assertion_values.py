@@ -1,7 +1,5 @@
 """What fails or comes out the same whatever the agent does, and words of other languages."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.assertion_expressions import CONTEXT

@@ -1,7 +1,5 @@
 """Assertions are marked and rewritten in the document, whatever the style of the YAML scalar."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import TASK, drawn, fixed, problems

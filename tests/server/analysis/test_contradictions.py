@@ -1,7 +1,5 @@
 """What cannot be meant: contradictions, prompts on both sides, ids taken twice, weights."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, fixed, problems

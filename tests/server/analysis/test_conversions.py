@@ -1,7 +1,5 @@
 """A grader of an older type becomes its successor by one fix, when there is one with the same verdicts."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import fixed, graders, problems

@@ -1,7 +1,5 @@
 """What is wrong with a dataset is told where the eval file names it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

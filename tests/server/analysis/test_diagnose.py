@@ -1,7 +1,5 @@
 """Diagnosing is fast after an edit, survives every text, and says nothing wrong about real suites."""
 
-from __future__ import annotations
-
 import logging
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Comments and settings say which problems are wanted and how grave they are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

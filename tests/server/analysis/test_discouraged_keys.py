@@ -15,7 +15,7 @@ def test_a_threshold_beside_a_prompt() -> None:
         "\n"
         "⋯\n"
         "      threshold: 0.5\n"
-        "      ^^^^^^^^^ warning key-without-effect: `threshold` has no effect beside `prompt`: "
+        "      ^^^^^^^^^ warning key-without-effect: `threshold` has no effect next to `prompt`: "
         "it belongs to the rating form, which has a `rubric` and no `prompt`.\n"
         "        = fix: Delete `threshold`\n"
     )

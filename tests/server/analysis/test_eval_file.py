@@ -15,7 +15,7 @@ def test_rows_that_run_backwards() -> None:
         == """
 ⋯
 range: [10, 2]
-        ^^ error bounds-reversed: The first row of `range` (10) must not be behind the last (2).
+        ^^ error bounds-reversed: The first row of `range` (10) must not be after the last (2).
           = fix: Swap the two
 """
     )

@@ -1,7 +1,5 @@
 """Graders under `expected` are run here and ignored upstream: they belong at the top of the task."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import TASK, drawn, fixed

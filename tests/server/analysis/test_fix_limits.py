@@ -45,6 +45,7 @@ def styles() -> dict[str, str]:
     return {
         "block": block,
         "crlf": block.replace("\n", "\r\n"),
+        "with comments": "".join(f"{line}  # note{at}\n" for at, line in enumerate(block.splitlines())),
         "flow": yaml.safe_dump(SUITE, sort_keys=False, default_flow_style=True, width=10_000),
         "inner flow": yaml.safe_dump(SUITE, sort_keys=False, default_flow_style=None, width=10_000),
         "json": json.dumps(SUITE),

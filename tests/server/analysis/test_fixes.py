@@ -1,7 +1,5 @@
 """The registry of quick fixes: a module a code, found by its name; one that fails adds no fix."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

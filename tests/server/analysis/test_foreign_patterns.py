@@ -1,7 +1,5 @@
 """Patterns that are written as another language has them look for something else than is meant."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import fixed, graders, problems

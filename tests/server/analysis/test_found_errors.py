@@ -1,7 +1,5 @@
 """The validator is shown a long list in pieces, and says the same as of the whole."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest

@@ -1,7 +1,5 @@
 """Graders of packages: no false error for what is locked and there, one at the `ref` for everything else."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -113,7 +113,7 @@ def test_a_misspelt_type_key_is_renamed() -> None:
 def test_a_type_among_the_options_is_misplaced() -> None:
     text = graders("  - name: a\n    config:\n      type: text\n      contains: [done]\n")
     (problem,) = problems(text)
-    assert problem.message == "`type` belongs beside `config`, not under it. Without it the run fails."
+    assert problem.message == "`type` belongs next to `config`, not under it. Without it the run fails."
 
 
 def test_a_null_type_is_a_missing_one() -> None:

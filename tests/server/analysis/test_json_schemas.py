@@ -1,7 +1,5 @@
 """JSON Schemas in graders: what the engine refuses is marked, and nothing that it takes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

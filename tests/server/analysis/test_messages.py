@@ -1,7 +1,5 @@
 """Messages are for people who write YAML: no words of Python, and none that say nothing."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Keys that are not there or have no value."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems

@@ -1,7 +1,5 @@
 """Rules of mocks and requirements that upstream states: what it refuses is an error here and in a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a run needs and has not, told at its line: files, programs, skills, a judge."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 

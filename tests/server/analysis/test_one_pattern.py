@@ -1,7 +1,5 @@
 """Keys that mean "one of these" become one pattern."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import drawn, fixed, graders, problems

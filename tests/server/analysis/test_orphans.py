@@ -1,7 +1,5 @@
 """Files that stand beside a suite and are not of it, or are told to be of another kind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A path that leads out of the repository is told at its place, before a run refuses it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

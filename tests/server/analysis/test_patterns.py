@@ -1,7 +1,5 @@
 """Regular expressions: invalid ones are errors, those that only Python reads are hints."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import fixed, graders, problems

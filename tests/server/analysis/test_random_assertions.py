@@ -1,7 +1,5 @@
 """Of random assertions what Python cannot run is found, and what it runs is not called broken."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from random import Random

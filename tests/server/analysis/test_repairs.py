@@ -1,7 +1,5 @@
 """Mistakes in the layout of YAML: each is one problem, and its fix restores what was there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, graders, problems

@@ -1,7 +1,5 @@
 """Names of rubrics: what the engine has none of is marked, and nothing that it takes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Eval files of every version: none is wrong for being new."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import EVAL, drawn, problems

@@ -3,8 +3,6 @@
 Every key of the schemas is loaded with a dozen odd values.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise

@@ -44,11 +44,11 @@ def test_misspelt_keys_are_marked_and_repaired() -> None:
     assert drawn(text, "skill") == (
         "\n⋯\n"
         "allowed_tools: [Read]\n"
-        "^^^^^^^^^^^^^ warning unknown-key: `allowed_tools` is no key of a skill that is known; did you mean "
+        "^^^^^^^^^^^^^ warning unknown-key: `allowed_tools` is not a known key of a skill; did you mean "
         "`allowed-tools`?\n"
         "⋯\n"
         "descripton: Explains code.\n"
-        "^^^^^^^^^^ warning unknown-key: `descripton` is no key of a skill that is known; did you mean "
+        "^^^^^^^^^^ warning unknown-key: `descripton` is not a known key of a skill; did you mean "
         "`description`?\n"
     )
     assert "\nallowed-tools: [Read]\n" in fixed(text, "unknown-key", "skill")

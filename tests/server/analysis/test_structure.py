@@ -1,7 +1,5 @@
 """One mistake is one problem, at the characters that are wrong, with what to write instead."""
 
-from __future__ import annotations
-
 from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems
 
 

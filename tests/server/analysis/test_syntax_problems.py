@@ -149,7 +149,7 @@ def test_a_lone_mark_of_a_merge_is_deleted_alone() -> None:
     text = f"{TASK}<<<<<<< HEAD\ntags: [a]\n"
     [problem] = problems(text)
     titles = {fix.title: apply(text, fix.edits) for fix in problem.fixes if fix.edits}
-    assert titles == {"Delete the mark of the merge": f"{TASK}tags: [a]\n"}
+    assert titles == {"Delete the conflict marker of the merge": f"{TASK}tags: [a]\n"}
 
 
 @pytest.mark.parametrize(

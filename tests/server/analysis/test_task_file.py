@@ -1,7 +1,5 @@
 """What a task as a whole shows: turns that never come, paths without files, an id that is taken."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Thresholds that no run can reach are marked, those that every run reaches are weak."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

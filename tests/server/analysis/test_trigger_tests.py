@@ -1,7 +1,5 @@
 """Older forms of `trigger_tests.yaml`, which a run refuses, and how to write them now."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A key that a mapping does not know is one problem on that key: a slip, or at home somewhere else."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems

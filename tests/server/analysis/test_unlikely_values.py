@@ -1,7 +1,5 @@
 """Values that fit and can hardly be meant: another unit, quotes of print."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems

@@ -1,7 +1,5 @@
 """Checks that cannot fail, as they are typed."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_language_server.analysis.value_rules.vacuous import matches_everything

@@ -235,7 +235,7 @@ def test_an_unquoted_version_is_a_warning() -> None:
         == """
 ⋯
 version: 1.0
-         ^^^ warning unquoted-text: `1.0` is a number in YAML, and text is meant; put it in quotes.
+         ^^^ warning unquoted-text: `1.0` is a number in YAML, but a string is expected; put it in quotes.
            = fix: Put it in quotes
 """
     )
@@ -248,10 +248,10 @@ def test_a_number_in_a_list_of_text_is_information() -> None:
         "⋯\n"
         "  - {type: text, name: a, config: {contains: [42, true]}}\n"
         "                                              ^^ information unquoted-text: `42` is a number in"
-        " YAML, and text is meant; put it in quotes.\n"
+        " YAML, but a string is expected; put it in quotes.\n"
         "                                                = fix: Put it in quotes\n"
         "                                                  ^^^^ information unquoted-text: `true` is a b"
-        "oolean in YAML, and text is meant; put it in quotes.\n"
+        "oolean in YAML, but a string is expected; put it in quotes.\n"
         "                                                    = fix: Put it in quotes\n"
     )
 
@@ -468,7 +468,7 @@ def test_a_colon_in_an_item_that_is_text() -> None:
     assert drawn(text, fixes=True) == (
         "\n⋯\n    - The result is: it's done\n"
         "      ^^^^^^^^^^^^^^^^^^^^^^^^ error wrong-type: Every item of `output_contains` must be text,"
-        " not a mapping: the `: ` in it makes a key of its first words.\n"
+        " not a mapping: the `: ` in it turns its first words into a key.\n"
         "        = fix: Put it in quotes\n"
     )
     assert fixed(text, "wrong-type") == text.replace(

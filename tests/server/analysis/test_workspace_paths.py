@@ -1,7 +1,5 @@
 """Paths of graders that lead out of the workspace, which the engine refuses as well."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

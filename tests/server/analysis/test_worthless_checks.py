@@ -1,7 +1,5 @@
 """Checks that decide nothing, or never pass, because of what the prompt, the program or the agent has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

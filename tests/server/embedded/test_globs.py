@@ -1,7 +1,5 @@
 """Globs of task files: what cannot be read, which files there are, what is coloured."""
 
-from __future__ import annotations
-
 from waza_language_server.embedded.glob.globs import Globs
 from waza_language_server.embedded.language import Files, Surroundings
 

@@ -1,7 +1,5 @@
 """Assertions in JavaScript are coloured, and nothing is said of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_language_server.embedded.javascript.assertions import JavaScriptAssertions

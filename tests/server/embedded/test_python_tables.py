@@ -1,7 +1,5 @@
 """The editor knows the assertions that the engine evaluates: its tables, and syntax without a compiler."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_engine.assertions.names import MEMBERS, REFUSED

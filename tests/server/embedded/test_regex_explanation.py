@@ -33,8 +33,8 @@ def test_groups_alternatives_classes_quantifiers_and_anchors_are_told() -> None:
 
 def test_blanks_of_a_pattern_are_seen() -> None:
     text = explained(r"Total:  \d+ (?:a b )+[ x][^ ]| ") or ""
-    assert "the text `Total:␣␣` (`␣` is a blank)" in text
-    assert "the text `a b␣` (`␣` is a blank)" in text
+    assert "the text `Total:␣␣` (`␣` is a space)" in text
+    assert "the text `a b␣` (`␣` is a space)" in text
     assert "one of: a blank, `x`" in text
     assert "a character other than a blank" in text
     assert text.endswith("alternative 2\n    - a blank")

@@ -1,7 +1,5 @@
 """Patterns that Python cannot refuse in time are told; those that it can are not."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import drawn, graders

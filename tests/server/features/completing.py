@@ -1,7 +1,5 @@
 """Completion at a ``<CURSOR>`` in a small text, and what the text is after an item is taken."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.server.project.files import workspace_with

@@ -1,7 +1,5 @@
 """An editor that asks for inlay hints, and remembers results from one look to the next."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.server.features.results import NOW

@@ -1,7 +1,5 @@
 """Result files for the tests, in upstream's layout."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

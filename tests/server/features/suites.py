@@ -1,7 +1,5 @@
 """Suites of several small files with a ``<CURSOR>`` in one of them, for features that look at all of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent

@@ -1,7 +1,5 @@
 """Hover of aliases, anchors and merge keys: what stands for what, which keys come from where."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.features.test_hover import drawn, explained

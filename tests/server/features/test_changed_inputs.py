@@ -1,7 +1,5 @@
 """A score whose inputs have changed says which, by the digests in the record of its run."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """What graders said in the middle of a conversation stands beside them, as for all others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What can be written at the cursor: in whole, half-typed and broken files, in every layout."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.features.results import RUN_AT, date, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_language_server.features.scores.line_marks import marks as marks_in
+from waza_language_server.features.scores.marks import marks as marks_in
 
 HEAD = "name: my-eval\nskill: my-skill\nconfig: {executor: mock}\ntasks:\n"
 PASSED, FAILED = [[grade("a", 1.0)]], [[grade("a", 0.0)]]

@@ -1,7 +1,5 @@
 """No line has more characters of hints than VS Code shows; what has no room is in a tooltip."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_language_server.features.scores.inlay_hints import LONGEST_LINE, InlayHint, fitted

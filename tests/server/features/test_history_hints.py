@@ -1,7 +1,5 @@
 """A suite and its tasks over their last runs, behind their names."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

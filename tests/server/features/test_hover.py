@@ -1,7 +1,5 @@
 """What hover explains: keys, grader types, names in assertions, the last score."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Scores beside the lines that caused them: after a run, after edits, over trials and tasks."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Records of any size that a run may leave are shown, and their long texts take no memory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

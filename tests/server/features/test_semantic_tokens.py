@@ -1,7 +1,5 @@
 """Semantic tokens: kept for graders that an edit leaves alone, and told in words the client knows."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import get_args

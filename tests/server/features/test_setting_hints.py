@@ -1,7 +1,5 @@
 """A task's limits beside those of its suites, and weights as shares of the weighted score."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Which skill an empty eval file is most likely meant for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

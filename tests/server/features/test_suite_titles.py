@@ -1,7 +1,5 @@
 """Suites are called by their name, and moments read the same everywhere."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

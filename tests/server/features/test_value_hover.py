@@ -1,7 +1,5 @@
 """The hover of a value that names something says what that is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -229,7 +229,7 @@ def test_a_suite_of_which_a_part_was_run_again_comes_to_what_its_tasks_came_to_l
         write_results(suite, {task: [[grade("mentions", 1.0)]]}, at=later, more=a_part(task))
     of_suite, of_metric, _ = Editor().hints(suite, "eval")
     assert of_suite.label == "✓ 2/2 tasks"
-    assert "Of several runs, the last one recorded" in of_suite.tooltip
+    assert "Merged from several runs, the last one recorded" in of_suite.tooltip
     assert of_metric.label == "✗ 0.00 < 0.90 · stale"
     assert of_metric.tooltip.startswith("**`task_completion`** 0.00, threshold 0.90")
     assert "a part of it was run again since" in of_metric.tooltip
@@ -270,7 +270,7 @@ def test_what_a_cancelled_run_did_not_come_to_is_told_to_be_of_an_older_one(suit
     editor = Editor()
     mark, of_suite = editor.hints(second, "task")
     assert (mark.label, of_suite.label) == ("✗ 0.00 · stale", "✗ mentions (suite) · stale")
-    assert "stale: a later run ended before it came to this task" in mark.tooltip
+    assert "stale: a later run ended before it reached this task" in mark.tooltip
     whole, *graders = [hint for hint in editor.hints(suite, "eval") if hint.kind in ("verdict", "score")]
     assert "stale: a later run was ended before it was done" in whole.tooltip
     assert [hint.label for hint in graders] == ["✗ 0.00 · stale"]

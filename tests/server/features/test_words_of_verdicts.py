@@ -1,7 +1,5 @@
 """Reasons of errors in the few characters that a line has room for."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_language_server.features.scores.words import LONGEST_REASON, error_label, share_label, sign_of

@@ -1,7 +1,5 @@
 """Folders of small files for the tests of the project and of the features."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
 

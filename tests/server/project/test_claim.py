@@ -1,7 +1,5 @@
 """Which files are claimed, and which of other tools are left alone."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 from textwrap import dedent
 

@@ -1,7 +1,5 @@
 """Every file of the sample suites is recognised, and every suite among them finds its tasks."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

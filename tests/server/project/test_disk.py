@@ -1,7 +1,5 @@
 """What is asked of a folder: what is called like a name, at the same cost however much lies there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from waza_language_server.project.disk import Disk

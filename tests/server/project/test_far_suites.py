@@ -11,8 +11,7 @@ from tests.server.project.files import EVAL, opened, project_with, put
 from waza_language_server.check import check_paths
 from waza_language_server.features.navigation import all_references
 from waza_language_server.features.renames.rename import rename
-from waza_language_server.project.far_suites import MOST_OF_FILE
-from waza_language_server.project.index import Project
+from waza_language_server.project.index import MOST_OF_FILE, Project
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog

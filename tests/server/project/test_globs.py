@@ -1,7 +1,5 @@
 """Task globs pick up what a run picks up."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

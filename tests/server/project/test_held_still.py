@@ -1,7 +1,5 @@
 """While the disk is held still each folder and each link is looked at once; else it is seen as it is."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The project: suites, their tasks, what may be referred to; open documents win, unknown is not absent."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a file names; one name is found without looking at everything, and found alike."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

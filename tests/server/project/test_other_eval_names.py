@@ -1,7 +1,5 @@
 """Eval files with other names, such as `eval.semantic.yaml`, and files that are checked by themselves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

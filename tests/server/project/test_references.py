@@ -1,7 +1,5 @@
 """Globs that pick up nothing: an error when the suite has no task at all, else a hint."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The ids of what can be run: readable paths that come back as what they were."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Paths and the URIs that editors write for them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

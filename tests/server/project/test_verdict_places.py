@@ -1,7 +1,5 @@
 """Messages about graders and tasks are shown on lines of theirs that have no inlay hint."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

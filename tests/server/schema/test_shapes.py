@@ -1,7 +1,5 @@
 """Shapes tell the editor what may stand at a place, also at places that are not written yet."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_language_server.project.document import Document, DocumentKind

@@ -1,7 +1,5 @@
 """What authors use is told by the names the schemas know."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from typing import cast

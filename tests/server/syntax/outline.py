@@ -1,7 +1,5 @@
 """A tree as plain data, to compare trees with."""
 
-from __future__ import annotations
-
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 

@@ -1,7 +1,5 @@
 """Blocks of text that end too early: told at the line that ends them, and put right without a word lost."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 

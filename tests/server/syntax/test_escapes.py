@@ -1,7 +1,5 @@
 """Texts in double quotes with backslashes that escape nothing, and what is offered for them."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 

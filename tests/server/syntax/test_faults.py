@@ -200,7 +200,7 @@ def test_an_item_among_keys() -> None:
     assert drawn("name: x\n- y\n") == snapshot("""\
 name: x
 - y
-^^^ A list item cannot stand among keys; indent it below the key it belongs to.
+^^^ A list item cannot be among keys; indent it below the key it belongs to.
 """)
 
 
@@ -259,7 +259,7 @@ def test_the_merge_key_may_repeat() -> None:
 def test_an_alias_without_an_anchor() -> None:
     assert drawn("a: *b\nc: &b 1\nd: *b\n") == snapshot("""\
 a: *b
-   ^^ No anchor `&b` stands before this alias; put the value in quotes if it is text.
+   ^^ No anchor `&b` is defined before this alias; put the value in quotes if it is a string.
 c: &b 1
 d: *b
 """)
@@ -283,7 +283,7 @@ def test_one_document_with_markers_is_fine(text: str) -> None:
 def test_a_line_break_that_is_none() -> None:
     assert drawn("name: a\u2028b\n") == snapshot("""\
 name: a\\u2028b
-       ^^^^^^ Here is a line separator (U+2028), which readers take for a line break; delete it.
+       ^^^^^^ This is a line separator (U+2028), which parsers read as a line break; delete it.
 """)
 
 

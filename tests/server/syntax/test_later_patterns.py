@@ -1,7 +1,5 @@
 """The YAML library is loaded without compiling the patterns of its readers, and works all the same."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Edits made one after the other, as edits of the first text."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -1,7 +1,5 @@
 """Which words can be the name of a file on every system."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_language_server.text.file_names import is_file_name

@@ -1,7 +1,5 @@
 """Try many random sequences of runs, and report the first with wrong verdicts: ``make search-verdicts``."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A running server, a fresh one and the engine agree after any runs, and nothing turns green unproved."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 
@@ -16,7 +14,7 @@ FAILS = {"a": "passed", "b": "failed"}
 
 
 @settings(
-    max_examples=100,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=(Phase.explicit, Phase.reuse, Phase.generate),

@@ -194,7 +194,7 @@ export class TestExplorer implements vscode.Disposable {
         }
         const items = affectedAmong(chosen, changed).map((id) => this.tree.item(id));
         if (items.length === 0) {
-            void vscode.window.showInformationMessage("Waza: nothing of what was chosen has changed since its newest result.");
+            void vscode.window.showInformationMessage("Waza: no chosen item has changed since its newest result.");
         } else {
             await this.run(new vscode.TestRunRequest(items, request.exclude, request.profile), token);
         }

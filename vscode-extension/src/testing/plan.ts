@@ -22,8 +22,8 @@ export interface PlannedRun {
  *
  * @param chosen ids of items
  * @param excluded ids of items that must not run
- * @param runnable tells what runs with an item
- * @param below tells the ids of the tasks and prompts of a suite
+ * @param runnable returns the runnable of an item
+ * @param below returns the ids of the tasks and prompts of a suite
  */
 export function plannedRuns(
     chosen: readonly string[],
@@ -63,7 +63,7 @@ export function plannedRuns(
  *
  * @param chosen ids of items
  * @param excluded ids of items that are not meant
- * @param runnable tells what runs with an item
+ * @param runnable returns the runnable of an item
  */
 export function plannedRegrades(chosen: readonly string[], excluded: readonly string[] = [], runnable: RunnableOf = runnableOf): string[] {
     const out = new Set(excluded);

@@ -50,8 +50,8 @@ export function trialId(task: string, trial: number, grader?: string): string {
 }
 
 /**
- * What runs when an item is run: a trial stands for its task, and so does what cannot be graded apart from it: what the task
- * expects, and what is asked after a turn.
+ * Returns the runnable of an item. A trial runs as its task, and so does everything that cannot be graded without the task:
+ * its expectations and its follow-up prompts.
  */
 export function runnableOf(id: string): string {
     if (promptIn(id) !== undefined) {
@@ -62,7 +62,7 @@ export function runnableOf(id: string): string {
 }
 
 /**
- * What the row of a suite says of a run that has ended; undefined when it says nothing of the suite, as that of one grader.
+ * Returns the description of a suite after a run; undefined when the run gives no verdict of the suite, such as a run of one grader.
  *
  * @param target what ran; `whole` unless the suite was limited to some of it
  */

@@ -1,6 +1,6 @@
 /**
- * Which of the results in the Test Explorer may no longer hold: asked of the server after edits, for the suites of which this
- * window has shown something. What VS Code keeps of earlier windows is outdated there anyway.
+ * The stale results in the Test Explorer: requested from the server after edits, for the suites of which this
+ * window has shown something. VS Code marks the results of earlier windows as outdated itself.
  */
 
 import * as vscode from "vscode";

@@ -307,7 +307,7 @@ export class TestTree {
 }
 
 /**
- * What stands behind the label of an item: the folder of a suite in a window of several, what is its own (what tells it from another of its
+ * Returns the description after the label of an item: the folder of a suite in a window of several, what is its own (what tells it from another of its
  * name, that it is switched off, how its run ended), what a prompt should do, and that its result may no longer hold.
  */
 function described(id: string, own: readonly (string | undefined)[], stale: string | undefined): string {

@@ -119,7 +119,7 @@ def failed_midway(endpoint: Endpoint, error: openai.APIError) -> ExecutorError:
 def no_completion(endpoint: Endpoint) -> ExecutorError:
     """Return the error of a response that is not a completion."""
     return ExecutorError(
-        f"`{endpoint.host}` answered something that is no chat completion; does `{endpoint.base_url}` end "
+        f"`{endpoint.host}` answered something that is not a chat completion; does `{endpoint.base_url}` end "
         "with the version, as in `/v1`?",
         transient=False,
     )

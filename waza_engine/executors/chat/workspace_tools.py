@@ -192,7 +192,7 @@ def _edit(files: _Files) -> Tool:
             ["path", "old_str", "new_str"],
             path=_PATH,
             old_str={"type": "string", "description": "The text to replace, with its line breaks."},
-            new_str={"type": "string", "description": "What comes in its place."},
+            new_str={"type": "string", "description": "The replacement."},
         ),
         call=call,
     )
@@ -276,7 +276,7 @@ def _shell(surroundings: Surroundings) -> Tool:
         parameters=parameters(
             ["command"],
             command={"type": "string", "description": "The command."},
-            description={"type": "string", "description": "What it is for, in a few words."},
+            description={"type": "string", "description": "The purpose of the command, in a few words."},
         ),
         call=call,
     )

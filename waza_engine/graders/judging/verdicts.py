@@ -30,7 +30,7 @@ NO_VERDICT = "The judge gave no verdict: it called neither `set_waza_grade_pass`
 NO_REPLY = "the judge gave an empty reply"
 _MOST = 1000
 _ABOUT = {
-    "description": "What was looked at, in a few words.",
+    "description": "The criterion, in a few words.",
     "reason": "Why it passes or fails.",
 }
 
@@ -218,7 +218,7 @@ def question(criteria: str, context: GradingContext, *, skill_is: Literal["A", "
     return "\n\n".join(
         [
             criteria.strip(),
-            "Two agents have answered the same task. Compare their answers by what is said above. Where they "
+            "Two agents have answered the same task. Compare their answers by the criteria above. Where they "
             "stand says nothing about them, and a longer answer is not a better one. Call "
             f"`{WINNER_TOOL}` once with `winner` (A, B or tie), `magnitude` (much-better, slightly-better or "
             "equal) and your reasoning.",

@@ -47,7 +47,11 @@ def main() -> None:
 
 class _Search:
     def __init__(self, re2_memory_bytes: int) -> None:
-        self._re2: Any = importlib.import_module("re2")
+        try:
+            self._re2: Any = importlib.import_module("re2")
+            self._errors: tuple[type[Exception], ...] = (self._re2.error,)
+        except ImportError:
+            self._errors = ()  # no pattern is one of RE2 then
         self._regex: Any = importlib.import_module("regex")
         self._re2_memory = re2_memory_bytes
         self._compiled = functools.lru_cache(maxsize=KEPT_PATTERNS)(self._compile)
@@ -63,7 +67,7 @@ class _Search:
                 return {"found": self._found(pattern, ignore_case, dialect, text)}
         except MemoryError:
             return {"error": "memory"}
-        except (self._re2.error, self._regex.error, re.error, RecursionError, OverflowError, ValueError):
+        except (*self._errors, self._regex.error, re.error, RecursionError, OverflowError, ValueError):
             return {"error": "refused"}
 
     def _found(self, pattern: str, ignore_case: bool, dialect: str, text: str) -> list[int] | None:

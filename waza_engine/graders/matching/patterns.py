@@ -11,14 +11,14 @@ import functools
 import importlib.util
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Protocol, cast
 
 from waza_engine.counting import in_seconds
 from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkerProgram, WorkersClosedError
-from waza_engine.spec.pattern_syntax import Dialect, PatternSyntaxError, dialect_of, searcher
+from waza_engine.spec.pattern_syntax import Dialect, PatternSyntaxError, dialect_of
+from waza_engine.spec.re2_adapter import SEARCH_SECONDS, Match, Searcher, searcher
 
 TIMEOUT_SECONDS = 2.0
 LARGE_TIMEOUT_SECONDS = 10.0
@@ -35,16 +35,6 @@ _REFUSALS = {"python": "Python cannot compile it", "large re2": "it is too large
 
 class PatternError(ValueError):
     """The pattern is invalid, too large or took too long; the message says which, in one sentence."""
-
-
-class _Match(Protocol):
-    def span(self) -> tuple[int, int]: ...
-
-
-class _Compiled(Protocol):
-    def search(self, text: str) -> _Match | None: ...
-
-    def finditer(self, text: str) -> Iterator[_Match]: ...
 
 
 def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
@@ -69,7 +59,7 @@ def found_everywhere(pattern: str, text: str, most: int) -> list[tuple[int, int]
     return [match.span() for match in itertools.islice(compiled.finditer(_encodable(text)), most)]
 
 
-def _match(pattern: str, text: str, *, ignore_case: bool) -> tuple[int, int] | _Match | None:
+def _match(pattern: str, text: str, *, ignore_case: bool) -> tuple[int, int] | Match | None:
     """Return the first match. To ask one of RE2 for its place costs as much as the search."""
     dialect = check_syntax(pattern)
     if dialect == "python":
@@ -81,6 +71,10 @@ def _match(pattern: str, text: str, *, ignore_case: bool) -> tuple[int, int] | _
         return compiled.search(text)
     except UnicodeEncodeError:
         return compiled.search(_encodable(text))
+    except TimeoutError:
+        raise PatternError(
+            f"pattern `{_shortened(pattern)}` took longer than {in_seconds(SEARCH_SECONDS)}"
+        ) from None
 
 
 def check_syntax(pattern: str) -> Dialect:
@@ -110,10 +104,10 @@ def _outcome(pattern: str) -> tuple[Dialect | None, str]:
         return None, f"{error}{at}"
 
 
-def _compiled(pattern: str, *, ignore_case: bool) -> _Compiled | None:
+def _compiled(pattern: str, *, ignore_case: bool) -> Searcher | None:
     """Return the pattern compiled by RE2; None when it gets too large, as it may when case is ignored."""
     kept = _kept_searcher if len(pattern) <= _KEPT_CHARACTERS else searcher
-    return cast("_Compiled | None", kept(pattern, ignore_case=ignore_case))
+    return kept(pattern, ignore_case=ignore_case)
 
 
 _kept_outcome = functools.lru_cache(maxsize=4096)(_outcome)
@@ -161,14 +155,14 @@ def _program() -> WorkerProgram:
         command=command,
         settings={
             "re2_memory_bytes": _LARGE_RE2_BYTES,
-            "folders": sorted({_folder_of("re2"), _folder_of("regex")}),
+            "folders": sorted({*_folders_of("re2"), *_folders_of("regex")}),
         },
     )
 
 
-def _folder_of(library: str) -> str:
-    origin = cast("Any", importlib.util.find_spec(library)).origin
-    return str(Path(origin).parents[1])
+def _folders_of(library: str) -> list[str]:
+    found = importlib.util.find_spec(library)
+    return [] if found is None or found.origin is None else [str(Path(found.origin).parents[1])]
 
 
 def _shortened(pattern: str) -> str:

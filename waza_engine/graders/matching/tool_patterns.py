@@ -56,8 +56,7 @@ class ExpectedCall(GraderConfig):
     args: dict[str, ArgumentMatcher] = Field(
         default_factory=dict[str, ArgumentMatcher],
         description=(
-            "What the arguments of that call are: by argument name, one matcher each. "
-            "Upper and lower case differ."
+            "The arguments of that call: by argument name, one matcher each. Upper and lower case differ."
         ),
         examples=[{"command": {"regex": "^git status"}}],
     )

@@ -10,12 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
-from waza_engine.results.codec.figures import group_figures, summary_figures
+from waza_engine.results.codec.figures import (
+    group_figures,
+    summary_figures,
+    task_document,
+    task_figures,
+    task_of,
+    task_status_of,
+)
 from waza_engine.results.codec.header import engine_block, header_document, header_of
-from waza_engine.results.codec.tasks import task_document, task_of
-from waza_engine.results.codec.unjudged import unjudged_documents, unjudged_of
-from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
-from waza_engine.results.conclusion import conclude, decides
+from waza_engine.results.codec.trials import unjudged_documents, unjudged_of
+from waza_engine.results.codec.verdicts import cost_document, cost_of, usage_document, usage_of
+from waza_engine.results.conclusion import Conclusion, conclude, decides
 from waza_engine.results.json_values import (
     Block,
     Json,
@@ -29,6 +35,7 @@ from waza_engine.results.json_values import (
     texts_of,
     whole,
 )
+from waza_engine.results.metrics import counted_again, follows_from_tasks
 from waza_engine.results.record import (
     MetricOutcome,
     RunOutcome,
@@ -36,6 +43,7 @@ from waza_engine.results.record import (
     TaskOutcome,
     TriggerOutcome,
 )
+from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.scoring.cost import Spending
 from waza_engine.scoring.impact import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
@@ -255,3 +263,71 @@ def _trigger_of(trigger: Block) -> TriggerOutcome:
 def _recommendation_of(found: Block) -> Recommendation | None:
     models = tuple(figures_of(RankedModel, model) for model in blocks_of(found.get("models")))
     return Recommendation(models, number(found.get("winner_margin_percent"))) if models else None
+
+
+_DECIDING = ("run_number", "status", "error_msg", "validations", "checkpoints", "stopped")
+"""The keys of a trial that a conclusion is drawn from."""
+
+
+def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
+    """Return a document with these tasks, and the summary and status that follow from them."""
+    config, before = block_of(document, "config"), block_of(document, "summary")
+    scores = [TaskScore(task_status_of(task), task_figures(task)) for task in tasks]
+    trials = config.get("runs_per_test")
+    summary = suite_summary(scores, trials_per_task=trials if isinstance(trials, int) else 1)
+    figures = summary_figures(summary)
+    figures["duration_ms"] = before.get("duration_ms", 0)
+    groups = group_figures(
+        (text_of(task.get("group")), score) for task, score in zip(tasks, scores, strict=True)
+    )
+    kept = {key: value for key, value in before.items() if key != "statistics"}
+    counted: Json = {
+        **document,
+        "summary": {**kept, **figures, **({"groups": groups} if groups else {})},
+        "tasks": list(tasks),
+    }
+    if written := block_of(document, "metrics"):
+        counted["metrics"] = dict(_metrics(written, run_of(counted)))
+    metadata = block_of(document, "metadata")
+    engine = block_of(metadata, "engine")
+    again = conclusion_again(counted)
+    status = text_of(engine.get("status")) if again is None else again.status
+    if status != text_of(engine.get("status")) or "conclusion" in engine:
+        # The recorded conclusion no longer holds.
+        rest = {key: value for key, value in engine.items() if key != "conclusion"}
+        counted["metadata"] = {**metadata, "engine": {**rest, "status": status}}
+    return counted
+
+
+def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> Conclusion | None:
+    """Return the conclusion from a run's current verdicts, None for one that was cut short.
+
+    ``tasks`` are the conclusions of its tasks, if the caller has them already.
+    """
+    engine = engine_block(document)
+    if text_of(engine.get("status")) not in ("completed", "failed"):
+        return None
+    # The recorded conclusion must not influence the new one.
+    rest = {key: value for key, value in engine.items() if key != "status"}
+    metadata = {**block_of(document, "metadata"), "engine": rest}
+    deciding = [] if tasks is not None else list(map(_deciding, blocks_of(document.get("tasks"))))
+    run = run_of({**document, "metadata": metadata, "tasks": deciding})
+    if tasks is not None:
+        scores = [TaskScore(task.task.status, task.task.statistics) for task in tasks]
+        run = replace(run, summary=suite_summary(scores))
+    return conclude(run, tasks=tasks)
+
+
+def _metrics(written: Block, run: RunOutcome) -> Iterator[tuple[str, object]]:
+    """Yield the recorded metrics, with the values that follow from the tasks now."""
+    now = {metric.name: metric for metric in counted_again(run.metrics, run.tasks)}
+    for name, block in written.items():
+        if not follows_from_tasks(name):
+            yield name, block
+        elif name in now:
+            yield name, {**block_of(written, name), "value": now[name].value, "passed": now[name].passed}
+
+
+def _deciding(task: Block) -> Json:
+    runs = blocks_of(task.get("runs"))
+    return {**task, "runs": [{key: run[key] for key in _DECIDING if key in run} for run in runs]}

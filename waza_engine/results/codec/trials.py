@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from waza_engine.results.codec.failure_artifacts import FAILURES, failure_artifacts
-from waza_engine.results.codec.files_changed import files_changed_document, files_changed_of
-from waza_engine.results.codec.unjudged import ANSWERERS, unjudged_documents, unjudged_of
-from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
-from waza_engine.results.codec.verdicts import verdict_document, verdicts_of
+from waza_engine.figures import shown_score
+from waza_engine.results.codec.verdicts import (
+    cost_document,
+    cost_of,
+    usage_document,
+    usage_of,
+    verdict_document,
+    verdicts_of,
+)
 from waza_engine.results.json_values import (
     Block,
     Json,
@@ -24,10 +29,13 @@ from waza_engine.results.json_values import (
     whole,
 )
 from waza_engine.results.record import (
+    Answerer,
     ArrivedAnswer,
     CheckpointOutcome,
+    FilesChanged,
     ResponderOutcome,
     TrialOutcome,
+    UnjudgedAnswer,
     Validation,
 )
 from waza_engine.scoring.cost import added, total_cost
@@ -390,3 +398,109 @@ def status_borne_out(run: Block, verdicts: Mapping[str, Validation]) -> TrialSta
     for checkpoint in blocks_of(run.get("checkpoints")):
         told += [verdict.graded for verdict in verdicts_of(checkpoint).values()]
     return borne_out(written, [trial_status(told)])
+
+
+def files_changed_document(files: FilesChanged) -> Json:
+    """Return ``files_changed`` of a trial; empty when no change is known."""
+    return given(
+        created=list(files.created),
+        changed=list(files.changed),
+        deleted=list(files.deleted),
+        more=files.more,
+    )
+
+
+def files_changed_of(block: Block) -> FilesChanged:
+    """Return the changes in a document. Everything may be missing or of another type."""
+    return FilesChanged(
+        texts_of(block.get("created")),
+        texts_of(block.get("changed")),
+        texts_of(block.get("deleted")),
+        max(0, whole(block.get("more"))),
+    )
+
+
+ANSWERERS: dict[str, Answerer] = {"agent": "agent", "judge": "judge", "responder": "responder"}
+
+
+def unjudged_documents(answers: Iterable[UnjudgedAnswer]) -> list[Json]:
+    """Return the list of answers."""
+    return [{**given(prompt=answer.prompt), "by": answer.by, "text": answer.text} for answer in answers]
+
+
+def unjudged_of(block: Block) -> tuple[UnjudgedAnswer, ...]:
+    """Return the answers of a trial or a run."""
+    return tuple(
+        UnjudgedAnswer(
+            ANSWERERS.get(text_of(answer.get("by")), "agent"),
+            text_of(answer.get("text")),
+            text_of(answer.get("prompt")),
+        )
+        for answer in blocks_of(block.get("unjudged_answers"))
+    )
+
+
+FAILURES = ("failed", "error")
+"""The statuses of trials that have them."""
+
+LONGEST_BYTES = 10_000
+_MOST_LINES = 10
+_LONGEST_LINE = 300
+_COMPLAINT = re.compile(
+    r"\b(error|exception|traceback|panic|fatal|timed out|timeout|denied|refused|not found)\b", re.IGNORECASE
+)
+
+
+def failure_artifacts(trial: TrialOutcome) -> Json:
+    """Return them for a trial that failed or broke, nothing for any other."""
+    if trial.status not in FAILURES:
+        return {}
+    said, said_cut = _beginning(trial.output)
+    complaint, complaint_cut = _beginning(trial.error)
+    failed = [found for found in (trial.validations or {}).values() if not _well(found)]
+    return {
+        **given(
+            stderr=complaint,
+            stdout=said,
+            failed_graders=[found.name for found in failed],
+            error_patterns=list(_complaints(f"{trial.error}\n{trial.output}")),
+        ),
+        "exit_code": 1 if trial.status == "failed" else 2,
+        "triage_summary": "\n".join(_summary(trial, failed)),
+        **given(captured_at=trial.captured_at),
+        "context": {
+            "stdout_truncated": str(said_cut).lower(),
+            "stderr_truncated": str(complaint_cut).lower(),
+        },
+    }
+
+
+def _summary(trial: TrialOutcome, failed: list[Validation]) -> Iterator[str]:
+    yield f"## Trial {trial.number}: {trial.status}"
+    yield ""
+    if trial.error:
+        yield f"- **Error**: {_one_line(trial.error)}"
+    for found in failed:
+        yield f"- **{found.name}** ({found.type}, {shown_score(found.score)}): {_one_line(found.feedback)}"
+    for checkpoint in trial.checkpoints:
+        if checkpoint.status in ("failed", "error"):
+            yield f"- **Checkpoint after turn {checkpoint.after_turn}**: {checkpoint.status}"
+
+
+def _well(found: Validation) -> bool:
+    return found.shown_status in ("pending", "advisory") or (found.status == "graded" and found.passed)
+
+
+def _beginning(text: str) -> tuple[str, bool]:
+    content = text.encode("utf-8", "replace")
+    return content[:LONGEST_BYTES].decode("utf-8", "ignore"), len(content) > LONGEST_BYTES
+
+
+def _complaints(text: str) -> Iterator[str]:
+    """Yield the first lines that speak of an error, each once."""
+    found = dict.fromkeys(_one_line(line) for line in text.splitlines() if _COMPLAINT.search(line))
+    yield from list(found)[:_MOST_LINES]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:_LONGEST_LINE]

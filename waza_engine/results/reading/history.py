@@ -22,15 +22,15 @@ from typing import Any, cast
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
-from waza_engine.results.codec.commits import commit_document, commit_in
+from waza_engine.results.codec.header import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
-from waza_engine.results.reading.heads import place_in_time
+from waza_engine.results.reading.formats import place_in_time
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunHeader
-from waza_engine.results.reviews.review_file import reviews_stamp
+from waza_engine.results.reviews.reviewed import reviews_stamp
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import Commit, shown_grader
 

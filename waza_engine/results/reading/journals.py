@@ -10,10 +10,14 @@ from typing import Any, cast
 from waza_engine.counting import counted
 from waza_engine.files import FileError, read_beginning
 from waza_engine.results.codec.figures import counted_task
-from waza_engine.results.codec.recounting import counted_document
-from waza_engine.results.codec.trials import arrived_answer_of, trial_document, with_answers
-from waza_engine.results.codec.unjudged import unjudged_documents
-from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
+from waza_engine.results.codec.runs import counted_document
+from waza_engine.results.codec.trials import (
+    arrived_answer_of,
+    trial_document,
+    unjudged_documents,
+    with_answers,
+)
+from waza_engine.results.codec.verdicts import cost_document, cost_of, usage_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
 from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer

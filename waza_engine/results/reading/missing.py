@@ -7,7 +7,7 @@ from pathlib import Path
 from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError
 from waza_engine.results.places import LONGEST_BYTES, results_directory, started_by_name
-from waza_engine.results.reading.heads import head_of
+from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import newest_result_file, result_files
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 

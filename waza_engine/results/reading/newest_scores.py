@@ -22,7 +22,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
-from waza_engine.results.reading.heads import RunHead, head_of, place_in_time
+from waza_engine.results.reading.formats import RunHead, head_of, place_in_time
 from waza_engine.results.reading.overlay import prompts_of_runs, tasks_of_runs
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
@@ -36,7 +36,7 @@ from waza_engine.results.reading.scores import (
     TaskResult,
     run_of_nothing,
 )
-from waza_engine.results.reviews.review_file import reviews_stamp
+from waza_engine.results.reviews.reviewed import reviews_stamp
 
 __all__ = [
     "CheckResult",
@@ -58,7 +58,7 @@ MOST_REMEMBERED = 800_000
 _LEVELS = 8
 _MOST_ENTRIES = 20_000
 _MOST_HEADS = 1_000
-_FILES_PER_CHECKPOINT = 200
+_FILES_PER_PAUSE = 200
 _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
@@ -90,7 +90,7 @@ def latest_results(suite_dir: Path, *, eval_file: str | None = None) -> RunResul
         if eval_file is not None and head.is_whole and _judged_all(result):
             break
         if size > MOST_SCORES:
-            log.info("Results older than %s are not read: there are scores enough.", path)
+            log.info("Results older than %s are not read: there are enough scores.", path)
             break
     if not runs:
         return None if unread is None else _nothing_readable(unread, eval_file)
@@ -250,7 +250,7 @@ def _result_files(suite_dir: Path) -> list[Path]:
     dated: dict[Path, float] = {}
     for path in chain(*listed, beside):
         dated[path] = _modified(path)
-        if not len(dated) % _FILES_PER_CHECKPOINT:
+        if not len(dated) % _FILES_PER_PAUSE:
             checkpoint()
     newest = sorted(((modified, path) for path, modified in dated.items()), reverse=True)
     return [path for _, path in newest[:NEWEST_FILES]]

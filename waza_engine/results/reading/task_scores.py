@@ -12,7 +12,7 @@ from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, 
 from waza_engine.results.json_values import Block, block_of, blocks_of, moment, number, text_of, whole
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
 from waza_engine.results.record import Validation
-from waza_engine.results.reviews.review import recorded_review
+from waza_engine.results.reviews.reviewed import recorded_review
 from waza_engine.results.task_conclusion import conclude_grader
 from waza_engine.scoring.tasks import TrialStatus, borne_out, composite, task_status
 from waza_engine.vocabulary import Check, checkpoint_grader
@@ -145,10 +145,10 @@ def grader_result(
         status=_STATUSES.get(found.verdict, "graded"),
         score=found.score,
         passed=found.verdict == "passed",
-        scores=tuple(verdict.score for verdict in said),
-        passes=tuple(verdict.passed for verdict in said),
+        scores=tuple([verdict.score for verdict in said]),
+        passes=tuple([verdict.passed for verdict in said]),
         feedback=found.feedback,
-        checks=tuple(_checks(verdicts)),
+        checks=tuple(_checks(verdicts)) if any(verdict.checks for verdict in verdicts) else (),
         timestamp=timestamp,
         origin=origin,
         reviewed=max(filter(None, map(_reviewed, verdicts)), default=None),
@@ -158,6 +158,8 @@ def grader_result(
 
 def _reviewed(verdict: Validation) -> datetime | None:
     """Return the time of a person's review, None without a review or if its time is unknown."""
+    if not verdict.details:
+        return None
     review = recorded_review(verdict.score, verdict.details, passed=verdict.passed)
     return moment(review.time) if review is not None and review.time else None
 

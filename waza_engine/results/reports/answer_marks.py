@@ -17,9 +17,7 @@ from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.terminal import visible_lines
 from waza_engine.vocabulary import shown_grader
 
-LEGEND = (
-    "Below a line `^` marks what a grader found: ✓ what it wants, ✗ what it forbids, ≈ what comes nearest."
-)
+LEGEND = "Below a line `^` marks what a grader found: ✓ what it wants, ✗ what it forbids, ≈ what is nearest."
 MOST_OF_RULE = 20
 MOST = 100
 RULES_OF_LINE = 6

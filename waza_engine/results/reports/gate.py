@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from waza_engine.counting import counted
 from waza_engine.figures import reaches, shown_above, shown_below, shown_score, shown_share
-from waza_engine.markdown import sentence
+from waza_engine.markdown import code, sentence
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude, misclassified_words
 from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
@@ -16,7 +16,7 @@ from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
 from waza_engine.results.trigger_conclusion import TriggerConclusion
-from waza_engine.scoring.statistics import SIGNIFICANT, paired_p
+from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 
 Policy = Literal["allow", "warn", "fail"]
 PASSED, REGRESSED, GOLDEN_FAILED, NOT_GATED = 0, 1, 2, 3
@@ -65,11 +65,14 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         issues.tell("warn", "unjudged", f"in the current run {now.reasons[0].words}")
     elif now.verdict in ("interrupted", "limited", "broken", "unjudged") and not now.part:
         issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
+    elif now.verdict == "errored":
+        issues.tell("fail", "errored", f"the current run is in error: {now.reasons[0].words}")
     _tell_doubts(issues, then, now, baseline, current)
     if regression > limits.most_regression + 1e-9:
         fell, most = shown_above(regression, limits.most_regression)
         said = f"the pass rate fell by {fell} percentage points, more than {most}"
         issues.tell("fail", "regression", f"{said} ({_chance(then, now)})")
+    _tell_score(issues, then, now, limits)
     _tell_prompts(issues, then, now, limits)
     before, after = tasks_by_name(then.tasks), tasks_by_name(now.tasks)
     new = [after[name] for name in sorted(after.keys() - before.keys())]
@@ -91,11 +94,11 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     for task in golden:
         words = f"golden task `{task.id}` did not pass: {task.verdict}"
         issues.tell("fail", "golden_failure", words, task)
-    code = GOLDEN_FAILED if golden else REGRESSED if issues.failures else PASSED
+    exit_code = GOLDEN_FAILED if golden else REGRESSED if issues.failures else PASSED
     return {
-        "passed": code == PASSED,
-        "exit_code": code,
-        "verdict": {PASSED: "pass", REGRESSED: "fail", GOLDEN_FAILED: "golden-failure"}[code],
+        "passed": exit_code == PASSED,
+        "exit_code": exit_code,
+        "verdict": {PASSED: "pass", REGRESSED: "fail", GOLDEN_FAILED: "golden-failure"}[exit_code],
         "baseline_file": str(baseline.path),
         "current_file": str(current.path),
         "baseline_success_rate": rates[0],
@@ -138,6 +141,25 @@ def chance(then: Mapping[str, TaskConclusion], now: Mapping[str, TaskConclusion]
 def _chance(then: Conclusion, now: Conclusion) -> str:
     p = chance(tasks_by_name(then.tasks), tasks_by_name(now.tasks))
     return f"p = {p:.2g}" + ("" if p <= SIGNIFICANT else ", which may be chance")
+
+
+def _tell_score(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
+    """Report a mean score that fell by more than chance: answers can get worse and all tasks still pass.
+
+    Only tasks that both runs scored count, each once. The pass rate's limit holds for the score too.
+    """
+    before, after = tasks_by_name(then.tasks), tasks_by_name(now.tasks)
+    both = [(before[name], task) for name, task in after.items() if name in before]
+    scores = [(old.score, new.score) for old, new in both if old.scored and new.scored]
+    p = paired_p([new - old for old, new in scores])
+    old, new = (mean([pair[side] for pair in scores]) for side in (0, 1))
+    if p <= SIGNIFICANT and (old - new) * 100 > limits.most_regression + 1e-9:
+        shown = f"{shown_score(old, 4)} to {shown_score(new, 4)}"
+        issues.tell(
+            "fail",
+            "score",
+            f"the mean score of {counted(len(scores), 'task')} fell from {shown} (p = {p:.2g})",
+        )
 
 
 def _tell_doubts(
@@ -234,11 +256,12 @@ def _prompt_row(found: Json) -> list[str]:
     return [] if cells == ["none", "none"] else [f"| Trigger prompts | {cells[0]} | {cells[1]} |"]
 
 
-def gate_markdown(found: Json) -> str:
-    """Return a gate as Markdown; text from files is shown as code."""
+def gate_markdown(found: Json, suite: str = "") -> str:
+    """Return a gate as Markdown, of one of several suites by its path; text from files is shown as code."""
     most = found["max_regression_pct"]
     lines = [
-        f"## {'✅' if found['passed'] else '❌'} Gate: {'PASS' if found['passed'] else 'FAIL'}",
+        f"## {'✅' if found['passed'] else '❌'} Gate{f' of {code(suite)}' if suite else ''}: "
+        f"{'PASS' if found['passed'] else 'FAIL'}",
         "",
         "| | Baseline | Current |",
         "|---|--:|--:|",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
@@ -24,6 +25,7 @@ from waza_engine.results.conclusion import (
 )
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import RunOutcome
+from waza_engine.results.reports.github import Place, Places
 from waza_engine.results.reports.words import (
     mistake_words,
     recorded_verdict_words,
@@ -38,6 +40,7 @@ from waza_engine.vocabulary import shown_grader, told_apart
 
 _MILLISECONDS = 1000
 _LONGEST_NAME = 120
+_LONGEST_ANSWER = 4_000
 _TYPES = {
     WHOLE_RUN: "RunNotEnded",
     SKILLS: "BaselineFailure",
@@ -47,18 +50,22 @@ _TYPES = {
 
 
 def junit_report(
-    *documents: Block, fail_under: float | None = None, refused: Mapping[str, str] | None = None
+    *documents: Block,
+    fail_under: float | None = None,
+    refused: Mapping[str, str] | None = None,
+    places: Sequence[Places] = (),
 ) -> bytes:
     """Return the XML of result documents in the current layout, with a test suite for each.
 
-    ``refused`` are suites that could not run, by name, with the reason; each has a case with an error.
+    ``places``, one for each document, find the file and line of a case. ``refused`` are suites that could
+    not run, by name, with the reason; each has a case with an error.
 
     Times are seconds. A failure has a line for every grader that did not pass; a broken grader or trial is an
     error. Each other reason against the run is a case of its own: a run that did not pass is never green.
     """
     report = JUnitXml()
-    for document in documents:
-        report.add_testsuite(_suite(document, fail_under))
+    for document, known in zip_longest(documents, places):
+        report.add_testsuite(_suite(document, fail_under, known))
     for name, reason in (refused or {}).items():
         suite, case = TestSuite(_clean(name)), TestCase("load", classname=_clean(name))
         case.result = [Error(_clean(reason), "SuiteError")]
@@ -73,7 +80,7 @@ def junit_report(
     return written.getvalue()
 
 
-def _suite(document: Block, fail_under: float | None) -> TestSuite:
+def _suite(document: Block, fail_under: float | None, places: Places | None) -> TestSuite:
     run = run_of(document)
     found, header = conclude(run, fail_under=fail_under), run.header
     suite = TestSuite(_clean(header.eval_name) or "eval")
@@ -97,11 +104,23 @@ def _suite(document: Block, fail_under: float | None) -> TestSuite:
     # Readers take two cases of one name for one.
     names = told_apart(task.id or task.name for task in found.tasks)
     cases = [_case(task, name, header.skill) for name, task in zip(names, found.tasks, strict=True)]
+    prompts = list(_cases_of_prompts(run, found, header.skill))
+    if places is not None:
+        for case, task in zip(cases, found.tasks, strict=True):
+            _set_place(case, places.of(task.id, ""))
+        for case, trigger in zip(prompts, run.triggers, strict=True):
+            _set_place(case, places.of_prompt(trigger.prompt, should_trigger=trigger.should_trigger))
     # Add them together: the library recounts the whole suite on each call.
-    suite.add_testcases(
-        [*cases, *_cases_of_prompts(run, found, header.skill), *_cases_of_the_run(found, header.skill)]
-    )
+    suite.add_testcases([*cases, *prompts, *_cases_of_the_run(found, header.skill)])
     return suite
+
+
+def _set_place(case: TestCase, place: Place) -> None:
+    """Write the attributes with which GitLab, pytest and others link a case to its source."""
+    element = cast("Any", case)._elem
+    element.set("file", _clean(place.file))
+    if place.line:
+        element.set("line", str(place.line))
 
 
 def _cases_of_the_run(found: Conclusion, skill: str) -> Iterator[TestCase]:
@@ -130,6 +149,8 @@ def _cases_of_prompts(run: RunOutcome, found: Conclusion, skill: str) -> Iterato
             case.result = [
                 Failure(words, "TriggerFailure") if verdict == "failed" else Error(words, "TriggerError")
             ]
+        if trigger.output:
+            case.system_out = _cut(trigger.output)
         yield case
 
 
@@ -140,6 +161,8 @@ def _prompts(found: TriggerConclusion) -> Iterator[str]:
 
 def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
     case = TestCase(_clean(name), classname=_clean(skill), time=task.duration_ms / _MILLISECONDS)
+    if task.task.trials and (answers := _answers(task)):
+        case.system_out = answers
     if task.verdict == "passed":
         return case
     if task.verdict in ("skipped", "lost", "not run"):
@@ -153,6 +176,23 @@ def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
     found.text = _clean("\n".join([*cause, *told, *broken]))
     case.result = [found]
     return case
+
+
+def _answers(task: TaskConclusion) -> str:
+    """Return the answer of the trial that decides: the first that did not pass, else the first."""
+    trials = task.task.trials
+    shown = next((trial for trial in trials if trial.status != "passed"), trials[0])
+    title = f"trial {shown.number} of {len(trials)}, {shown.status}:\n" if len(trials) > 1 else ""
+    return f"{title}{_cut(shown.output)}" if shown.output else ""
+
+
+def _cut(answer: str) -> str:
+    """Return the beginning and the end of an answer, which are what a person looks for."""
+    text = _clean(answer)
+    if len(text) <= _LONGEST_ANSWER:
+        return text
+    half = _LONGEST_ANSWER // 2
+    return f"{text[:half]}\n… ({len(text) - 2 * half:,} more characters)\n{text[-half:]}"
 
 
 def _line(grader: GraderConclusion) -> str:

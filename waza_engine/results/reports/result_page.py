@@ -7,16 +7,20 @@ from agents and graders is shown as code, and long strings are cut with a note.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
-from waza_engine.markdown import code, fenced, sentence
-from waza_engine.moments import local_time
-from waza_engine.results.conclusion import Conclusion
-from waza_engine.results.record import FilesChanged, RunHeader, TrialOutcome, Validation
-from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
+from waza_engine.frozen import frozen
+from waza_engine.markdown import cell, code, fenced, sentence
+from waza_engine.masking import masked
+from waza_engine.moments import SOME_TIME_AGO, local_time
+from waza_engine.results.conclusion import Conclusion, conclude
+from waza_engine.results.record import FilesChanged, RunHeader, RunOutcome, TrialOutcome, Validation
+from waza_engine.results.reports.answer_marks import LEGEND, Mark, marked_answer, marks_in, wanted_text
 from waza_engine.results.reports.words import (
     CAUSE_WORDS,
     dollars,
@@ -24,9 +28,10 @@ from waza_engine.results.reports.words import (
     trigger_words,
     verdict_words,
 )
-from waza_engine.results.task_conclusion import TaskConclusion
-from waza_engine.results.trigger_conclusion import TriggerConclusion
+from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion, tasks_by_name
+from waza_engine.results.trigger_conclusion import TriggerConclusion, trigger_verdict
 from waza_engine.scoring.cost import tokens_of
+from waza_engine.terminal import visible_lines
 from waza_engine.vocabulary import Check, ToolCall, shown_grader
 
 LONGEST_CHARACTERS = 400_000
@@ -321,3 +326,152 @@ def _section(title: str, text: str) -> Iterator[str]:
 
 def _cut(text: str, longest: int = _TEXT_CHARACTERS) -> str:
     return text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest:,} more characters)"
+
+
+LONGEST_ANSWER = 200_000
+"""Characters of an answer that are shown."""
+LONGEST_REST = 200_000
+"""The length in characters of the rest below it: calls and verdicts."""
+
+
+@frozen()
+class TrialPage:
+    """A page's text, and marks that count its characters."""
+
+    text: str
+    marks: Sequence[Mark]
+
+
+def trial_page(
+    title: str, trial: TrialOutcome, prompt: str, judged: Collection[str], started: datetime
+) -> TrialPage:
+    """Return the page of a trial that was recorded in the run ``started`` then.
+
+    ``judged`` are the names of the current verdicts, ``title`` is the name of the task, ``prompt`` that of
+    its suite.
+    """
+    # Compute marks from the shown text: masking and escaping change its length.
+    trial = replace(trial, output=visible_lines(masked(trial.output)))
+    shown = trial.output[:LONGEST_ANSWER]
+    answer = fenced(shown) if shown else NO_ANSWER
+    head = [f"# {code(title)}, trial {trial.number}", "", _origin(trial, judged, started), ""]
+    lines = [*head, *trial_sections(trial, prompt, answer), ""]
+    # The prompt may be the same text, so the answer is found by identity.
+    place = next((number for number, line in enumerate(lines) if line is answer), 0)
+    before = masked("".join(f"{line}\n" for line in lines[:place]))
+    text = before + "\n".join([*lines[place : place + 1], masked(_bounded("\n".join(lines[place + 1 :])))])
+    if not shown or masked(text) != text:
+        return TrialPage(masked(text), ())
+    start = len(before) + answer.index("\n") + 1
+    end = start + len(shown)
+    marks = marks_in(trial, LONGEST_ANSWER)
+    placed = [replace(mark, start=mark.start + start, end=min(mark.end + start, end)) for mark in marks]
+    return TrialPage(text, placed)
+
+
+def _bounded(text: str) -> str:
+    return (
+        text if len(text) <= LONGEST_REST else f"{text[:LONGEST_REST]}\n\nThe rest is in the result file.\n"
+    )
+
+
+def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> str:
+    """Return when the answer was given, and when the verdicts on it."""
+    names = [verdict.name for verdict in (trial.validations or {}).values()]
+    kept = [code(shown_grader(name)) for name in names if name not in judged]
+    at = local_time(started) or SOME_TIME_AGO
+    words = f"Recorded {at}; its graders are evaluated as they are written now; no agent was started."
+    return f"{words} As recorded: {', '.join(kept)}." if kept else words
+
+
+_MOST_ROWS = 500
+_NOT_THERE = "–"
+
+Row = tuple[str, str, str]
+_Judged = TaskConclusion | GraderConclusion | None
+
+
+def change_page(then: RunOutcome, now: RunOutcome, task: str | None = None) -> str:
+    """Return the changes between two runs of a suite, or of one task; unchanged tasks are only counted."""
+    runs, found = (then, now), (conclude(then), conclude(now))
+    titles = [local_time(run.header.started) or SOME_TIME_AGO for run in runs]
+    before, after = (_tasks(each, task) for each in found)
+    names = list(dict.fromkeys([*after, *before]))
+    by_task = [list(_of_task(name, before.get(name), after.get(name))) for name in names]
+    changed, same = [row for rows in by_task for row in rows], by_task.count([])
+    parts = [
+        f"# {code(now.header.eval_name) or 'Evaluation'}: what changed",
+        _table("run", titles, _of_runs(runs, found)),
+        _table("task", titles, changed) if changed else "",
+        f"{counted(same, 'task')} came to the same." if same else "",
+        "" if task is not None else _table("trigger prompt", titles, list(_of_prompts(then, now))),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _tasks(found: Conclusion, task: str | None) -> Mapping[str, TaskConclusion]:
+    return {name: each for name, each in tasks_by_name(found.tasks).items() if task in (None, each.id)}
+
+
+def _of_runs(runs: Sequence[RunOutcome], found: Sequence[Conclusion]) -> list[Row]:
+    def words(header: RunHeader, conclusion: Conclusion) -> list[str]:
+        score = shown_score(conclusion.score) if conclusion.scored else ""
+        commit = header.commit.words if header.commit else ""
+        return [
+            verdict_words(conclusion),
+            score,
+            header.asked_model,
+            header.executor,
+            header.judge_model,
+            commit,
+        ]
+
+    labels = ("verdict", "score", "model", "executor", "judge", "commit")
+    then, now = (words(run.header, each) for run, each in zip(runs, found, strict=True))
+    rows = zip(labels, map(cell, then), map(cell, now), strict=True)
+    return [row for row in rows if row[0] == "verdict" or row[1] != row[2]]
+
+
+def _of_task(name: str, then: TaskConclusion | None, now: TaskConclusion | None) -> Iterator[Row]:
+    """Yield a row for a task whose verdict or score is another one, and for each such grader of it."""
+    graders = [{each.name: each for each in task.graders} if task else {} for task in (then, now)]
+    of_graders = [
+        (f"{cell(name)} {cell(shown_grader(grader))}", *told)
+        for grader in dict.fromkeys([*graders[1], *graders[0]])
+        if (told := _told(graders[0].get(grader), graders[1].get(grader)))
+    ]
+    told = _told(then, now)
+    if told:
+        yield (cell(name), *told)
+    yield from of_graders
+
+
+def _told(then: _Judged, now: _Judged) -> tuple[str, str] | None:
+    before, after = _words(then), _words(now)
+    return (before, after) if before != after else None
+
+
+def _words(judged: _Judged) -> str:
+    if judged is None:
+        return _NOT_THERE
+    mark = {"passed": "✓", "failed": "✗", "errored": "!"}.get(judged.verdict, "◷")
+    return f"{mark} {judged.verdict} {shown_score(judged.score)}"
+
+
+def _of_prompts(then: RunOutcome, now: RunOutcome) -> Iterator[Row]:
+    before, after = (
+        {(each.prompt, each.should_trigger): trigger_verdict(each) for each in run.triggers}
+        for run in (then, now)
+    )
+    for key in dict.fromkeys([*after, *before]):
+        words = before.get(key, _NOT_THERE), after.get(key, _NOT_THERE)
+        if words[0] != words[1]:
+            yield (cell(key[0]), *words)
+
+
+def _table(what: str, titles: Sequence[str], rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    more = f"\n\n… and {len(rows) - _MOST_ROWS} more" if len(rows) > _MOST_ROWS else ""
+    lines = [f"| {' | '.join((what, *titles))} |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows[:_MOST_ROWS])]) + more

@@ -5,20 +5,243 @@ Light, no models.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias, cast
 
+from waza_engine.boundary import repository_around, suite_boundary
+from waza_engine.checkpoint import checkpoint
+from waza_engine.figures import is_finite
+from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.codec.figures import counted_run, counted_task
-from waza_engine.results.codec.recounting import counted_document
+from waza_engine.results.codec.runs import counted_document
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of, whole
+from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.calibration import with_calibration
-from waza_engine.results.reviews.review import review_changes
-from waza_engine.results.reviews.review_file import ReviewKey, Reviews, reviews
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
+from waza_engine.terminal import json_text
 from waza_engine.vocabulary import checkpoint_grader
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A person's verdict on one grader of one trial.
+
+    ``score`` is 0..1; ``time`` is an ISO 8601 time stamp with its zone.
+    """
+
+    score: float
+    passed: bool
+    reviewer: str
+    comments: str = ""
+    time: str = ""
+
+
+def review_changes(details: Mapping[str, Any], review: Review) -> dict[str, Any]:
+    """Return the new values of a reviewed verdict: its score, verdict, feedback, details and status.
+
+    The wording is that of the first version's review form.
+    """
+    word = "Passed" if review.passed else "Failed"
+    by = f"{word} the review of {review.reviewer}" if review.reviewer else f"{word} the review"
+    return {
+        "score": review.score,
+        "passed": review.passed,
+        "feedback": review.comments or by,
+        "details": {
+            **details,
+            "status": "reviewed",
+            "reviewer": review.reviewer,
+            "review_comments": review.comments,
+            **({"reviewed_at": review.time} if review.time else {}),
+        },
+        "status": "graded",
+    }
+
+
+def recorded_review(score: float, details: Mapping[str, Any], *, passed: bool) -> Review | None:
+    """Return the review that a recorded verdict holds, None when it holds none."""
+    if details.get("status") != "reviewed":
+        return None
+    return Review(
+        score=score,
+        passed=passed,
+        reviewer=str(details.get("reviewer") or ""),
+        comments=str(details.get("review_comments") or ""),
+        time=str(details.get("reviewed_at") or ""),
+    )
+
+
+REVIEWS_NAME = "reviews.jsonl"
+_LEVELS = 6
+LONGEST_BYTES = 64 * 1024 * 1024
+MOST_LINES = 50_000
+_LINES_PER_PAUSE = 100
+_MOST_READ = 64
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewKey:
+    """The reviewed verdict: ``run`` is the id of the run, ``trial`` its number, from 1."""
+
+    run: str
+    task: str
+    trial: int
+    grader: str
+
+
+Reviews: TypeAlias = Mapping[ReviewKey, Review]
+NONE: Reviews = MappingProxyType({})
+
+
+def reviews(results: Path) -> Reviews:
+    """Return the reviews that may concern a result file: those of its suite, {} when there are none.
+
+    Lines that cannot be read are skipped; ``broken_lines`` names them.
+    """
+    stamp = reviews_stamp(results)
+    if stamp is None:
+        return NONE
+    known = _read.get(stamp)
+    if known is None:
+        found: dict[ReviewKey, Review] = {}
+        for number, review, _ in _lines(stamp[0]):
+            if review is not None:
+                found[review[0]] = review[1]
+            if not number % _LINES_PER_PAUSE:
+                checkpoint()
+        known = _read[stamp] = MappingProxyType(found)
+        if len(_read) > _MOST_READ:
+            del _read[next(iter(_read))]
+    return known
+
+
+def reviews_stamp(results: Path) -> tuple[Path, int, int] | None:
+    """Return the review file of a result file with its time and size, for caches; None without one."""
+    for place in _candidates(results):
+        try:
+            state = place.stat()
+        except OSError:
+            continue
+        return place, state.st_mtime_ns, state.st_size
+    return None
+
+
+def review_file(results: Path) -> Path:
+    """Return the file for a review of a result file: the existing one, else one next to the eval file."""
+    stamp = reviews_stamp(results)
+    if stamp is not None:
+        return stamp[0]
+    above = _folders(results)
+    for folder in above:
+        if any((folder / name).is_file() for name in EVAL_NAMES) or results_directory(folder) == above[0]:
+            return folder / REVIEWS_NAME
+    return above[0] / REVIEWS_NAME
+
+
+def add_review(file: Path, key: ReviewKey, review: Review) -> None:
+    """Add a line to a review file. Raises ``OSError``."""
+    line = json_text(
+        {
+            "run": key.run,
+            "task": key.task,
+            "trial": key.trial,
+            "grader": key.grader,
+            "passed": review.passed,
+            "score": review.score,
+            "reviewer": review.reviewer,
+            "comments": review.comments,
+            "time": review.time,
+        }
+    ).encode()
+    with opened_to_append(file, within=suite_boundary(file.parent)) as opened:
+        # Somebody may have edited the file and left its last line open.
+        if opened.seek(0, os.SEEK_END) > 0:
+            opened.seek(-1, os.SEEK_END)
+            if opened.read(1) != b"\n":
+                line = b"\n" + line
+        opened.write(line + b"\n")
+        os.fsync(opened.fileno())
+
+
+def broken_lines(results: Path) -> list[str]:
+    """Return a sentence for each unusable line of the review file."""
+    stamp = reviews_stamp(results)
+    if stamp is None:
+        return []
+    return [
+        f"{stamp[0]}:{number} is no review: {why}" for number, found, why in _lines(stamp[0]) if found is None
+    ]
+
+
+_read: dict[tuple[Path, int, int], Reviews] = {}
+"""A cache of review files, by their state."""
+
+
+def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:
+    """Yield the number of each line, its review, or else its error."""
+    try:
+        content = read_bytes(file, LONGEST_BYTES, within=suite_boundary(file.parent))
+    except OSError:
+        return
+    lines = content.split(b"\n", MOST_LINES)
+    if len(lines) > MOST_LINES and lines.pop():
+        log.warning("Reviews behind line %s of %s are not read.", MOST_LINES, file)
+    del content
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, _review(json.loads(line)), ""
+        except (ValueError, RecursionError) as error:
+            why = "it is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+            yield number, None, why
+
+
+def _review(line: object) -> tuple[ReviewKey, Review]:
+    """Return the review of a line. Raises ``ValueError`` with the reason."""
+    if not isinstance(line, Mapping):
+        raise ValueError("it is not an object")
+    block = cast("Mapping[str, Any]", line)
+    for key in ("run", "task", "grader"):
+        if not isinstance(block.get(key), str):
+            raise ValueError(f"`{key}` must be text")
+    trial, passed, score = block.get("trial", 1), block.get("passed"), block.get("score")
+    if not isinstance(trial, int) or isinstance(trial, bool):
+        raise ValueError("`trial` must be a whole number")
+    if not isinstance(passed, bool):
+        raise ValueError("`passed` must be true or false")
+    if score is None:
+        score = float(passed)
+    if isinstance(score, bool) or not isinstance(score, int | float) or not _is_share(score):
+        raise ValueError("`score` must be a number from 0 to 1")
+    key = ReviewKey(block["run"], block["task"], trial, block["grader"])
+    said = {name: str(block.get(name) or "") for name in ("reviewer", "comments", "time")}
+    return key, Review(float(score), passed, **said)
+
+
+def _is_share(score: float) -> bool:
+    return is_finite(score) and 0 <= score <= 1
+
+
+def _candidates(results: Path) -> list[Path]:
+    return [folder / REVIEWS_NAME for folder in _folders(results)]
+
+
+def _folders(results: Path) -> list[Path]:
+    """Return the folder of a result file and those above it in its repository, as far as a suite reaches."""
+    above = Path(os.path.abspath(results)).parents[:_LEVELS]  # noqa: PTH100 - links stay as they are
+    repository = repository_around(above[0])
+    return [folder for folder in above if repository is None or folder.is_relative_to(repository)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +303,9 @@ class RunReviews:
 
 def reviews_of(document: Block, results: Path) -> RunReviews | None:
     """Return the reviews of a document's run, None when there are none."""
-    run = run_id(document, results)
-    mine = {key: review for key, review in reviews(results).items() if key.run == run}
+    known = reviews(results)
+    run = run_id(document, results) if known else ""
+    mine = {key: review for key, review in known.items() if key.run == run}
     return RunReviews(run, mine) if mine else None
 
 
@@ -129,8 +353,8 @@ def run_id(document: Block, results: Path) -> str:
 def _parts(trial: Block) -> Iterator[tuple[Block, Callable[[str], str]]]:
     """Yield the objects with verdicts, a trial and its checkpoints, and how their names are shown."""
     yield trial, str
-    for checkpoint in blocks_of(trial.get("checkpoints")):
-        yield checkpoint, partial(checkpoint_grader, turn=whole(checkpoint.get("after_turn")))
+    for part in blocks_of(trial.get("checkpoints")):
+        yield part, partial(checkpoint_grader, turn=whole(part.get("after_turn")))
 
 
 def _answer(part: Block, verdict: Block) -> str:

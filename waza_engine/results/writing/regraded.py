@@ -12,7 +12,7 @@ from typing import cast
 
 import waza_engine
 from waza_engine.results.codec.figures import counted_run, counted_task, required_pass_rate
-from waza_engine.results.codec.recounting import counted_document
+from waza_engine.results.codec.runs import counted_document
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
 from waza_engine.results.json_values import Block, Json, block_of, given, plain, texts_of
 from waza_engine.results.reading.recordings import RecordedTrial, Recording

@@ -13,21 +13,39 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
+
+import psutil
 
 from waza_engine import files
 from waza_engine.boundary import Boundary, suite_boundary
+from waza_engine.files import copy_file, names_in, opened_to_append, remove_file
+from waza_engine.masking import masked
+from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
+from waza_engine.results.codec.figures import task_document
 from waza_engine.results.codec.header import header_document
 from waza_engine.results.codec.runs import figures_document, trigger_document
-from waza_engine.results.codec.tasks import task_document
 from waza_engine.results.codec.trials import answer_document, trial_document
-from waza_engine.results.json_values import Json, plain
-from waza_engine.results.places import JOURNAL_SUFFIX, NAME_FORMAT, results_directory
+from waza_engine.results.inputs import inputs_directory
+from waza_engine.results.json_values import Block, Json, block_of, plain
+from waza_engine.results.places import (
+    JOURNAL_SUFFIX,
+    NAME_FORMAT,
+    boundary_beside,
+    file_segment,
+    results_directory,
+    workspace_prefix,
+)
+from waza_engine.results.reading.formats import read_document
+from waza_engine.results.reading.journals import goes_on, unended_document
 from waza_engine.results.record import (
     ArrivedAnswer,
     RunHeader,
@@ -37,6 +55,7 @@ from waza_engine.results.record import (
     TriggerOutcome,
 )
 from waza_engine.terminal import json_text
+from waza_engine.user_state import state_folder
 
 WATCHED_AFTER_SECONDS = 0.03
 """How long an editor may take to begin to watch a folder that is new."""
@@ -358,3 +377,156 @@ def _parts(content: bytes | Iterable[bytes]) -> Iterable[bytes]:
 def _is_device(path: Path) -> bool:
     """Return whether it is a terminal, a pipe or the like: something to write into, never to replace."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def write_copy(directory: Path, outcome: RunOutcome, *, within: Boundary) -> Path:
+    """Write the results as upstream's ``--output-dir`` does, ``<UTC time>/<model>.json``; return the path.
+
+    Raises ``ResultsError``.
+    """
+    header = outcome.header
+    started = header.started.astimezone(UTC)
+    folder = directory / f"{started:%Y-%m-%dT%H%M%S}.{started.microsecond // 1000:03}"
+    path = folder / f"{file_segment(header.model or header.executor)}.json"
+    kept = Attachments(path, within=within).of_run(outcome)
+    write_atomically(path, encoded_run(kept), within=within)
+    return path
+
+
+MOST_KEPT = 100
+"""Files of inputs; the oldest go first."""
+
+
+def keep_inputs(results: Path, digest: str, content: bytes) -> None:
+    """Keep the inputs of the run of a result file. Raises ``ResultsError``."""
+    directory = inputs_directory(results)
+    within = suite_boundary(results.parents[2])
+    place = directory / f"{digest}.json"
+    if not write_new(place, content, within=within):
+        # It is the newest again.
+        with contextlib.suppress(OSError), opened_to_append(place, within=within) as file:
+            os.utime(file.fileno() if os.utime in os.supports_fd else place)
+    with contextlib.suppress(OSError):
+        kept = [directory / name for name in names_in(directory, within=within) if name.endswith(".json")]
+        kept.sort(key=lambda file: file.lstat().st_mtime, reverse=True)
+        for old in kept[MOST_KEPT:]:
+            remove_file(old, within=within)
+
+
+ValueT = TypeVar("ValueT")
+
+
+class Attachments:
+    """The long strings of one result file. Equal strings share a file."""
+
+    def __init__(self, results: Path, *, within: Boundary | None = None) -> None:
+        """``within`` is the boundary of results whose path was not given by a person."""
+        self._within = within
+        self._directory = attachment_directory(results)
+        self._marks: dict[str, str] = {}
+        # By task id, True if a task that was looked at has any: most have none.
+        self._has_any: dict[str, bool] = {}
+
+    def of_task(self, task: TaskOutcome) -> TaskOutcome:
+        """Return a task with marks for its long strings, which are stored now. Raises ``ResultsError``."""
+        found = without_long_texts(task, self._kept)
+        self._has_any[task.id] = self._has_any.get(task.id, False) or found is not task
+        return found
+
+    def of_run(self, run: RunOutcome) -> RunOutcome:
+        """Return a run with marks for the long strings of its tasks. Raises ``ResultsError``."""
+        baseline = None if run.baseline is None else self.of_run(run.baseline)
+        tasks = tuple(map(self._of_task_again, run.tasks))
+        return replace(run, tasks=tasks, triggers=self.of(run.triggers), baseline=baseline)
+
+    def of(self, value: ValueT) -> ValueT:
+        """Return any value with marks for its long strings, which are stored now. Raises ``ResultsError``."""
+        return without_long_texts(value, self._kept)
+
+    def _of_task_again(self, task: TaskOutcome) -> TaskOutcome:
+        return self.of_task(task) if self._has_any.get(task.id, True) else task
+
+    def _kept(self, text: str) -> str:
+        if text not in self._marks:
+            shown = masked(text)
+            name, mark = mark_of(shown)
+            write_new(self._directory / name, shown.encode("utf-8", "replace"), within=self._within)
+            self._marks[text] = mark
+        return self._marks[text]
+
+
+def copy_attachments(results: Path, copy: Path) -> None:
+    """Copy the long strings of a result file to its copy. Raises ``ResultsError``."""
+    source, target = attachment_directory(results), attachment_directory(copy)
+    if source.is_dir() and source.resolve() != target.resolve():
+        with clear_errors(target):
+            target.mkdir(parents=True, exist_ok=True)
+            within = boundary_beside(results)
+            for name in names_in(source, within=within):
+                if name.endswith(".txt"):
+                    copy_file(source / name, target / name, within=within)
+
+
+def recover_journals(suite_directory: Path) -> list[Path]:
+    """Write the documents of dead processes' journals, remove their workspaces, and return the paths.
+
+    Raises ``ResultsError``.
+    """
+    directory = results_directory(suite_directory)
+    recovered: list[Path] = []
+    within = suite_boundary(suite_directory)
+    if not within.holds(directory):
+        # A link leads out of the suite: neither are these its journals, nor may they be removed.
+        return recovered
+    for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
+        entry = read_document(journal)
+        # Leave unreadable files alone: one may be a journal that another run is about to start.
+        if entry is None or goes_on(entry):
+            continue
+        path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
+        document = unended_document(entry, "the run was interrupted")
+        if (document["tasks"] or document.get("trigger_results")) and not path.exists():
+            write_atomically(path, encoded(document), within=within)
+            recovered.append(path)
+        _remove_workspaces(entry)
+        with contextlib.suppress(OSError):
+            remove_file(journal, within=within)
+    return recovered
+
+
+def _remove_workspaces(entry: Block) -> None:
+    """Remove the workspaces of a killed process, unless its number belongs to another one now."""
+    process: object = block_of(entry, "process").get("pid")
+    if not isinstance(process, int) or not _is_gone(process):
+        return
+    for place in Path(tempfile.gettempdir()).glob(f"{workspace_prefix(process)}*"):
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _is_gone(pid: int) -> bool:
+    """Return whether there is no process of this number, or only a zombie."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.Error:
+        return False
+
+
+def rescued_to(name: str, outcome: RunOutcome) -> str:
+    """Write the results below the user's state, else in a new temporary folder; return where."""
+    for folder in _folders():
+        path = folder / name
+        with contextlib.suppress(ResultsError):
+            write_atomically(path, encoded_run(Attachments(path).of_run(outcome)))
+            return f"The results are kept in {path}."
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+    return "The results are lost: nothing could be written elsewhere."
+
+
+def _folders() -> Iterator[Path]:
+    yield state_folder() / "results"
+    with contextlib.suppress(OSError):
+        yield Path(tempfile.mkdtemp(prefix="waza-results-"))

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from waza_engine.results.codec.tasks import task_document
+from waza_engine.results.codec.figures import task_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.record import TaskOutcome
-from waza_engine.results.writing.attached import Attachments
-from waza_engine.results.writing.store import encoded, write_new
+from waza_engine.results.writing.store import Attachments, encoded, write_new
 
 _NAMELESS = "unnamed"
 _LONGEST_STEM_CHARACTERS = 120

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from waza_engine.executors.base import ExecutionRequest
+from waza_engine.executors.base import ExecutionRequest, WorkspaceFile
 from waza_engine.mcp.servers import Server, agent_servers
 from waza_engine.runs.agent.command_mocks import command_folder, command_programs
-from waza_engine.runs.agent.instructions import instructions_of
-from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
-from waza_engine.runs.agent.workspace import Workspace
+from waza_engine.runs.agent.skills import Skill, SkillSet, check_required, suite_skills, task_skills
+from waza_engine.runs.agent.workspace import Workspace, WorkspaceError
 from waza_engine.runs.loading.suite import Suite
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import TaskFile
 
 _SkillList = tuple[tuple[str, ...], bool]
@@ -139,3 +140,54 @@ def _mocked(
             mock.write(file)
             started[mock.name] = server_of(file)
         yield started
+
+
+def instructions_of(
+    skills: SkillSet,
+    instruction_files: Sequence[WorkspaceFile],
+    *,
+    tested: str = "",
+    with_body: bool = True,
+    routed: bool = False,
+) -> str:
+    """Return the instructions, or an empty string if there are none.
+
+    ``tested`` is the skill whose whole definition is added, unless ``with_body`` is false; ``routed`` then
+    asks the agent to load it. Raises ``WorkspaceError`` for an instruction file that cannot be read.
+    """
+    parts: list[str] = []
+    skill = skills.named(tested) if tested and with_body else None
+    if skill is not None and skill.text.strip():
+        parts.append(_body(skill))
+    if tested and routed and not with_body and not skills.switched_off:
+        parts.append(
+            f"When the task is one that the skill `{tested}` is for, load that skill before you begin."
+        )
+    if skills.skills:
+        parts.append(_list(skills.skills))
+    parts += [_file(file) for file in instruction_files]
+    return "\n\n".join(parts)
+
+
+def _body(skill: Skill) -> str:
+    return (
+        f'<skill name="{skill.name}" directory="{skill.path.parent}">\n'
+        f"{skill.text.strip()}\n"
+        "</skill>\n"
+        "Follow this skill where it applies; paths in it start at its directory."
+    )
+
+
+def _list(skills: Sequence[Skill]) -> str:
+    lines = dict.fromkeys(
+        f"- {skill.name}: {skill.description}" if skill.description else f"- {skill.name}" for skill in skills
+    )
+    return "Skills at hand:\n" + "\n".join(lines)
+
+
+def _file(file: WorkspaceFile) -> str:
+    try:
+        text = read_text(file.place)
+    except SuiteFileError as error:
+        raise WorkspaceError(f"`instruction_files`: {file.path}: {error.message}") from None
+    return f'<instructions file="{file.path}">\n{text.strip()}\n</instructions>'

@@ -12,8 +12,7 @@ from waza_engine.executors.base import Cancellation
 from waza_engine.graders.base import Grader, GraderError, GradingContext, SurroundingsError, Verdict
 from waza_engine.graders.registry import create
 from waza_engine.results.record import Validation
-from waza_engine.runs.grading.expectations import expectations
-from waza_engine.runs.grading.judged_rules import with_rules
+from waza_engine.runs.grading.expectations import expectations, with_rules
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry

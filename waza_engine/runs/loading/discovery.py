@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from waza_engine.files import is_named
@@ -28,10 +28,14 @@ def eval_file_of(path: Path) -> Path:
     A path that is not a directory is returned unchanged; loading it reports what is wrong. Raises
     ``SuiteError`` for a directory without a suite, or with several.
     """
-    found = eval_files_of([path])
+    return only_suite(path, eval_files_of([path]))
+
+
+def only_suite(directory: Path, found: Sequence[Path]) -> Path:
+    """Return the only eval file below a directory. Raises ``SuiteError`` when there are several."""
     if len(found) > 1:
         listed = ", ".join(str(file.parent) for file in found)
-        raise SuiteError(f"{path}: there are several suites below this directory ({listed}); name one.")
+        raise SuiteError(f"{directory}: there are several suites below this directory ({listed}); name one.")
     return found[0]
 
 

@@ -67,7 +67,7 @@ class Suite:
         return tuple(entry.name or entry.type for entry in self.spec.graders)
 
 
-_SLASHES = "Write `/` between folders: `\\` takes the meaning off the next character"
+_SLASHES = "Write `/` between folders: `\\` escapes the next character"
 
 
 def load_suite(

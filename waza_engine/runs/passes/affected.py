@@ -1,8 +1,8 @@
 """Find the tasks that changes since a commit affect: those whose answers or verdicts may change.
 
-A task is affected when the suite defines it differently than at the commit (``task_key.py``), or when a file
-that it reads (``deciding_files.py``) was changed, added or deleted. All tasks are affected when the suite
-could not be read at the commit.
+A task is affected when the suite defines it differently than at the commit (``suite_before.py``), or when a
+file that it reads (``deciding_files.py``) was changed, added or deleted. All tasks are affected when the
+suite could not be read at the commit.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.skills import SkillSet, suite_skills
 from waza_engine.runs.loading.changed_files import ChangedFiles, FilesBefore, changed_since
 from waza_engine.runs.loading.suite import NothingAffectedError, Suite
-from waza_engine.runs.passes.deciding_files import DecidingFiles, is_read
-from waza_engine.runs.passes.own_files import OwnFiles
-from waza_engine.runs.passes.suite_before import Build, SuiteBefore, said_of, suite_before
-from waza_engine.runs.passes.task_key import suite_key
-from waza_engine.runs.settings.places import written_folders
+from waza_engine.runs.passes.deciding_files import DecidingFiles, OwnFiles, is_read
+from waza_engine.runs.passes.suite_before import Build, SuiteBefore, said_of, suite_before, suite_key
+from waza_engine.runs.settings.options import written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS

@@ -21,7 +21,7 @@ import waza_engine
 from waza_engine.boundary import Boundary
 from waza_engine.files import opened_to_read, read_beginning, read_bytes
 from waza_engine.masking import is_secret_name
-from waza_engine.results.codec.tasks import task_document, task_of
+from waza_engine.results.codec.figures import task_document, task_of
 from waza_engine.results.json_values import Block
 from waza_engine.results.places import LONGEST_BYTES
 from waza_engine.results.record import TaskOutcome
@@ -29,8 +29,8 @@ from waza_engine.results.writing.store import ResultsError, encoded, keep_out_of
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
-from waza_engine.runs.passes.task_key import task_key
-from waza_engine.runs.settings.places import inside
+from waza_engine.runs.passes.suite_before import task_key
+from waza_engine.runs.settings.options import inside
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.trial import TrialTask

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from waza_engine.files import FileError
 from waza_engine.masking import masked
+from waza_engine.results.freshness import agent_differs
 from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.runs.loading.suite import Suite
-from waza_engine.runs.passes.inputs import LONGEST_TEXT, MOST_BYTES, inputs_today
-from waza_engine.runs.passes.own_files import OwnFiles
+from waza_engine.runs.passes.deciding_files import LONGEST_TEXT, MOST_RECORDED_BYTES, OwnFiles, inputs_today
 from waza_engine.runs.passes.suite_before import Build, SuiteBefore, suite_before
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask
@@ -32,23 +32,22 @@ def outdated(
     recorded = latest_results(suite.directory, eval_file=suite.path.name)
     results: Mapping[str, TaskResult] = {} if recorded is None else recorded.tasks
     origins = {task.id: task.origin for task in results.values() if task.was_run}
+    config = suite.spec.config
     found: set[str] = set()
     groups: dict[RunOrigin, list[SelectedTask]] = {}
     for task in tasks:
         origin = origins.get(task.source.id)
-        if origin is None or not origin.inputs or not _answers_alike(origin, suite):
+        if (
+            origin is None
+            or not origin.inputs
+            or any(agent_differs(origin.executor, origin.model, config.executor, config.model))
+        ):
             found.add(task.source.id)
         else:
             groups.setdefault(origin, []).append(task)
     for origin, recorded_then in groups.items():
         found |= _Since(origin, suite, settings, build).outdated(recorded_then)
     return [task for task in tasks if task.source.id in found]
-
-
-def _answers_alike(origin: RunOrigin, suite: Suite) -> bool:
-    """Return whether the executor and the model are the same as in the record."""
-    config = suite.spec.config
-    return origin.executor == config.executor and origin.model == config.model
 
 
 class _Since:
@@ -111,7 +110,7 @@ class _Since:
 
     def _digest(self, name: str) -> str:
         try:
-            return digest_of(DISK.bytes_of(self._suite.directory / name, MOST_BYTES))
+            return digest_of(DISK.bytes_of(self._suite.directory / name, MOST_RECORDED_BYTES))
         except FileError:
             return ""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from waza_engine.graders.base import Grader
+from waza_engine.results.freshness import deciding_values
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.passes.task_key import suite_key, task_key
 from waza_engine.runs.settings.options import given_settings, with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
@@ -18,6 +18,10 @@ from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.suite_files import SuiteFiles
+
+if TYPE_CHECKING:
+    from waza_engine.runs.loading.suite import SuiteTask
+    from waza_engine.runs.trials.trial import TrialTask
 
 Build = Callable[[GraderEntry], Grader[Any]]
 
@@ -62,3 +66,27 @@ def _project(directory: Path, files: SuiteFiles) -> ProjectConfig:
         return load_project_config(directory, files=files)[0]
     except SuiteFileError:
         return ProjectConfig()
+
+
+def task_key(
+    source: SuiteTask, task: TrialTask, suite: Suite, program_timeout_seconds: float
+) -> dict[str, Any]:
+    """Return it as JSON: equal for two suites that cannot make a difference to the task.
+
+    ``suite`` is as the options of a run want it, and ``task`` has the graders that the run takes.
+    """
+    return {
+        "directory": str(suite.directory),
+        "suite": suite_key(suite),
+        "task": task.spec.model_dump(mode="json"),
+        "task_id": source.id,
+        "task_name": source.name,
+        "graders": [[built.name, built.entry.model_dump(mode="json")] for built in task.graders],
+        "expected": [task.grade_expected, list(task.expected_names)],
+        "program_timeout": program_timeout_seconds,
+    }
+
+
+def suite_key(suite: Suite) -> dict[str, Any]:
+    """Return the suite's definition, without its tasks and settings that decide no answer."""
+    return deciding_values(suite.spec.model_dump(mode="json", exclude={"tasks", "graders", "metrics"}))

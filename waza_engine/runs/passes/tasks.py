@@ -22,8 +22,7 @@ from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import HookError, run_hooks
 from waza_engine.runs.trials.attempts import InterruptedTrialError
 from waza_engine.runs.trials.backend import TrialBackend
-from waza_engine.runs.trials.context import RunContext
-from waza_engine.runs.trials.request import TrialRequest
+from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Phase, TrialTask
 from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, task_status

@@ -5,14 +5,18 @@ A file that a hook of the run may still create is only a warning.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
 
+from waza_engine.executors.base import Executor, ExecutorError, Reaching, blindness_to_skills
+from waza_engine.processes.git import GitError, git
 from waza_engine.results.writing.store import ResultsError, check_place
 from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
-from waza_engine.runs.agent.workspace import fixture_problems
+from waza_engine.runs.agent.workspace import fixture_files, fixture_problems
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.preflight.finding import Finding
 from waza_engine.runs.trials.selection import SelectedTask
 
 
@@ -130,7 +134,7 @@ def _of_task(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
                 "invalid",
                 place,
                 f"grader `{built.name}`: {notice.rstrip('.')}",
-                "put it right, or leave the grader out",
+                "correct it, or leave the grader out",
                 task_id,
             )
 
@@ -149,7 +153,7 @@ def _judge(suite: Suite, tasks: Sequence[SelectedTask], executor: str) -> Iterat
             "grader.judge",
             "invalid",
             str(suite.path),
-            f"nobody can judge for {listed}: the executor `{executor}` has no model",
+            f"the executor `{executor}` has no model to judge {listed}",
             "name one that has with `--judge-executor`, for example `--judge-executor openai`",
             told=True,
         )
@@ -162,3 +166,114 @@ def _left_to_hooks(finding: Finding) -> Finding:
             finding, state="unresolved", remediation=f"a hook may do it, else {finding.remediation}"
         )
     return finding
+
+
+State = Literal["verified", "unresolved", "unsupported", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that prevents a run, or may.
+
+    ``invalid`` cannot work, ``unresolved`` cannot be known yet, ``unsupported`` is beyond this engine.
+    ``message`` says what is wrong, ``remediation`` what to do, a clause each. ``task`` is the id of its task.
+    ``told`` is true when nothing else in the run reports it.
+    """
+
+    code: str
+    state: State
+    source: str
+    message: str
+    remediation: str
+    task: str = ""
+    told: bool = False
+
+    @property
+    def severity(self) -> Literal["info", "warning", "error"]:
+        """Return its severity: errors end a run that costs before it begins."""
+        if self.state == "verified":
+            return "info"
+        return "error" if self.state == "invalid" else "warning"
+
+    @property
+    def sentence(self) -> str:
+        """Return what is wrong, where, and what to do."""
+        return f"{self.source}: {self.message}; {self.remediation}"
+
+
+_SHOWN = 5
+_MOST_ASKED = 500
+# Without an answer there is nothing to grade; these findings are reported at their task.
+_OF_ONE_TASK = ("task.configuration", "grader.configuration")
+
+
+def pass_preflight(
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    agent: Executor,
+    judges: Executor,
+    *,
+    kept: bool,
+    triggers: bool = False,
+) -> list[str]:
+    """Return the warnings of a run that may begin.
+
+    A run that costs nothing is not ended: the task then reports its own problem. ``kept`` says that the
+    results are also written to another directory, ``triggers`` that trigger prompts are tried. Raises
+    ``SuiteError`` for what would be paid in vain.
+    """
+    found = inspected(suite, tasks, judge="" if judges.has_model else judges.name, loads_skills=agent.costs)
+    found += unseen_skills(suite, tasks, blindness_to_skills(agent), triggers=triggers)
+    costs = agent.costs or judges.costs
+    stopping = [finding for finding in found if costs and _stops(finding, kept=kept)]
+    if stopping:
+        raise SuiteError(*_in_words(stopping))
+    told = [f"{finding.message}; {finding.remediation}" for finding in found if finding.told]
+    return told + _ignored(suite, tasks)
+
+
+def check_reachable(suite: Suite, *executors: Executor) -> None:
+    """Raise ``SuiteError`` when an executor's service does not answer or rejects the key."""
+    for executor in executors:
+        if isinstance(executor, Reaching):
+            try:
+                executor.reach()
+            except ExecutorError as error:
+                raise SuiteError(f"{suite.path}: {error}.") from None
+
+
+def _ignored(suite: Suite, tasks: Sequence[SelectedTask]) -> list[str]:
+    """Return a warning about fixtures that git ignores: they are here, and in no other checkout."""
+    hooks, config = suite.spec.hooks, suite.spec.config
+    if hooks.before_run or hooks.before_task:
+        return []
+    specs = [task.trial.spec for task in tasks if task.trial is not None]
+    found = (
+        file for spec in specs for file in fixture_files(spec, suite.directory, config.instruction_files)
+    )
+    paths = list(islice(dict.fromkeys(map(str, found)), _MOST_ASKED))
+    try:
+        ignored = git("check-ignore", "--", *paths, at=suite.directory).splitlines() if paths else []
+    except GitError:  # no path is ignored, or there is no repository
+        return []
+    if not ignored:
+        return []
+    names = ", ".join(f"`{os.path.relpath(path, suite.directory)}`" for path in ignored[:_SHOWN])
+    more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
+    return [
+        f"git ignores {names}{more}, so no other checkout has this fixture; "
+        "add it with `git add -f`, or correct `.gitignore`"
+    ]
+
+
+def _stops(finding: Finding, *, kept: bool) -> bool:
+    if finding.code in _OF_ONE_TASK or (kept and finding.code == "results.place"):
+        return False
+    return finding.state == "invalid"
+
+
+def _in_words(findings: Sequence[Finding]) -> list[str]:
+    shown = [f"{finding.sentence}." for finding in findings[:_SHOWN]]
+    if len(findings) > _SHOWN:
+        shown.append(f"{len(findings) - _SHOWN} more; `waza-engine preflight` lists them all.")
+    return shown

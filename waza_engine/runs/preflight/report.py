@@ -14,16 +14,15 @@ from typing import Any
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings, blindness_to_skills
 from waza_engine.executors.registry import create_executor
 from waza_engine.runs.agent.workspace import fixture_directory
-from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.preflight.finding import Finding, State
-from waza_engine.runs.preflight.inspection import inspected, unseen_skills
-from waza_engine.runs.preflight.requirements import planned_requirements
+from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
+from waza_engine.runs.preflight.inspection import Finding, State, inspected, unseen_skills
 from waza_engine.runs.settings.options import with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import has_triggers
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.spec.task_file import Requirement, TaskFile
 
 KIND, VERSION = "waza.preflight", "1.0"
 
@@ -127,7 +126,7 @@ def _executor(suite: Suite) -> tuple[Executor | None, list[Finding]]:
         return None, [Finding("runtime.executor", "invalid", source, message, remediation)]
     if not made.costs:
         return made, []
-    message = "whether the provider answers, takes the key and has the model is asked by a run alone"
+    message = "only a run checks if the provider answers, accepts the key and has the model"
     return made, [
         Finding(
             "runtime.availability",
@@ -154,8 +153,8 @@ def _capabilities(executor: Executor | None) -> Iterator[dict[str, Any]]:
     agent: State = "verified" if executor is not None and executor.costs else "unsupported"
     judge: State = "verified" if executor is not None and executor.has_model else "unsupported"
     for name, state, meaning in (
-        ("task_execution", works, "The executor can be made; whether it answers is not known."),
-        ("mcp_servers", agent, "The executor hands MCP servers and their mocks to an agent."),
+        ("task_execution", works, "The executor is available; only a run shows if it answers."),
+        ("mcp_servers", agent, "The executor passes MCP servers and their mocks to an agent."),
         ("judging", judge, "The executor has a model that can judge."),
     ):
         yield {"name": name, "state": state, "meaning": meaning}
@@ -194,3 +193,68 @@ def _diagnostic(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "remediation": finding.remediation,
     }
+
+
+_COVERED = "Graders check it; only a run shows if it is met."
+_UNCOVERED = "No grader checks it."
+_BROKEN = "It names a grader that does not exist."
+
+
+def planned_requirements(suite: Suite, task: SuiteTask) -> tuple[list[dict[str, Any]], list[Finding]]:
+    """Return the requirements as upstream's document has them, and their errors."""
+    planned: list[dict[str, Any]] = []
+    found: list[Finding] = []
+    if task.task is None:
+        return planned, found
+    ids = Counter(requirement.id for requirement in task.task.requirements)
+    faults = {name: f"the id `{name}` is of {count} requirements" for name, count in ids.items() if count > 1}
+    for requirement in task.task.requirements:
+        if any(check.scope != "checkpoint" and check.after_turn is not None for check in requirement.checks):
+            what = f"the requirement `{requirement.id}` has `after_turn` outside of a checkpoint"
+            faults[requirement.id + ".after_turn"] = what
+    for fault in faults.values():
+        remedy = "correct the requirement"
+        found.append(Finding("requirement.configuration", "invalid", str(task.path), fault, remedy, task.id))
+    for requirement in task.task.requirements:
+        missing = _missing(suite, task.task, requirement)
+        state: State = "invalid" if missing else "verified" if requirement.checks else "unresolved"
+        planned.append(
+            {
+                "id": requirement.id,
+                "category": requirement.category,
+                "description": requirement.description,
+                "state": state,
+                "meaning": _BROKEN if missing else _COVERED if requirement.checks else _UNCOVERED,
+                **({"checks": [_check(check) for check in requirement.checks]} if requirement.checks else {}),
+            }
+        )
+        if state != "verified":
+            names = ", ".join(f"`{name}`" for name in missing)
+            message = f"names {names}, but no grader has this name" if missing else "is checked by no grader"
+            found.append(
+                Finding(
+                    "requirement.check" if missing else "requirement.uncovered",
+                    "invalid" if missing else "unresolved",
+                    str(task.path),
+                    f"the requirement `{requirement.id}` {message}",
+                    "correct its `checks`",
+                    task.id,
+                )
+            )
+    return planned, found
+
+
+def _missing(suite: Suite, task: TaskFile, requirement: Requirement) -> list[str]:
+    graders = {
+        "eval": {entry.name for entry in suite.spec.graders},
+        "task": {entry.name for entry in task.graders},
+        "checkpoint": {entry.name for point in task.checkpoints for entry in point.graders},
+    }
+    return [
+        check.grader for check in requirement.checks if check.grader not in graders.get(check.scope, set())
+    ]
+
+
+def _check(check: Any) -> dict[str, Any]:
+    turn = {} if check.after_turn is None else {"after_turn": check.after_turn}
+    return {"scope": check.scope, "grader": check.grader, **turn}

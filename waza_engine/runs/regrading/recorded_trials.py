@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.record import Validation
-from waza_engine.results.reviews.review import recorded_review, review_changes
+from waza_engine.results.reviews.reviewed import recorded_review, review_changes
 from waza_engine.runs.agent.workspace import fixture_directory, prompt_of
 from waza_engine.runs.grading.graders import BuiltGrader
 from waza_engine.runs.grading.recorded_verdicts import needs_workspace, recorded_baseline

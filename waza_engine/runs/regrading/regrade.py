@@ -27,6 +27,8 @@ from waza_engine.graders.judging.judge import Judge
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
+from waza_engine.results.places import results_directory
+from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.runs.agent.workspace import WorkspaceError
@@ -50,13 +52,13 @@ from waza_engine.runs.regrading.recorded_trials import (
     without_workspace,
 )
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.runs.regrading.suite_of_record import suite_of_record
 from waza_engine.runs.settings.options import check_executor
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.user_state import kept_workspace
 
@@ -377,3 +379,42 @@ def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask
         if programs and not any(kept_workspace(trial.outcome.workspace) for trial in recorded.trials):
             for built in programs:
                 yield f"grader `{built.name}` runs a program without the agent's files: {NO_WORKSPACE}"
+
+
+_LEVELS = 6
+
+
+def suite_of_record(recording: Recording, suites: ResidentSuites, files: SuiteFiles) -> Path:
+    """Return the eval file that a record belongs to: next to its ``.waza``, or above it with its name.
+
+    Raises ``SuiteError`` when there is none.
+    """
+    place = Path(os.path.abspath(recording.path))  # noqa: PTH100 - a linked record belongs where it lies
+    names = (recording.eval_file,) if recording.eval_file else EVAL_NAMES
+    eval_name = recording.header.eval_name
+    for folder in place.parents[:_LEVELS]:
+        # In an engine's results directory the suite may have been renamed since; elsewhere the name must
+        # match.
+        own = place.parent == results_directory(folder)
+        for name in names:
+            eval_file = folder / name
+            if eval_file.is_file() and (own or _is_of_name(eval_file, eval_name, suites, files)):
+                return eval_file
+        renamed = _renamed(folder, recording) if own else None
+        if renamed is not None:
+            return renamed
+    known = f" `{eval_name}`" if eval_name else ""
+    raise SuiteError(f"The suite{known} of {recording.path} is not above it; name it with `--suite`.")
+
+
+def _renamed(folder: Path, recording: Recording) -> Path | None:
+    """Return the eval file under the name that it has now."""
+    name = name_now(folder, recording.eval_file, recording.header.eval_name)
+    return folder / name if name else None
+
+
+def _is_of_name(eval_file: Path, name: str, suites: ResidentSuites, files: SuiteFiles) -> bool:
+    try:
+        return bool(name) and suites.name_of(eval_file, files) == name
+    except SuiteFileError:
+        return False

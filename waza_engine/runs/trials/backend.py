@@ -12,8 +12,7 @@ from typing import Protocol
 
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.limits.bounded import start_call
-from waza_engine.runs.trials.context import RunContext
-from waza_engine.runs.trials.request import TrialRequest
+from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Tell, run_trial
 from waza_engine.spec.eval_config import EvalConfig

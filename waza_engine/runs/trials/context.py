@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Executor, unpaid
 from waza_engine.results.json_values import plain
 from waza_engine.results.record import Answerer, ArrivedAnswer
 from waza_engine.runs.agent.setup import AgentSetup
-from waza_engine.runs.events.progress import Progress
+from waza_engine.runs.events.stream import Progress
 from waza_engine.runs.limits.budget import MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import Suite
-from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.settings.table import RunSettings, settings_from
 from waza_engine.scoring.cost import cost_of
 from waza_engine.terminal import json_text
 from waza_engine.vocabulary import PaidAnswer
@@ -84,3 +85,40 @@ def arrived(answer: PaidAnswer, place: ArrivedAnswer, model: str = "") -> Arrive
         usage=answer.usage,
         cost=None if answer.usage is None else cost_of(answer.usage, model),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRequest:
+    """The trial to execute, as plain data.
+
+    ``task`` is the id of the task and ``position`` its index among the chosen ones, from 0: ids may occur
+    twice. ``trial`` counts from 1, and so does ``attempt``, the first one to make: earlier ones are used up.
+    A ``baseline`` has no skills; ``baseline_output`` is the answer of the same trial there, for graders that
+    compare.
+    """
+
+    settings: RunSettings
+    task: str
+    position: int
+    trial: int
+    attempt: int = 1
+    baseline: bool = False
+    baseline_output: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the request as JSON."""
+        return {
+            "settings": self.settings.document(),
+            "task": self.task,
+            "position": self.position,
+            "trial": self.trial,
+            "attempt": self.attempt,
+            "baseline": self.baseline,
+            "baseline_output": self.baseline_output,
+        }
+
+
+def request_from(document: Mapping[str, Any]) -> TrialRequest:
+    """Return the request that a document was made of. Raises ``KeyError`` and ``TypeError`` for another."""
+    given: dict[str, Any] = {**document, "settings": settings_from(document["settings"])}
+    return TrialRequest(**given)

@@ -5,6 +5,7 @@ Tried again when it failed and may be.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from typing import Literal, Protocol
 
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
-from waza_engine.results.codec.failure_artifacts import FAILURES
+from waza_engine.results.codec.trials import FAILURES
 from waza_engine.results.record import (
     Answerer,
     ArrivedAnswer,
@@ -38,11 +39,8 @@ from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Tally
 from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
-from waza_engine.runs.trials.context import RunContext, arrived
-from waza_engine.runs.trials.conversation import Conversation, FollowUps, converse
-from waza_engine.runs.trials.request import TrialRequest
-from waza_engine.runs.trials.responder import ModelResponder
-from waza_engine.runs.trials.tool_calls import call_words
+from waza_engine.runs.trials.context import RunContext, TrialRequest, arrived
+from waza_engine.runs.trials.conversation import Conversation, FollowUps, ModelResponder, converse
 from waza_engine.scoring.cost import cost_of, total_cost
 from waza_engine.scoring.tasks import trial_status
 from waza_engine.spec.task_file import Checkpoint, TaskFile
@@ -378,3 +376,18 @@ def _at_checkpoint(checkpoint: Checkpoint, trial: _Trial, context: GradingContex
     status = trial_status([validation.graded for validation in validations.values()])
     stopped = checkpoint.on_failure == "stop" and status in ("failed", "error")
     return CheckpointOutcome(checkpoint.after_turn, status, validations, stopped)
+
+
+_SHOWN_CHARACTERS = 160
+
+
+def call_words(call: ToolCall) -> str:
+    """Return the name of the tool and its arguments: ``⚙ bash npm test · Run the tests``."""
+    given = " · ".join(_value(value) for value in call.arguments.values())
+    line = " ".join(f"⚙ {call.name} {given}".split())
+    return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text[: 2 * _SHOWN_CHARACTERS]

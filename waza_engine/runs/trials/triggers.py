@@ -20,7 +20,7 @@ from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.trials.conversation import execute
 from waza_engine.spec.loading import load_trigger_tests
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 from waza_engine.vocabulary import PaidAnswer
 
@@ -45,18 +45,14 @@ class TriggerRun:
     paid: Callable[[str, PaidAnswer], None] = lambda prompt, answer: None
 
 
-def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | None:
+def trigger_tests_of(suite: Suite) -> TriggerTests | None:
     """Return the trigger prompts next to the eval file, None without a file. Raises ``SuiteFileError``."""
-    return (
-        load_trigger_tests(suite.directory / FILE_NAME, files=files)[0]
-        if has_triggers(suite, files)
-        else None
-    )
+    return load_trigger_tests(suite.directory / FILE_NAME)[0] if has_triggers(suite) else None
 
 
-def has_triggers(suite: Suite, files: SuiteFiles = DISK) -> bool:
+def has_triggers(suite: Suite) -> bool:
     """Return whether there is a file of trigger prompts next to the eval file."""
-    return files.is_named(suite.directory / FILE_NAME)
+    return DISK.is_named(suite.directory / FILE_NAME)
 
 
 def chosen_prompts(tests: TriggerTests | None, patterns: Sequence[str], suite: Suite) -> TriggerTests | None:

@@ -45,7 +45,7 @@ def json_fault(error: json.JSONDecodeError, text: str) -> str:
         case message if message.startswith("Illegal trailing comma"):
             why = "a comma after the last one is not JSON; remove it"
         case "Expecting value":
-            why = "a value is due; text stands in double quotes"
+            why = "a value is expected; write strings in double quotes"
         case message if message.startswith("Expecting"):
             why = f"{message.removeprefix('Expecting ').replace(' delimiter', '')} is due"
         case "Extra data":

@@ -184,7 +184,7 @@ def _runs(segment: str) -> list[list[_Characters]]:
             runs[-1].append(characters)
         elif character == "\\" and _ESCAPES:
             if position == len(segment):
-                raise GlobError("a backslash stands at the end")
+                raise GlobError("it ends with a backslash")
             runs[-1].append(_Characters(((segment[position], segment[position]),)))
             position += 1
         else:

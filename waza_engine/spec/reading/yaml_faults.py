@@ -23,8 +23,8 @@ MISSING_DASH = "a list item starts with a dash; write `- ` before this"
 DOES_NOT_FIT = "this does not fit the lines around it; check quotes, colons and indentation"
 TOO_DEEP = f"lists and mappings are nested more than {MAX_DEPTH} levels deep here; no more is read"
 TOO_MANY_ALIASES = (
-    f"the aliases of this file stand for more than {MAX_ALIASED_NODES:,} values; a run refuses it, "
-    "so write out what is meant"
+    f"the aliases in this file expand to more than {MAX_ALIASED_NODES:,} values, so a run refuses it; "
+    "write the values out"
 )
 SECOND_DOCUMENT = (
     "a file holds one document; what follows this line is ignored, so move it to a file of its own"
@@ -105,7 +105,7 @@ def duplicate_key(key: str) -> str:
 
 def unknown_anchor(name: str) -> str:
     """Return the message for an alias without an anchor."""
-    return f"no anchor `&{name}` stands before this alias; put the value in quotes if it is text"
+    return f"no anchor `&{name}` is defined before this alias; put the value in quotes if it is a string"
 
 
 def sentence(fault: str) -> str:

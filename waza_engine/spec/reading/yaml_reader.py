@@ -165,7 +165,7 @@ class _Parser:
         if node is None:
             raise YamlFaultError(line, yaml_faults.unknown_anchor(name))
         if node.open:
-            raise YamlFaultError(line, f"`*{name}` stands inside the value that it refers to")
+            raise YamlFaultError(line, f"`*{name}` is inside the value that it refers to")
         self._aliased += node.size
         if self._aliased > MAX_ALIASED_NODES:
             raise YamlFaultError(line, yaml_faults.TOO_MANY_ALIASES)

@@ -22,7 +22,7 @@ GROUPS: Mapping[str, tuple[Code, ...]] = MappingProxyType(
     {
         "The text of the file": SYNTAX_CODES,
         "Keys, values and graders": (*STRUCTURE_CODES, *SUITE_CODES),
-        "What cannot be meant": SENSE_CODES,
+        "Values that cannot work": SENSE_CODES,
         "Skills": SKILL_CODES,
         "Assertions and patterns": ASSERTION_CODES,
     }

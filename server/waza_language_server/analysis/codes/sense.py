@@ -80,7 +80,7 @@ SENSE_CODES = (
         "wrong-schema",
         "Modeline with the schema of another kind of file",
         "warning",
-        "Other tools check the file against the schema of the modeline, and report errors that are none.",
+        "Other tools check the file against the schema of the modeline, and report false errors.",
         f"# yaml-language-server: $schema=../schemas/eval.schema.json\n{_TASK}",
         f"# yaml-language-server: $schema=../schemas/task.schema.json\n{_TASK}",
     ),

@@ -255,7 +255,7 @@ SUITE_CODES = (
     ),
     Code(
         "skill-already-loaded",
-        "A grader waits for a skill that the agent has already",
+        "A grader requires a skill that the agent has already",
         "information",
         "Unless `inject_skill_body` is false, the text of the tested skill is in the agent's instructions. "
         "The agent then has no reason to load the skill, so a `skill_invocation` grader that "
@@ -269,14 +269,14 @@ SUITE_CODES = (
     ),
     Code(
         "answer-in-prompt",
-        "The prompt holds all that a grader looks for",
+        "The prompt contains everything that a grader looks for",
         "information",
         "An answer that only repeats the prompt, or says that it will do what was asked, passes such a "
-        "check. Look for what only a right answer adds. The mock repeats the prompt, so suites that run with "
-        "it are left alone.",
+        "check. Look for something that only a correct answer contains. The mock repeats the prompt, so "
+        "suites that run with it are not reported.",
         f"{TASK.replace('Go', 'Deploy the app to Azure')}expected:\n  output_contains: [azure]\n",
         f"{TASK.replace('Go', 'Deploy the app to Azure')}expected:\n  output_contains: [resource group]\n",
-        "What a right answer adds is for the author to say.",
+        "Only the author knows what only a correct answer contains.",
         files={
             "../eval.yaml": _COSTLY_FILES,
             "../skills/demo/SKILL.md": "---\nname: demo\ndescription: d\n---\n",

@@ -28,7 +28,7 @@ def rows(view: FileView) -> Iterator[Problem]:
         return
     first, last = (node.to_python() for node in nodes)
     if isinstance(first, int) and isinstance(last, int) and first > last > 0:
-        message = f"The first row of `range` ({first}) must not be behind the last ({last})."
+        message = f"The first row of `range` ({first}) must not be after the last ({last})."
         swap = (Edit(nodes[0].span, nodes[1].value), Edit(nodes[1].span, nodes[0].value))
         yield Problem("bounds-reversed", nodes[0].span, message, "error", (Fix("Swap the two", swap),))
 

@@ -34,7 +34,7 @@ def _of_shell(text: str, command: Node) -> Iterator[Problem]:
     if sign is None:
         return
     what = f"`{shown(sign[0])}`"
-    means = f"there is no program {what}" if not sign.start() else f"{what} is handed over as a word"
+    means = f"there is no program {what}" if not sign.start() else f"{what} is passed on as an argument"
     message = f"No shell reads this command, so {means}; run `sh script.sh` with this line in it."
     start = text.find(sign[0], command.span.start, command.span.end)
     place = Span(start, start + len(sign[0])) if start >= 0 else command.span

@@ -18,20 +18,25 @@ from waza_language_server.text.edit import Fix, Related
 CODE = "repeated-item"
 _LISTS: dict[str, tuple[tuple[tuple[str, ...], str, Severity, str], ...]] = {
     "eval": (
-        (("metrics",), "name", "warning", "Another metric is called `{}`; nobody can tell them apart."),
+        (
+            ("metrics",),
+            "name",
+            "warning",
+            "Another metric has the name `{}`; results cannot distinguish them.",
+        ),
     ),
     "task": (
-        (("tags",), "", "hint", "The tag `{}` stands here twice."),
+        (("tags",), "", "hint", "The tag `{}` is listed twice."),
         (
             ("requirements",),
             "id",
             "warning",
-            "Another requirement has the id `{}`; nobody can tell them apart.",
+            "Another requirement has the id `{}`; results cannot distinguish them.",
         ),
         (("inputs", "files"), "path", "warning", "The file `{}` is listed twice; one overwrites the other."),
     ),
     "trigger_tests": tuple(
-        ((key,), "prompt", "information", "This prompt stands in the list already.")
+        ((key,), "prompt", "information", "This prompt is already in the list.")
         for key in ("should_trigger_prompts", "should_not_trigger_prompts")
     ),
 }

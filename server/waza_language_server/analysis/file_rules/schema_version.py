@@ -20,7 +20,7 @@ def newer_version(view: FileView) -> Iterator[Problem]:
     node = _newer(view)
     if node is not None:
         known = _newest(view.catalog)
-        message = f"`{node.value}` is newer than what is known here ({known}); what is new is left out."
+        message = f"`{node.value}` is newer than {known}, the newest known version; unknown keys are ignored."
         yield Problem("newer-format", node.span, message, "information")
 
 

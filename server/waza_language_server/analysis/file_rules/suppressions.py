@@ -57,7 +57,7 @@ def _unknown(
         return
     meant = nearest(written, known) if with_fix else None
     fixes: tuple[Fix, ...] = ()
-    advice = f"; write {listed(GRAVITIES)}" if what == "severity" else ", so this comment leaves nothing out"
+    advice = f"; write {listed(GRAVITIES)}" if what == "severity" else ", so this comment has no effect"
     if meant is not None:
         advice = f"; did you mean `{meant}`?"
         preferred = slip_of(written, known) == meant
@@ -93,7 +93,9 @@ def wrong_schema(view: FileView) -> Iterator[Problem]:
         return
     right = _WORDS.get(view.kind)
     span = Span(*match.span("word"))
-    message = f"This is the schema of {_TITLES[match['word']]}, by which other tools check this file wrongly."
+    message = (
+        f"This is the schema of {_TITLES[match['word']]}, so other tools report false errors in this file."
+    )
     fixes: tuple[Fix, ...] = ()
     if right is not None:
         fixes = (Fix(f"Change to `{right}.schema.json`", (Edit(span, right),), preferred=True),)

@@ -51,7 +51,7 @@ def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
     for turn, node in turns:
         earlier = first.setdefault(turn, node)
         if earlier is not node:
-            message = f"Another checkpoint waits for turn {turn} too; put the graders of both into one."
+            message = f"Another checkpoint is for turn {turn} too; put the graders of both into one."
             related = (Related(earlier.span, "The other checkpoint is here."),)
             yield Problem("duplicate-turn", node.span, message, "error", related=related)
         elif last is not None and turn > last:
@@ -115,8 +115,8 @@ def _of_file(item: Node) -> Iterator[Problem]:
     if node is None or node.target.kind != "scalar" or not _OUTSIDE.match(node.target.value):
         return
     message = (
-        f"`{shown(node.target.value)}` does not lie in the workspace; "
-        "write a relative path without `..`, or no run of the task begins."
+        f"`{shown(node.target.value)}` is not in the workspace; "
+        "write a relative path without `..`, or the task does not run."
     )
     yield Problem("outside-workspace", node.target.span, message, "error")
 
@@ -150,7 +150,9 @@ def _of_responses(responses: Node | None) -> Iterator[Problem]:
                 value = resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
                 if isinstance(value, float) and value.is_integer():
                     fix = Fix(f"Change to `{value:.0f}`", (Edit(node.span, f"{value:.0f}"),), preferred=True)
-                    message = f"`{key}` of a step must be a whole number without a point; a run stops here."
+                    message = (
+                        f"`{key}` of a step must be an integer without a decimal point; a run stops here."
+                    )
                     yield Problem("wrong-type", node.span, message, "error", (fix,))
 
 

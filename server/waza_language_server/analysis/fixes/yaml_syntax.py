@@ -26,7 +26,7 @@ def fixes(view: FileView, problem: Problem) -> Iterator[Fix]:
     if _MARK.match(text, offset) is not None:
         yield Fix("Keep the first side of the merge", partial(_side, text, offset, second=False))
         yield Fix("Keep the second side of the merge", partial(_side, text, offset, second=True))
-        yield Fix("Delete the mark of the merge", partial(_lone_mark, text, offset), reveals=True)
+        yield Fix("Delete the conflict marker of the merge", partial(_lone_mark, text, offset), reveals=True)
 
 
 def _lone_mark(text: str, offset: int) -> Edits:

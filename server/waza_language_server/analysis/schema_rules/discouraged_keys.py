@@ -27,7 +27,7 @@ def discouraged_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[
             entry = mapping.entry(key)
             if entry is None or entry.value.to_python() is None:
                 continue
-            message = f"`{key}` has no effect beside `{other}`: {rule.why.rstrip('.')}."
+            message = f"`{key}` has no effect next to `{other}`: {rule.why.rstrip('.')}."
             fix = Fix(f"Delete `{key}`", partial(delete_entry, subject.tree, entry))
             span = entry.key.span
             yield Problem("key-without-effect", span, message, rule.severity, (fix,), tag="unnecessary")
@@ -48,7 +48,7 @@ def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
     if node is None:
         return
     successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
-    message = f"The grader type `{node.value}` is out of use: upstream does not run it any more{successor}."
+    message = f"The grader type `{node.value}` is deprecated: upstream no longer runs it{successor}."
     if shape.deprecation:
         message = f"The grader type `{node.value}` is deprecated: {shape.deprecation}"
     fixes = tuple(conversions(subject, node))
@@ -77,7 +77,7 @@ def _deprecated_key(
     fixes: tuple[Fix, ...] = ()
     if successor and mapping.entry(successor) is None and successor in shape.properties:
         fixes = (Fix(f"Change to `{successor}`", (Edit(entry.key.span, successor),), preferred=True),)
-    message = f"`{name}` is an older key{advice}."
+    message = f"`{name}` is deprecated{advice}."
     return Problem("deprecated-key", entry.key.span, message, "information", fixes, tag="deprecated")
 
 
@@ -94,7 +94,7 @@ def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
     given = config is not None and config.target.get(name) is not None
     moved = partial(move_entry_into, subject.tree, entry, mapping, "config")
     fixes = () if given else (Fix("Move under `config`", moved),)
-    message = f"`{name}` beside `type` is ignored by upstream; it belongs under `config`."
+    message = f"`{name}` next to `type` is ignored by upstream; it belongs under `config`."
     if name == "assertions" and not given:
-        message = "`assertions` belong under `config`; upstream refuses a grader with them beside `type`."
+        message = "`assertions` belong under `config`; upstream refuses a grader with them next to `type`."
     return Problem("misplaced-key", entry.key.span, message, "warning", fixes)

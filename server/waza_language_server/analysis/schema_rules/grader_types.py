@@ -125,7 +125,7 @@ def _type_elsewhere(subject: Subject) -> Problem | None:
     inner = config.target.entry("type") if config is not None and config.kind == "mapping" else None
     if inner is None or inner.value.target.value not in subject.catalog.grader_types:
         return None
-    message = "`type` belongs beside `config`, not under it. Without it the run fails."
+    message = "`type` belongs next to `config`, not under it. Without it the run fails."
     moved = partial(move_entry_up, subject.tree, inner, entry)
     return Problem("misplaced-key", inner.key.span, message, "error", (Fix("Move into this grader", moved),))
 

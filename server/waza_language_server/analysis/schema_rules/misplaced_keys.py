@@ -65,7 +65,7 @@ def _without_repetition(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, held: frozenset[str]
 ) -> UnknownKey:
     key = entry.key.value
-    message = f"`{key}` stands in `{key}`; its keys belong one level further up."
+    message = f"`{key}` is nested in `{key}`; move its keys one level up."
     fix = Fix(f"Write `{key}:` once", partial(unwrap_entry, subject.tree, entry), preferred=True)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, (fix,))
     return UnknownKey(problem, mapping, mapping, (), held)
@@ -75,7 +75,7 @@ def _in_dots(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, path: tuple[str, str]
 ) -> UnknownKey:
     outer, inner = path
-    message = f"`{entry.key.value}` is one key for YAML; write `{inner}` below `{outer}`."
+    message = f"YAML reads `{entry.key.value}` as one key; write `{inner}` below `{outer}`."
     fixes: tuple[Fix, ...] = ()
     block = mapping.entry(outer)
     if mapping.style == "block" and entry.key.style == "plain":
@@ -475,7 +475,7 @@ def _fallen_item(
         return None
     part = Span(first.span.start, max(run[-1].key.span.end, run[-1].value.span.end))
     fix = Fix("Make it an item of the list", partial(_made_item, subject.text, part))
-    message = f"`{first.value}` begins an item of `{above.key.value}` above; indent it behind a dash."
+    message = f"`{first.value}` begins an item of `{above.key.value}` above; indent it after a dash."
     severity = "error" if above.key.value in shape.required else shape.unknown_keys
     problem = Problem("misplaced-key", first.span, message, severity, (fix,))
     return OneMistake(UnknownKey(problem, mapping, mapping, ()), keys)
@@ -569,7 +569,7 @@ def _line_too_far(
     far = column - _column_of_keys(subject.text, above)
     spaces = counted(far, "space")
     place = "at the top of the file" if above.parent is None else f"in {subject.name_of(above)}"
-    message = f"`{key}` belongs {place}; this line alone stands {spaces} too far to the right."
+    message = f"`{key}` belongs {place}; only this line is {spaces} too far to the right."
     fix = Fix("Align the line", partial(_moved_left, subject.text, head.key.span, far))
     problem = Problem("misplaced-key", head.key.span, message, shape.unknown_keys, (fix,))
     return OneMistake(

@@ -285,7 +285,7 @@ def _conflict(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
     if not present:
         yield wrong_values.unfit(subject, node, shape)
         return
-    message = shape.message or f"`{present[-1].key.value}` does not go with the other keys"
+    message = shape.message or f"`{present[-1].key.value}` cannot be combined with the other keys"
     yield Problem("conflicting-keys", present[-1].key.span, _sentence(message), shape.severity or "error")
 
 

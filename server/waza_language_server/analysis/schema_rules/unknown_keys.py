@@ -154,7 +154,7 @@ def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry
     is_text = entry.key.style == entry.value.style == "plain" and "\n" not in written
     if not is_text or known is None or "string" not in known.shape.types or mapping.entry(key) is not None:
         return None
-    message = f"The `: ` in this text makes a key of its first words; put it in quotes, after `{key}: `."
+    message = f"The `: ` in this string turns its first words into a key; put it in quotes, after `{key}: `."
     edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{key}: {quoted(written)}")
     fixes = (Fix(f"Write `{key}: '…'`", (edit,)),)
     problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
@@ -283,7 +283,7 @@ def _stray(
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
     if not subject.is_grader and subject.tree.anchored and anchors_of(entry.value.green):
         # The key only holds an anchor, and aliases elsewhere use its value.
-        message = f"{_capital(message)}; what it names with `&` can be taken over elsewhere."
+        message = f"{_capital(message)}; its anchor can be used elsewhere."
         return UnknownKey(
             Problem("unknown-key", entry.key.span, message, "information"), mapping, mapping, ()
         )

@@ -55,11 +55,11 @@ def no_name(node: Node, shape: Shape) -> Iterator[Problem]:
     severity: Severity = "warning"
     if _VARIABLE.fullmatch(node.value) is not None:
         # Another program may insert it before a run reads the file.
-        message, severity = f"No run puts a value for `{node.value}`; write the name itself.", "information"
+        message, severity = f"A run does not replace `{node.value}`; write the name itself.", "information"
     elif node.value in _NOTHING:
-        message = f"`{node.value}` is a text for YAML and taken for a name; leave the key out."
+        message = f"`{node.value}` is a string in YAML and read as a name; delete the key."
     elif node.value in _LEFT_OPEN or _TO_FILL.fullmatch(node.value) is not None:
-        message = f"`{node.value}` is left to be filled in; write the name that is meant."
+        message = f"`{node.value}` is a placeholder; write the intended name."
     else:
         return
     yield Problem("unlikely-value", node.span, message, severity)
@@ -92,7 +92,7 @@ def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     span = tag_alone(text, node)
     if span is not None and _is_of_any_text(shape):
         tag = text[span.start : span.end]
-        message = f"`{tag}` is a tag for YAML, and its value is empty; put it in quotes."
+        message = f"`{tag}` is a YAML tag, and its value is empty; put it in quotes."
         fix = Fix("Put it in quotes", (Edit(span, quoted(tag)),))
         yield Problem("unlikely-value", span, message, "warning", (fix,))
 
@@ -109,10 +109,10 @@ def tag_before_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         return
     if " " not in node.value:
         if shape.kind in _NAMES and tag.lower() in _REPLACING:
-            message = f"`{tag}` is a tag that no run knows, so `{node.value}` is taken for the name itself."
+            message = f"`{tag}` is an unknown tag, so `{node.value}` is read as the name itself."
             yield Problem("unlikely-value", Span(start, start + len(tag)), message, "warning")
         return
-    message = f"`{tag}` is a tag for YAML, and no part of this text; put all of it in quotes."
+    message = f"`{tag}` is a YAML tag, not part of this string; put the entire string in quotes."
     whole = Span(start, node.span.end)
     fixes = ()
     if not _BREAK.search(text, whole.start, whole.end):
@@ -147,7 +147,7 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
     ):
         return
     first, last = node.value[0], node.value[-1]
-    message = f"`{first}` and `{last}` are a part of this text; the quotes of YAML are `\"` and `'`."
+    message = f"`{first}` and `{last}` are part of this string; the quotes of YAML are `\"` and `'`."
     quoted = match[1].replace("'", "''")
     fix = Fix("Write plain quotes", (Edit(node.span, f"'{quoted}'"),))
     yield Problem("unlikely-value", node.span, message, "information", (fix,))
@@ -155,7 +155,7 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
 
 def _without_commas(node: Node, parts: Sequence[str]) -> Problem:
     """Return the problem of strings in typographic quotes without separators: one item for YAML."""
-    message = "This is one item for YAML; the quotes are a part of it, and no comma divides it."
+    message = "YAML reads this as one item; the quotes are part of it, and commas do not split it."
     items = ", ".join(quoted(part) for part in parts)
     in_brackets = node.parent is not None and node.parent.style == "flow"
     fixes = (Fix(f"Make it {len(parts)} items", (Edit(node.span, items),)),) if in_brackets else ()
@@ -167,7 +167,7 @@ def _octal(node: Node, shape: Shape) -> Iterator[Problem]:
         return
     meant = node.value.lstrip("0")
     read = int(node.value, 8)
-    message = f"YAML reads `{node.value}` as {read}, for a 0 in front makes it octal; write `{meant}`."
+    message = f"YAML reads `{node.value}` as {read}, because the leading 0 makes it octal; write `{meant}`."
     fix = Fix(f"Change to `{meant}`", (Edit(node.span, meant),))
     yield Problem("unlikely-value", node.span, message, "warning", (fix,))
 
@@ -178,7 +178,7 @@ def _thousands(node: Node, shape: Shape) -> Iterator[Problem]:
         # Another rule reports fractions.
         return
     meant, read = node.value.replace(".", ""), node.value.partition(".")[0]
-    message = f"YAML reads `{node.value}` as {read}, for the dot begins a fraction; write `{meant}`."
+    message = f"YAML reads `{node.value}` as {read}, because the dot starts a fraction; write `{meant}`."
     fix = Fix(f"Change to `{meant}`", (Edit(node.span, meant),))
     yield Problem("unlikely-value", node.span, message, "warning", (fix,))
 
@@ -242,7 +242,7 @@ def _edge_of_word(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         # A backspace that is written as a number, as `\x08`, is intended.
         return
     is_pattern = shape.kind == "regex"
-    instead = ", not the edge of a word" if is_pattern else ""
+    instead = ", not a word boundary" if is_pattern else ""
     message = (
         f"`\\b` in double quotes is a backspace{instead}; put the text in single quotes or write `\\\\b`."
     )
@@ -290,7 +290,7 @@ def items_inside(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     columns = {len(each["lead"]) for each in inside}
     first = inside[0]
     place = Span(first.end("lead"), first.end("lead") + 1)
-    what, side = "item stands further to the right than the one above", "this dash is a part of its text"
+    what, side = "item is further to the right than the one above", "this dash is part of its text"
     if (
         len(inside) > 1
         and len(items.items) == 1
@@ -300,7 +300,7 @@ def items_inside(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         # All others are at the right column for this one.
         edits = (Edit(Span(dash, dash), " " * (min(columns) - column)),)
         place = Span(dash, dash + 1)
-        what, side = "item stands further to the left than those below", "they are a part of its text"
+        what, side = "item is further to the left than those below", "they are part of its text"
     title = "Align the item" if len(edits) == 1 else "Align the items"
     severity: Severity = "error" if shape.kind == "python.assertion" else "warning"
     if items.step in _READ_BY_PEOPLE:

@@ -62,7 +62,7 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     message = f"{subject_of(node)} must be {wanted}, not {_found_text(node, expected)}."
     fixes = tuple(type_fixes(subject, node, shape, expected))
     if "string" in expected and in_quotes(subject.text, node) is not None:
-        message = f"{message.rstrip('.')}: the `: ` in it makes a key of its first words."
+        message = f"{message.rstrip('.')}: the `: ` in it turns its first words into a key."
     elif "string" in expected and template_in_quotes(subject.text, node) is not None:
         message = f"{message.rstrip('.')}: `{{` begins one; put it in quotes."
     return Problem("wrong-type", subject.value_span(node), message, _severity_of_type(subject, shape), fixes)
@@ -97,7 +97,7 @@ def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Seq
     choices = ("true", "false") if is_switch else ()
     fixes = tuple(Fix(f"Change to `{each}`", (Edit(tag, each),)) for each in choices)
     wanted = _types_text(expected)
-    message = f"{subject_of(node)} must be {wanted}; `!{written}` is a tag for YAML, and no value."
+    message = f"{subject_of(node)} must be {wanted}; `!{written}` is a YAML tag, not a value."
     return Problem("wrong-type", tag, message, _severity_of_type(subject, shape), fixes)
 
 
@@ -107,7 +107,7 @@ def _tag_for_word(
     """Return the problem of a tag where one of a few words is due: `!mock`."""
     written = subject.text[tag.start + 1 : tag.end]
     meant = nearest(written, [str(value) for value in allowed])
-    message = f"{subject_of(node)} must be {listed(allowed)}; `!{written}` is a tag for YAML, and no value."
+    message = f"{subject_of(node)} must be {listed(allowed)}; `!{written}` is a YAML tag, not a value."
     fixes = (Fix(f"Change to `{meant}`", (Edit(tag, meant),)),) if meant is not None else ()
     return Problem("value-not-allowed", tag, message, shape.severity or "error", fixes)
 
@@ -229,14 +229,14 @@ def _read_otherwise(node: Node) -> Iterator[Problem]:
         what = "a number"
     else:
         return
-    message = f"Readers of YAML 1.1 take `{node.value}` for {what}; put it in quotes."
+    message = f"YAML 1.1 reads `{node.value}` as {what}; put it in quotes."
     fix = Fix("Put it in quotes", (Edit(node.span, f'"{node.value}"'),))
     yield Problem("yaml-1-1", node.span, message, "hint", (fix,))
 
 
 def _unquoted(node: Node, severity: Severity) -> Problem:
     what = "a boolean" if isinstance(resolve_scalar(node.value), bool) else "a number"
-    message = f"`{node.value}` is {what} in YAML, and text is meant; put it in quotes."
+    message = f"`{node.value}` is {what} in YAML, but a string is expected; put it in quotes."
     fix = Fix("Put it in quotes", (Edit(node.span, f'"{node.value}"'),), preferred=True)
     return Problem("unquoted-text", node.span, message, severity, (fix,))
 
@@ -255,7 +255,7 @@ def switch_without_value(subject: Subject, node: Node, shape: Shape) -> Iterator
         return
     key, end = entry.key.value, entry.key.span.end
     colon = subject.text.find(":", end, end + 3)
-    message = f"`{key}` has no value, as if it were not there; write `true` or `false`."
+    message = f"`{key}` has no value, which is the same as leaving it out; write `true` or `false`."
     fixes: tuple[Fix, ...] = ()
     if colon >= 0:
         written = ("false", "true") if shape.default is True else ("true", "false")

@@ -78,9 +78,9 @@ def _fault_of(line: str, first: dict[str, int], number: int) -> str:
     name, prompt = block.get("id"), block.get("input")
     turns = cast("list[object]", prompt) if isinstance(prompt, list) else [prompt]
     if not isinstance(name, str):
-        return "`id` must be text, and each line needs one"
+        return "`id` must be a string, and each line needs one"
     if not turns or not all(isinstance(turn, str) and turn.strip() for turn in turns):
-        return "`input` must be text that is not blank, or a list of such texts"
+        return "`input` must be a string that is not blank, or a list of such strings"
     if name in first:
         return f"the id `{name}` is taken by line {first[name]}; each line needs its own"
     first[name] = number

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of, searcher
+from waza_engine.spec.pattern_syntax import is_found
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import items_of
@@ -63,8 +63,8 @@ def _of_task(task: Node, graders: Iterable[Node]) -> Found:
         first = _echoed(block.target, prompt) if block is not None else None
         if first is not None:
             message = (
-                "The prompt holds all that is looked for here, so an answer that only repeats it passes; "
-                "look for what a right answer adds."
+                "The prompt contains everything that this check looks for, so an answer that only repeats "
+                "the prompt passes; look for something that only a correct answer contains."
             )
             yield Problem("answer-in-prompt", first.span, message, "information")
 
@@ -81,8 +81,4 @@ def _echoed(block: Node, prompt: str) -> Node | None:
 def _has(prompt: str, key: str, item: Node) -> bool:
     if key not in _PATTERNS:
         return item.value in prompt if key.endswith("_cs") else item.value.casefold() in prompt.casefold()
-    try:
-        pattern = searcher(item.value) if dialect_of(item.value) == "re2" else None
-    except PatternSyntaxError:
-        return False
-    return pattern is not None and pattern.search(prompt) is not None
+    return is_found(item.value, prompt) is True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 STOPS = "a run with an agent stops before it begins"
-_ABOVE = "beside the eval file or in a folder above it"
+_ABOVE = "next to the eval file or in a folder above it"
 
 
 @frozen()

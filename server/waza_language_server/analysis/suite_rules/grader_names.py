@@ -193,7 +193,7 @@ def nobody_to_judge(view: SuiteView) -> Found:
     names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:
         message = (
-            f"The executor `{executor}` has no model, so nobody judges for {listed(names, 'and')} "
-            "unless `--judge-executor` names one."
+            f"The executor `{executor}` has no model to judge {listed(names, 'and')}; "
+            "choose one with `--judge-executor`."
         )
         yield Problem("nobody-judges", node.target.span, message, "information")

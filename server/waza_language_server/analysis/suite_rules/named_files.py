@@ -408,7 +408,7 @@ def missing_programs(view: SuiteView) -> Found:
 def _with_arguments(tree: Tree, command: Node, words: Sequence[str]) -> Problem:
     """Return the problem of a program written as a shell command line, as other tools accept it."""
     program, *arguments = words
-    message = f"The whole of `{shown(command.target.value)}` is taken for the name of a program, so this "
+    message = f"`{shown(command.target.value)}` as a whole is read as the name of a program, so this "
     fixes: tuple[Fix, ...] = ()
     if any(_SHELL.search(word) for word in words):
         message += "grader fails; no shell reads it."

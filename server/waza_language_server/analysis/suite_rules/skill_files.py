@@ -40,7 +40,7 @@ def skill_file(view: SuiteView) -> Found:
         return
     opening = lost_opening(view.document.text)
     if opening is not None:
-        message = "The frontmatter begins in the first line, with `---`; so its keys are read as text."
+        message = "The front matter must begin in the first line, with `---`; here its keys are read as text."
         place = Span(0, max(1, len(opening.span)))
         fix = Fix("Open it with `---`" if opening.text else "Delete the blank lines", (opening,))
         if not view.document.tree.errors:
@@ -68,7 +68,7 @@ def _open_end(view: SuiteView) -> Found:
         fixes = (Fix("Close it with `---`", (Edit(Span(end, end), closing),)),)
     elif (written := _OTHER_CLOSING.match(rest)) is not None:
         fixes = (Fix("Close it with `---`", (Edit(Span(end, end + written.end()), "---"),)),)
-    message = "The frontmatter has no closing line `---`, so no agent and no run can read the skill."
+    message = "The front matter has no closing line `---`, so no agent and no run can read the skill."
     yield Problem("skill-frontmatter", Span(dashes, dashes + 3), message, "error", fixes)
 
 
@@ -79,7 +79,7 @@ def _closed_twice(view: SuiteView) -> Found:
         return
     dashes = view.document.text.index("-")
     first = _KEY.findall(more["rows"])[0]
-    message = f"The frontmatter ends above `{first}`, so that is text; delete the `---` there."
+    message = f"The front matter ends above `{first}`, so the rest is read as text; delete the `---` there."
     fix = Fix("Delete the `---`", (Edit(Span(more.start(), more.start("rows")), ""),))
     yield Problem("skill-frontmatter", Span(dashes, dashes + 3), message, "warning", (fix,))
 
@@ -116,7 +116,7 @@ def _keys(view: SuiteView) -> Found:
         if meant is None or root.entry(meant) is not None or tree.broken(entry.key):
             # Agents have keys of their own.
             continue
-        message = f"`{entry.key.value}` is no key of a skill that is known; did you mean `{meant}`?"
+        message = f"`{entry.key.value}` is not a known key of a skill; did you mean `{meant}`?"
         fixes: tuple[Fix, ...] = ()
         if entry.key.style == "plain" and known[meant].shape.fits(entry.value.target.kind):
             fixes = (Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=bool(slip)),)
@@ -151,5 +151,5 @@ def _other_folder(view: SuiteView) -> Found:
     if shape.takes_text(folder.name):
         repair = partial(replace_scalar, view.document.tree, node.target, folder.name)
         fixes = (Fix(f"Change to `{folder.name}`", repair),)
-    message = f"The skill is called `{name}` and its folder `{folder.name}`; both must have one name."
+    message = f"The skill is called `{name}` and its folder `{folder.name}`; both must have the same name."
     yield Problem("skill-name", node.target.span, message, "warning", fixes)

@@ -309,5 +309,5 @@ def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Ite
         (new,) = meant
         advice = f"; write `{shown(new)}`."
         fixes = (Fix(f"Change to `{shown(new)}`", partial(replace_scalar, view.document.tree, node, new)),)
-    message = f"Only this engine finds `{shown(written)}`: upstream looks beside the eval file alone{advice}"
+    message = f"Only this engine finds `{shown(written)}`: upstream looks only next to the eval file{advice}"
     yield Problem("path-not-portable", node.span, message, "warning", fixes)

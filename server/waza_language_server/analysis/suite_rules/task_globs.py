@@ -42,7 +42,7 @@ CODE = "no-matching-tasks"
 UNREADABLE = "unreadable-task"
 _MOST_LOOKED_AT = 200
 """The most files of one glob that are checked for being readable."""
-_SLASHES = " Write `/` between folders: `\\` takes the meaning off the next character."
+_SLASHES = " Write `/` between folders: `\\` escapes the next character."
 _TASK_FOLDERS = ("tasks", "evals", "cases", "scenarios", "tests", ".")
 
 
@@ -155,8 +155,8 @@ def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
             other = first.setdefault(file, glob)
             if other is glob:
                 continue
-            message = f'"{other.node.value}" picks up this file, too, so its task runs twice.'
-            related = (Related(other.node.span, "Here it is picked up, too."),)
+            message = f'"{other.node.value}" also matches this file, so its task runs twice.'
+            related = (Related(other.node.span, "It is also matched here."),)
             fixes = (Fix("Delete the item", partial(delete_item, document.tree, glob.node)),)
             yield Problem("duplicate-task-id", glob.node.span, message, "warning", fixes, related)
 

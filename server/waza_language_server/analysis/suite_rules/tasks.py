@@ -91,7 +91,7 @@ def orphans(view: SuiteView) -> Iterator[Problem]:
         return
     if not project.task_paths(beside[0]).known:
         return
-    message = f"`tasks` of `{shown(beside[0].path.name)}` leaves this file out, so no run knows it."
+    message = f"`tasks` of `{shown(beside[0].path.name)}` does not include this file, so no run uses it."
     yield Problem("orphan-task", root.entries[0].key.span, message, "hint")
 
 

@@ -178,8 +178,8 @@ def scores_without_graders(view: SuiteView) -> Found:
         if not _is_nothing_graded(project, project.suite(path)):
             return
         message = (
-            "No task here has graders or anything expected, so every score is 0 and this is never reached; "
-            "the run passes all the same."
+            "No task here has graders or anything expected, so every score is 0 and never reaches this "
+            "threshold; the run passes anyway."
         )
         yield Problem("threshold-out-of-reach", node.target.span, message, "information")
 

@@ -14,7 +14,7 @@ from waza_language_server.embedded.language import Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.embedded.python.findings import assertion_findings
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
-from waza_language_server.schema.value_language import language_kind_of
+from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Fix

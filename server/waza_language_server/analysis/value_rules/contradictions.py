@@ -6,13 +6,12 @@ import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of, searcher
+from waza_engine.spec.pattern_syntax import is_found
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.vacuous import matches_everything
@@ -65,7 +64,7 @@ def contradicting_patterns(mapping: Node, keys: set[str]) -> Found:
             is_pattern = key in _PATTERNS
             if matches_everything(node.value) if is_pattern else not node.value and len(node.span):
                 what = (
-                    "This pattern matches every text" if is_pattern else "The empty text is in every answer"
+                    "This pattern matches every text" if is_pattern else "The empty string is in every answer"
                 )
                 yield Problem("contradiction", node.span, f"{what}, so the check always fails.", "error")
             elif is_pattern and (met := _held(node.value, texts)) is not None:
@@ -97,26 +96,16 @@ def contradicting_fragments(mapping: Node, keys: set[str]) -> Iterator[Problem]:
 
 def _held(pattern: str, texts: list[tuple[str, Node]]) -> tuple[str, Node] | None:
     """Return the required string in which a pattern matches, whatever the text around it."""
-    if not texts or _AROUND.search(pattern):
-        return None
-    compiled = _compiled(pattern)
-    if compiled is None:
+    if not texts or len(pattern) > _MOST or _AROUND.search(pattern):
         return None
     ignores_case = _CASELESS.match(pattern) is not None
     for key, node in texts:
         text = node.value
         # The answer may have other capitals than a string that is compared ignoring case.
         is_exact = key == "contains_cs" or ignores_case or text.lower() == text.upper()
-        if text and is_exact and compiled.search(text) is not None:
+        if text and is_exact and is_found(pattern, text):
             return key, node
     return None
-
-
-def _compiled(pattern: str) -> Any:
-    try:
-        return searcher(pattern) if len(pattern) <= _MOST and dialect_of(pattern) == "re2" else None
-    except PatternSyntaxError:
-        return None
 
 
 def _fragment(written: str) -> str:
@@ -158,7 +147,7 @@ def contradicting_tools(mapping: Node, keys: set[str]) -> Iterator[Problem]:
                 continue
             place = node if node.kind == "scalar" else node.get("tool") or node
             message = f"`{wanted}` asks for `{shown(exact)}`, which `{allowed}` does not allow."
-            related = (Related(around.span, f"`{allowed}` allows these alone."),)
+            related = (Related(around.span, f"`{allowed}` allows only these."),)
             yield Problem("contradiction", place.span, message, "error", related=related)
 
 

@@ -113,7 +113,7 @@ def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
     if meant is not None:
         advice = f"; did you mean `{meant}`?"
         fixes = (Fix(f"Change to `{meant}`", partial(replace_scalar, tree, node, meant)),)
-    message = f"`{shown(node.value)}` is no dialect of JSON Schema that is known{advice}"
+    message = f"`{shown(node.value)}` is not a known dialect of JSON Schema{advice}"
     yield Problem("value-not-allowed", node.span, message, "error", fixes)
 
 
@@ -204,7 +204,7 @@ def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:
         return
     if entry is None or meant is None or schema.entry(meant) is not None or entry.key.style != "plain":
         return
-    message = f"`{shown(key)}` is no word of JSON Schema, so it checks nothing; did you mean `{meant}`?"
+    message = f"`{shown(key)}` is not a keyword of JSON Schema, so it checks nothing; did you mean `{meant}`?"
     fix = Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True)
     yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
 
@@ -215,7 +215,7 @@ def _glued_colon(entry: Entry, word: str) -> Iterator[Problem]:
         return
     start = entry.key.span.start
     fix = Fix("Add a space after the colon", (Edit(Span(start + len(word), start + len(word) + 1), ": "),))
-    message = f"`{shown(entry.key.value)}` is one word for YAML; write a space behind `{word}:`."
+    message = f"YAML reads `{shown(entry.key.value)}` as one word; write a space after `{word}:`."
     yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
 
 
@@ -234,7 +234,7 @@ def _of_type(tree: Tree, node: Node) -> Iterator[Problem]:
         if each.kind != "scalar":
             continue
         if each.to_python() is None:
-            message = "The type `null` of a JSON Schema is a text here; write it in quotes."
+            message = "The type `null` of a JSON Schema must be a string; write it in quotes."
             fix = Fix("Write `'null'`", partial(replace_scalar, tree, each, "null"), preferred=True)
             yield Problem("value-not-allowed", each.span, message, "error", (fix,))
             continue

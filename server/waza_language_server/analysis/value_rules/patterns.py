@@ -89,7 +89,7 @@ def _between_slashes(tree: Tree, node: Node) -> Iterator[Problem]:
     right = f"(?{flags}){match[1]}" if flags else match[1]
     right = right.replace("\\/", "/")
     message = (
-        f"So JavaScript writes a pattern; here the slashes and `{match[2]}` are looked for, too. "
+        f"JavaScript writes patterns like this; here the slashes and `{match[2]}` are part of the pattern. "
         f"Write `{shown(right)}`."
     )
     yield _problem(tree, node, message, right)
@@ -102,7 +102,7 @@ def _raw_text(tree: Tree, node: Node) -> Iterator[Problem]:
     sign = f"r{match['quote']}"
     right = match["pattern"]
     message = (
-        f"So Python writes a pattern; here `{sign}` and the quote at the end are looked for, too. "
+        f"Python writes patterns like this; here `{sign}` and the last quote are part of the pattern. "
         f"Write `{shown(right)}`."
     )
     yield replace(_problem(tree, node, message, right), severity="warning")
@@ -132,8 +132,8 @@ def _end_in_the_middle(tree: Tree, node: Node) -> Iterator[Problem]:
         marked = {part.start() for part in ends}
         right = "".join(f"\\{part[0]}" if part.start() in marked else part[0] for part in parts)
         message = (
-            "`$` stands for the end, and nothing can follow it, so this pattern never matches; "
-            "write `\\$` for the sign itself."
+            "`$` matches the end, and nothing can follow it, so this pattern never matches; "
+            "write `\\$` for the character itself."
         )
         yield replace(_problem(tree, node, message, right), severity="warning")
 

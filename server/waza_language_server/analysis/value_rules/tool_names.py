@@ -34,8 +34,8 @@ def unanchored_patterns(view: GraderView) -> Iterator[Problem]:
             continue
         name = node.target.value
         message = (
-            f"As a pattern `{name}` rejects every tool whose name has it inside; "
-            f"`^{name}$` is this tool alone."
+            f"This pattern rejects every tool whose name contains `{name}`; "
+            f"write `^{name}$` to reject only this tool."
         )
         fix = Fix(f"Write `^{name}$`", (Edit(node.target.span, f"'^{name}$'"),))
         yield Problem("unanchored-tool", node.target.span, message, "hint", (fix,))
@@ -44,7 +44,7 @@ def unanchored_patterns(view: GraderView) -> Iterator[Problem]:
 def _hint(node: Node) -> Iterator[Problem]:
     name = node.value.strip() if node.kind == "scalar" else ""
     if name != node.value and node.kind == "scalar" and _BARE.fullmatch(name):
-        message = f"No tool is called `{node.value}`, for names are compared with their blanks."
+        message = f"No tool is called `{node.value}`: names are compared including whitespace."
         fix = Fix("Delete the blanks", (Edit(node.span, name),))
         yield Problem("blank-in-tool-name", node.span, message, "hint", (fix,))
     elif _SIGNS_OF_PATTERN.search(name):

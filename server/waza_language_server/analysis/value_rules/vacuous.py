@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of, searcher
+from waza_engine.spec.pattern_syntax import is_found
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.project.suite_file import word
@@ -32,20 +32,14 @@ def vacuous_checks(view: GraderView) -> Found:
             message = "This pattern matches every answer, also an empty one, so the check cannot fail."
             yield Problem("weak-grader", node.span, message, "information")
         elif not node.value and key in _WANTED_TEXTS and len(node.span):
-            message = "The empty text is in every answer, so the check cannot fail."
+            message = "The empty string is in every answer, so the check cannot fail."
             yield Problem("weak-grader", node.span, message, "information")
 
 
 @lru_cache(maxsize=4096)
 def matches_everything(pattern: str) -> bool:
     """Return whether a pattern matches each of some answers that have nothing in common."""
-    if len(pattern) > _LONGEST_PATTERN:
-        return False
-    try:
-        compiled = searcher(pattern) if dialect_of(pattern) == "re2" else None
-    except PatternSyntaxError:
-        return False
-    return compiled is not None and all(compiled.search(answer) is not None for answer in _ANSWERS)
+    return len(pattern) <= _LONGEST_PATTERN and all(is_found(pattern, answer) for answer in _ANSWERS)
 
 
 def trigger_thresholds(view: GraderView) -> Found:

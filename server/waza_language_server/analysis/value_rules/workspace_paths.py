@@ -30,10 +30,10 @@ def workspace_paths(view: GraderView) -> Iterator[Problem]:
             message = f"`{shown(written)}` is an absolute path; write it relative to the workspace."
             yield Problem("outside-workspace", node.span, message, "error", fixes)
         elif place == ".." or place.startswith("../"):
-            message = f"`{shown(written)}` does not lie in the workspace, so the grader cannot grade."
+            message = f"`{shown(written)}` is not in the workspace, so the grader cannot grade."
             yield Problem("outside-workspace", node.span, message, "error")
         elif place == ".":
-            message = "This is the workspace itself and no file in it, so the grader cannot grade."
+            message = "This is the workspace itself, not a file in it, so the grader cannot grade."
             yield Problem("outside-workspace", node.span, message, "error")
         elif _DRIVE.match(written):
             message = (
@@ -44,5 +44,5 @@ def workspace_paths(view: GraderView) -> Iterator[Problem]:
             meant = written.replace("\\", "/")
             repair = partial(replace_scalar, view.file.tree, node, meant)
             fixes = (Fix(f"Change to `{shown(meant)}`", repair),)
-            message = f"Only Windows takes `\\` between folders; `{shown(meant)}` is read everywhere."
+            message = f"Only Windows accepts `\\` between folders; `{shown(meant)}` works everywhere."
             yield Problem("path-not-portable", node.span, message, "warning", fixes)

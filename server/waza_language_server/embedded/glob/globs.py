@@ -21,7 +21,7 @@ from waza_language_server.embedded.language import (
     Word,
 )
 
-_DEEP = "`**` is no more than `*` here: it stays within one folder."
+_DEEP = "`**` means the same as `*` here: it stays within one folder."
 
 
 class Globs:

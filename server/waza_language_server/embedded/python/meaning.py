@@ -152,7 +152,9 @@ def _attribute(
         return None
     owner = kind.python if kind is not None else None
     if is_refused_attribute(name) or (owner is not None and is_refused_member(owner, name)):
-        message = f"This engine refuses `{name}`, which reaches into Python itself; upstream evaluates it."
+        message = (
+            f"This engine refuses `{name}`, which gives access to Python's internals; upstream evaluates it."
+        )
         return source.finding("assertion-internal", place, message)
     if kind is not None and owner is not None and (name in members_of(owner) or name in _DUNDERS):
         is_method = name in members_of(owner) - READ.get(owner, frozenset())
@@ -179,13 +181,15 @@ def _uncalled(source: PythonSource, node: ast.Attribute, kind: ValueType) -> Fin
     name, end = node.attr, source.end(node)
     place, what = (
         (end - len(name), end),
-        f"`{name}` is not called, so this is the method and not what it returns",
+        f"`{name}` is not called, so this is the method, not its result",
     )
     if name not in _NEED_ARGUMENTS:
         rewrite = source.rewrite(place, f"{name}()", preferred=True)
         return source.finding("assertion-uncalled", place, f"{what}; write `{name}()`.", rewrite)
     if name == "count" and kind.python in {str, list}:
-        message = "`count` is not called and would count one thing; how many there are is `len(…)`."
+        message = (
+            "`count` is not called, and it would count one value; for the number of items write `len(…)`."
+        )
         rewrite = source.rewrite(node, f"len({source.segment(node.value)})", "Write `len(…)`")
         return source.finding("assertion-uncalled", place, message, rewrite)
     return source.finding("assertion-uncalled", place, f"{what}; write `{name}(…)`.")
@@ -202,7 +206,7 @@ def _intended(name: str, known: Sequence[str]) -> str | None:
 def _template(source: PythonSource, node: ast.Set, inner: ast.expr) -> Finding:
     """Return the finding of a value in two pairs of braces, which Python reads as a set in a set."""
     message = (
-        f"Assertions are no templates: `{source.brief(node)}` is a set in a set, which fails; "
+        f"Assertions are not templates: `{source.brief(node)}` is a set in a set, which fails; "
         f"write `{source.brief(inner)}` alone."
     )
     is_known = isinstance(inner, ast.Name) and inner.id in CONTEXT_TYPES
@@ -218,7 +222,7 @@ def _key_as_attribute(source: PythonSource, node: ast.Attribute, kind: ValueType
         return source.finding("assertion-attribute", place, message)
     key = _OTHER_WORDS.get(name, name) if kind is TOOL_CALL else name
     message = (
-        f"`{source.segment(node.value)[:40]}` is {kind.title}, whose values are keys; write `['{key}']`."
+        f"`{source.segment(node.value)[:40]}` is {kind.title}, whose values have keys; write `['{key}']`."
     )
     rewrite = source.rewrite((source.end(node.value), end), f"['{key}']", preferred=key in _CALL_KEYS)
     return source.finding("assertion-attribute", place, message, rewrite)
@@ -326,9 +330,7 @@ def _joined(source: PythonSource, node: ast.BinOp, names: Types) -> Iterator[Fin
         return
     sign, word = ("&", "and") if isinstance(node.op, ast.BitAnd) else ("|", "or")
     at = source.text.find(sign, source.end(node.left), source.start(node.right))
-    message = (
-        f"`{sign}` joins numbers and not conditions, for which there is `{word}`; that fails the assertion."
-    )
+    message = f"`{sign}` combines numbers, not conditions, which need `{word}`, so the assertion fails."
     rewrite = source.rewrite((at, at + 1), word, preferred=True)
     yield source.finding("assertion-type", (at, at + 1), message, rewrite)
 
@@ -348,7 +350,7 @@ def _compared(
     if isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
         if are_alike and (is_number(one) or one.python in _ORDERED):
             return None
-        message = f"{both}; `{_SIGNS[type(operator)]}` cannot compare them, which fails the assertion."
+        message = f"{both}; `{_SIGNS[type(operator)]}` cannot compare them, so the assertion fails."
         return Finding("assertion-type", *place, message, rewrites)
     if not isinstance(operator, ast.In | ast.NotIn):
         is_identity = isinstance(operator, ast.Is | ast.IsNot)
@@ -359,17 +361,17 @@ def _compared(
         return Finding("assertion-constant", *place, message, rewrites)
     if other.python in _NO_CONTAINERS:
         what = f"`{source.brief(right)}` is {other.title}, in which nothing can be"
-        return Finding("assertion-type", *place, f"{what}; that fails the assertion.")
+        return Finding("assertion-type", *place, f"{what}, so the assertion fails.")
     if other.python is str and one.python is not str:
-        message = f"{both}; only text can be in a text, and this fails the assertion."
+        message = f"{both}: only a string can be in a string, so the assertion fails."
         return Finding("assertion-type", *place, message)
     if other.python is not list or other.item not in (TOOL_CALL, EVENT) or one.python is not str:
         return None
     outcome = "true" if isinstance(operator, ast.NotIn) else "false"
     items = "tool calls" if other.item is TOOL_CALL else "events"
     message = (
-        f"The items of `{source.brief(right)}` are {items}, each a dict, of which "
-        f"`{source.brief(left)}` is none, so this is always {outcome}."
+        f"The items of `{source.brief(right)}` are {items}, each a dict, and "
+        f"`{source.brief(left)}` is not a dict, so this is always {outcome}."
     )
     written = source.segment(right)
     new = f"[call['name'] for call in {written}]" if other.item is TOOL_CALL else f"str({written})"
@@ -405,7 +407,7 @@ def _pattern(source: PythonSource, node: ast.Constant) -> Iterator[Finding]:
         return
     new = written.replace("\b", "\\b")
     new = new if written[0] not in "\"'" else f"r{new}"
-    message = "`\\b` is a backspace here, and is meant as the edge of a word."
+    message = "`\\b` is a backspace here, but a word boundary is intended."
     yield source.finding("assertion-constant", node, message, source.rewrite(node, new, preferred=True))
 
 
@@ -414,7 +416,7 @@ def _family(kind: ValueType) -> type | None:
 
 
 def _failing(source: PythonSource, node: ast.expr, what: str) -> Finding:
-    return source.finding("assertion-type", node, f"{what}; that fails the assertion.")
+    return source.finding("assertion-type", node, f"{what}, so the assertion fails.")
 
 
 _FUNCTIONS = frozenset(FUNCTION_NAMES)
@@ -456,7 +458,7 @@ def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) 
     elif (truth := _truth(node)) is not None:
         yield _constant(source, node, parent, truth=truth)
     elif _looks_at_nothing(source, node):
-        message = "This looks at nothing that the agent did, so it comes out the same in every trial."
+        message = "This does not depend on what the agent did, so its result is the same in every trial."
         yield source.finding("assertion-constant", node, message)
 
 
@@ -469,18 +471,18 @@ def _constant(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None, *
         new = f"{written} {container}"
         rewrite = source.rewrite(node, new, f"Write `{new}`", preferred=len(written) < 40)
         return source.finding(
-            "assertion-constant", node, f"{message}; every text needs an `in` of its own.", rewrite
+            "assertion-constant", node, f"{message}; each string needs its own `in`.", rewrite
         )
     message = f"{message}, whatever the agent does."
     if isinstance(node, ast.Tuple) and len(node.elts) == 2 and _is_string(node.elts[1]):
         # The second part of an `assert`.
-        rewrite = source.rewrite(node, source.segment(node.elts[0]), "Delete the text behind the condition")
+        rewrite = source.rewrite(node, source.segment(node.elts[0]), "Delete the string after the condition")
         return source.finding("assertion-constant", node, message, rewrite)
     return source.finding("assertion-constant", node, message)
 
 
 def _generator(source: PythonSource, node: ast.GeneratorExp) -> Finding:
-    message = "A generator is always true, whatever it would give; ask `any(…)` or `all(…)` of it."
+    message = "A generator is always true, whatever it yields; pass it to `any(…)` or `all(…)`."
     names = ("any", "all") if source.segment(node).startswith("(") else ()
     rewrites = (source.rewrite(node, name + source.segment(node), f"Write `{name}(…)`") for name in names)
     return source.finding("assertion-constant", node, message, *rewrites)
@@ -560,7 +562,7 @@ def _strings_before_in(source: PythonSource, node: ast.Compare) -> Iterator[Find
     # "Neither a nor b" means that neither of them is in it.
     word = "or" if is_or and isinstance(operator, ast.In) else "and"
     new = f" {word} ".join(f"{source.segment(each)} {rest}" for each in strings.values)
-    message = f"`{source.brief(strings)}` is always `{brief(only)}`; every text needs an `in` of its own."
+    message = f"`{source.brief(strings)}` is always `{brief(only)}`; each string needs its own `in`."
     rewrite = source.rewrite(node, f"({new})", f"Write `{brief(new)}`")
     yield source.finding("assertion-constant", strings, message, rewrite)
 
@@ -590,7 +592,7 @@ def _wrong_case(
     if node.value == change(node.value):
         return
     outcome = "it never occurs there, so this is always true" if always else "it never occurs there"
-    message = f"`{node.value[:40]}` is compared with text whose letters `.{method}()` has changed; {outcome}."
+    message = f"`{node.value[:40]}` is compared with a string after `.{method}()`; {outcome}."
     new = change(source.segment(node))
     rewrites = (source.rewrite(node, new, f"Write `{new}`", preferred=len(new) < 40),)
     yield source.finding("assertion-case", node, message, *(rewrites if "\\" not in new else ()))

@@ -176,7 +176,7 @@ _FLAGS = {
     "IGNORECASE": "Upper and lower case are the same.",
     "MULTILINE": "`^` and `$` match at every line.",
     "DOTALL": "`.` matches a line break, too.",
-    "VERBOSE": "Blanks and comments in the pattern are left out.",
+    "VERBOSE": "Whitespace and comments in the pattern are ignored.",
     "ASCII": "`\\w`, `\\d`, `\\s` and `\\b` know ASCII letters only.",
 }
 _SHORT_FLAGS = {"I": "IGNORECASE", "M": "MULTILINE", "S": "DOTALL", "X": "VERBOSE", "A": "ASCII"}

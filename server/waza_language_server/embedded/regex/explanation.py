@@ -18,35 +18,13 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.spec.pattern_syntax import DEEPEST_NESTING, PatternSyntaxError, dialect_of
+from waza_engine.spec.re2_adapter import as_python
 
 _PARSER = cast("Any", importlib.import_module("re._parser"))
 _C = cast("Any", importlib.import_module("re._constants"))
 MOST_LINES = 60
 LONGEST = 2_000
 """In characters; longer patterns are not explained."""
-_POSIX = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "ascii": r"\x00-\x7f",
-    "blank": r"\t ",
-    "cntrl": r"\x00-\x1f\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r"\t\n\v\f\r ",
-    "upper": "A-Z",
-    "word": r"0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
-# RE2's syntax that differs from Python's, outside of classes and in them. Escapes are matched as a whole.
-_SPELT = compiled_later(
-    r"(?P<end>\\z)|(?P<named>\(\?<(?=[A-Za-z_]))|(?P<quoted>\\Q(?P<inside>(?:(?!\\E).)*+)(?:\\E)?)"
-    r"|(?P<posix>\[:(?P<name>[a-z]++):\])|(?P<hex>\\x\{(?P<digits>[0-9A-Fa-f]{1,6})\})"
-    r"|(?P<brace>\{(?=,[0-9]+\}))|(?P<escape>\\.)",
-    re.DOTALL,
-)
 
 _LOST_BLANKS = compiled_later(r"\A +| +\Z| {2,}")
 
@@ -63,7 +41,7 @@ def explained(pattern: str, *, any_case: bool = False) -> str | None:
     except PatternSyntaxError:
         return None
     is_re2 = dialect != "python"
-    parsed = _parsed(_as_python(pattern) if is_re2 else pattern)
+    parsed = _parsed(as_python(pattern) if is_re2 else pattern)
     engine = "RE2" if is_re2 else "Python"
     heading = f"**Regular expression** · searched anywhere in the text by {engine}"
     if parsed is None:
@@ -240,8 +218,8 @@ class _Words:
             _C.AT_BEGINNING: "the start of the text",
             _C.AT_BEGINNING_STRING: "the start of the text",
             _C.AT_END_STRING: "the end of the text",
-            _C.AT_BOUNDARY: f"the edge of a word (of a run of {kind})",
-            _C.AT_NON_BOUNDARY: "a place that is no edge of a word",
+            _C.AT_BOUNDARY: f"a word boundary (of a run of {kind})",
+            _C.AT_NON_BOUNDARY: "a position that is not a word boundary",
         }
         return known.get(place, "a place")
 
@@ -289,9 +267,9 @@ def _times(least: int, most: int | None) -> str:
 def _flags(flags: int) -> str:
     known = {
         re.IGNORECASE: "upper and lower case are the same",
-        re.MULTILINE: "`^` and `$` stand at lines, too",
+        re.MULTILINE: "`^` and `$` match at lines, too",
         re.DOTALL: "`.` is a line break, too",
-        re.VERBOSE: "blanks and comments are left out",
+        re.VERBOSE: "whitespace and comments are ignored",
         re.ASCII: "classes are those of ASCII",
     }
     return ", ".join(words for flag, words in known.items() if flags & flag)
@@ -302,7 +280,7 @@ def _text(text: str) -> str:
     if text == " ":
         return "a blank"
     told = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
-    return f"the text {code(told)}{' (`␣` is a blank)' if told != _visible(text) else ''}"
+    return f"the text {code(told)}{' (`␣` is a space)' if told != _visible(text) else ''}"
 
 
 def _character(number: int) -> str:
@@ -323,21 +301,3 @@ def _parsed(pattern: str) -> Any:
             return _PARSER.parse(pattern)
     except (re.error, RecursionError, OverflowError, ValueError):
         return None
-
-
-def _as_python(pattern: str) -> str:
-    return _SPELT.sub(_spelt, pattern)
-
-
-def _spelt(match: re.Match[str]) -> str:
-    if match["end"]:
-        return r"\Z"
-    if match["named"]:
-        return "(?P<"
-    if match["quoted"]:
-        return "".join(each if each.isalnum() else f"\\{each}" for each in match["inside"])
-    if match["posix"]:
-        return _POSIX.get(match["name"], match[0])
-    if match["hex"]:
-        return f"\\U{int(match['digits'], 16):08x}"
-    return r"\{" if match["brace"] else match[0]

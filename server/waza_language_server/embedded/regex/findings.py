@@ -65,8 +65,8 @@ def pattern_findings(pattern: str) -> Sequence[Finding]:
     if not _is_slow(pattern):
         return (portable,)
     slow = (
-        "This pattern takes time that doubles with each character of an answer that it refuses; "
-        "repeat only once, as in `a+` for `(a+)+`."
+        "The run time of this pattern doubles with each character of an answer that does not match; "
+        "repeat only once: `a+` instead of `(a+)+`."
     )
     return (portable, Finding("slow-pattern", 0, 0, slow))
 
@@ -133,10 +133,10 @@ def _repairs(pattern: str) -> Sequence[Rewrite]:
         candidates.append((f"Close the {what} at the end", pattern + closing))
     for at in [*opened[-1:], *single[:1]]:
         escaped = f"{pattern[:at]}\\{pattern[at:]}"
-        candidates.append((f"Write `\\{pattern[at]}` for the sign itself", escaped))
+        candidates.append((f"Write `\\{pattern[at]}` for the character itself", escaped))
         candidates.append((f"Delete the `{pattern[at]}`", pattern[:at] + pattern[at + 1 :]))
     if pattern.endswith("\\"):
-        candidates.append(("Write `\\\\` for the sign itself", f"{pattern}\\"))
+        candidates.append(("Write `\\\\` for the character itself", f"{pattern}\\"))
     return [Rewrite(title, (new,)) for title, new in candidates if pattern_fault(new) is None]
 
 

@@ -9,7 +9,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
 from waza_language_server.features.actions.code_actions import CodeAction
-from waza_language_server.features.actions.judged_together import bring_nothing
+from waza_language_server.features.actions.moving_items import bring_nothing
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import pattern_of
 from waza_language_server.project.suite_file import word

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.features.actions.code_actions import CodeAction
-from waza_language_server.features.actions.judged_together import bring_nothing
-from waza_language_server.features.actions.moving_items import Taken, added, taken
+from waza_language_server.features.actions.moving_items import Taken, added, bring_nothing, taken
 from waza_language_server.project.document import Document
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.naming_places import mentions_in

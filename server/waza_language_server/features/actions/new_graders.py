@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
-from waza_language_server.features.actions.judged_together import bring_nothing
-from waza_language_server.features.actions.moving_items import added
+from waza_language_server.features.actions.moving_items import added, bring_nothing
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import document_at, files_of_suite
 from waza_language_server.project.verdict_places import VerdictPlaces

@@ -9,23 +9,23 @@ Architecture invariant: only the item under the cursor is read, and nothing is a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
-from waza_language_server.features.completion.anchors import anchor_items
-from waza_language_server.features.completion.graders import grader_items, grader_type_items
 from waza_language_server.features.completion.item import Completion, Place
-from waza_language_server.features.completion.keys import key_items
-from waza_language_server.features.completion.snippets import escaped
-from waza_language_server.features.completion.values import SKILL_PATH, value_items
+from waza_language_server.features.completion.snippets import escaped, grader_snippet, value_snippet
+from waza_language_server.features.completion.values import PROVIDED_KINDS, SKILL_PATH, value_items
 from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
+from waza_language_server.features.hover.shape_text import notes, signature
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.skill_definitions import skills_of_workspace
 from waza_language_server.schema.locate import shape_at, shape_below
+from waza_language_server.schema.usage import GRADER_TYPES, section_of, usage_rank
+from waza_language_server.syntax.aliases import anchors_of
 from waza_language_server.syntax.cursor import cursor_at
 from waza_language_server.syntax.merges import value_at
 from waza_language_server.text.edit import Edit
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.schema.shape import Shape
+    from waza_language_server.syntax.nodes import Node
 
 __all__ = ["Completion", "Completions", "complete"]
 
@@ -78,8 +79,8 @@ def complete(
         cursor = replace(cursor, role="item", needs_dash=True)
         place = replace(place, cursor=cursor)
     if _names_skill(place, holder):
-        with workspace.project.disk.held_still():
-            place = replace(place, skills=skills_of_workspace(workspace.project, document))
+        skills = skills_of_workspace(workspace.project, document)
+        place = replace(place, skills=workspace.project.disk.held_still(skills))
     if cursor.role == "key":
         items = _keys(place, holder)
     elif cursor.role == "value":
@@ -195,3 +196,144 @@ def _capped(place: Place, items: Iterable[Completion]) -> Completions:
     fitting.sort(key=lambda item: not (item.filter_text or item.label).lower().startswith(typed))
     kept = (fitting or found)[:MAX_ITEMS]
     return Completions(tuple(kept), incomplete=True)
+
+
+def anchor_items(place: Place) -> Iterator[Completion]:
+    """Yield the aliases of nodes that end before the cursor; below a merge key only those of mappings."""
+    root = place.document.tree.root
+    if root is None:
+        return
+    merges = place.cursor.key == MERGE_KEY
+    for name, path in anchors_of(root.green).items():
+        node: Node | None = root
+        for step in path:
+            node = node.nth_child(step) if node is not None else None
+        if node is None or node.span.end > place.offset or (merges and node.kind != "mapping"):
+            continue
+        alias = f"*{name}"
+        yield Completion(alias, "reference", node.kind, "", f"1{name}", place.raw(alias), filter_text=alias)
+
+
+def grader_type_items(place: Place) -> Iterator[Completion]:
+    """Yield the grader types as values; where the entry has no options yet, they come along."""
+    existing = set(place.cursor.existing_keys) - {"type"}
+    for name, shape in _types(place):
+        options = ""
+        if shape.snippet and "config" not in existing and not place.cursor.in_flow and not place.quote:
+            skipped = ("type", *existing)
+            options = grader_snippet(shape.snippet, place.layout, without=skipped).replace("\n  ", "\n")
+        edit = place.line(f"{name}\n{options}") if options else place.value(name)
+        yield _item(name, shape, edit, is_snippet=bool(options))
+
+
+def grader_items(place: Place) -> Iterator[Completion]:
+    """Yield a whole new grader of each type."""
+    if place.cursor.in_flow or place.follows_colon:
+        return
+    kept = tuple(place.cursor.existing_keys)
+    for name, shape in _types(place):
+        text = grader_snippet(shape.snippet or f"- type: {name}", place.layout, without=kept)
+        text = text if place.cursor.needs_dash else text.replace("\n  ", "\n")
+        edit = place.line(f"- {text}" if place.cursor.needs_dash else text)
+        yield _item(name, shape, edit, is_snippet=True)
+
+
+def _types(place: Place) -> Iterator[tuple[str, Shape]]:
+    for name in place.workspace.catalog.grader_types:
+        shape = place.workspace.catalog.grader(name)
+        if shape is not None:
+            yield name, shape
+
+
+def _item(name: str, shape: Shape, edit: Edit, *, is_snippet: bool) -> Completion:
+    documentation = "\n\n".join([*notes(shape), shape.description])
+    detail = f"grader: {shape.title}" if shape.title else "grader"
+    rank = f"9{name}" if shape.deprecated else f"0~{usage_rank(GRADER_TYPES, name):03}{name}"
+    return Completion(
+        name, "grader", detail, documentation, rank, edit, is_snippet, deprecated=shape.deprecated
+    )
+
+
+_CHOSEN_FROM_LISTS = frozenset({"grader", "task.glob", *PROVIDED_KINDS})
+
+
+def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterator[Completion]:
+    """Yield the keys of a mapping; ``new_item`` says that they begin or continue an item of a list."""
+    cursor = place.cursor
+    written = set(cursor.existing_keys)
+    excluded = _excluded(holder, written)
+    section = section_of(place.document.kind, cursor.container_path, place.document.tree.root)
+    for position, (name, known) in enumerate(holder.properties.items()):
+        if name in written or name in excluded:
+            continue
+        shape = known.shape
+        rank = _rank(holder, name, written, required=known.required)
+        text = name + ("" if place.follows_colon else _value(place, holder, name, shape))
+        if not place.quote and place.keys_are_quoted:
+            text = f'"{name}"{text.removeprefix(name)}'
+        if cursor.in_flow and not place.follows_colon:
+            text = (
+                f"{{{text}$1}}{place.comma}"
+                if new_item
+                else f"{text}$1{place.comma}"
+                if place.comma
+                else text
+            )
+        if new_item and cursor.needs_dash:
+            text = "- " + text.replace("\n", "\n  ")
+        edit = place.quoted_key(name) if place.quote else place.line(text)
+        yield Completion(
+            label=name,
+            kind="key",
+            detail=signature(name, shape),
+            documentation="\n\n".join([*notes(shape), shape.description]),
+            sort_text=f"{rank}{usage_rank(section, name):03}{position:03}",
+            edit=edit,
+            is_snippet="$1" in edit.text if place.quote else not place.follows_colon,
+            deprecated=shape.deprecated,
+            goes_on=_goes_on(shape) and not place.follows_colon,
+        )
+
+
+def _goes_on(shape: Shape) -> bool:
+    """Return whether the first placeholder below a key has suggestions."""
+    kinds = {each.kind for each in (shape, shape.branch("sequence").items) if each is not None}
+    kinds |= {branch.kind for branch in shape.branches}
+    items = shape.branch("sequence").items
+    kinds |= {branch.kind for branch in items.branches} if items is not None else set()
+    return not kinds.isdisjoint(_CHOSEN_FROM_LISTS)
+
+
+def _value(place: Place, holder: Shape, name: str, shape: Shape) -> str:
+    if place.cursor.in_flow:
+        return ": "
+    if shape.kind == "prompt.text" and place.document.kind == "trigger_tests":
+        # The prompts of trigger tests are single sentences.
+        return ": $1"
+    if holder.kind == "grader" and name == "config" and holder.snippet:
+        skipped = [key for key in holder.properties if key != "config"]
+        sample = grader_snippet(holder.snippet, place.layout, without=skipped)
+        if sample.startswith("config:"):
+            # The sample's lines are indented as in an item; here they belong to the key itself.
+            return sample.removeprefix("config").replace("\n  ", "\n")
+    return ":" + value_snippet(shape, place.layout)
+
+
+def _excluded(holder: Shape, written: set[str]) -> set[str]:
+    """Return the keys that are exclusive with those that are written."""
+    one = set(holder.exactly_one)
+    return one if one & written else set()
+
+
+def _rank(holder: Shape, name: str, written: set[str], *, required: bool) -> int:
+    shape = holder.properties[name].shape
+    if shape.deprecated:
+        return 9
+    if shape.inert:
+        return 8
+    if required:
+        return 0
+    advised = {one.key for one in holder.recommended} | set(holder.exactly_one)
+    if written.isdisjoint(holder.at_least_one):
+        advised.update(holder.at_least_one)
+    return 1 if name in advised else 2

@@ -99,7 +99,9 @@ def rename(
 def _refuse_impossible(symbol: Symbol, name: str) -> None:
     if symbol.kind == "skill" and is_shown_by_tool(symbol.document.uri):
         # Its name is that of files which this document is not: of an older commit, of another branch.
-        raise RenameError("A skill is renamed in its files alone, and this document only shows one of them.")
+        raise RenameError(
+            "A skill can only be renamed in its files, and this document only shows one of them."
+        )
     if not name:
         raise RenameError(f"The {symbol.kind} needs a name that is not blank.")
     if symbol.kind == "anchor" and not _ANCHOR.fullmatch(name):

@@ -51,7 +51,7 @@ def _title(bed: TestBed) -> str:
     if bed.started is not None:
         run = f"run of {local_time(bed.started) or SOME_TIME_AGO}"
     if bed.gone:
-        return f"{LIVE}test bed: {run} is gone, so nothing is judged live"
+        return f"{LIVE}test bed: {run} is gone, so nothing is evaluated live"
     tasks = [task for held in bed.records.values() for task in held.values()]
     count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
     trials = max((task.trials for task in tasks), default=0)

@@ -13,7 +13,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_score_history
 from waza_engine.markdown import code, sentence
-from waza_language_server.features.scores.verdict import Verdict
+from waza_language_server.features.scores.verdict_labels import Verdict
 from waza_language_server.features.scores.words import age
 from waza_language_server.project.suite_file import SuiteFile
 

@@ -24,8 +24,8 @@ from waza_language_server.features.scores.history_hints import histories
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.scores.setting_hints import setting_hints
-from waza_language_server.features.scores.verdict import HintKind, Verdict
 from waza_language_server.features.scores.verdict_hints import verdicts
+from waza_language_server.features.scores.verdict_labels import HintKind, Verdict
 from waza_language_server.features.scores.words import share_label, shortened, sign_of
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
@@ -98,10 +98,8 @@ def hints_beside_graders(
     document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
 ) -> list[InlayHint]:
     """Return the verdicts of suites, tasks, expectations, metrics and prompts."""
-    return [
-        *_hints_of_verdicts(document, verdicts(document, scores, span, now)),
-        *_hints_of_verdicts(document, histories(document, scores, span, now)),
-    ]
+    told = (*verdicts(document, scores, span, now), *histories(document, scores, span, now))
+    return list(_hints_of_verdicts(document, told))
 
 
 def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story: str) -> Iterator[InlayHint]:

@@ -99,7 +99,7 @@ def live_story(score: Score, now: datetime) -> str:
     if chosen is not None:
         by, timestamp = "", chosen
     words = (
-        f"Live: judged as it is written here on {counted(trials, 'recorded trial')} "
+        f"Live: evaluated as written here on {counted(trials, 'recorded trial')} "
         f"of the run {age(timestamp, now)}{f' ({by})' if by else ''}; no agent was started."
     )
     failing = [

@@ -35,9 +35,7 @@ _PARAMETERS = ("parameters", "params", "inputs")
 _MOST_NAMED = 5
 _MOST_SUITES = 20
 """A skill with more has no hints: a count of some of them would be wrong."""
-_BY_WORDS = (
-    "By words alone, as `waza spec verify` compares them: whether it is tested well only graders tell."
-)
+_BY_WORDS = "Compared by words only, as `waza spec verify` does; graders decide how well it is tested."
 
 
 @frozen()
@@ -82,7 +80,7 @@ def _told(requirement: SkillRequirement, found: list[_Test]) -> str:
     if not found:
         told = "No task and no trigger prompt names this"
         if requirement.kind == "dont":
-            told = "No task or trigger prompt in which the skill is to stay silent names this"
+            told = "No task or trigger prompt in which the skill must not be used names this"
         return f"{told} ({code(requirement.id)}).\n\n{_BY_WORDS}"
     shown = ", ".join(code(test.name) for test in found[:_MOST_NAMED])
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""

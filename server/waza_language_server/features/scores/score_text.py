@@ -38,7 +38,7 @@ MAX_FEEDBACK = 2_000
 MAX_TASKS = 20
 STALE = " · stale"
 REGRADED = "↻ "
-NOTHING_RAN = "Asked for {}, and nothing ran"
+NOTHING_RAN = "Requested {}, and nothing ran"
 """The text for a rejected run, with its age."""
 
 

@@ -152,7 +152,7 @@ def _shares(
         of = "` to `".join(f"{total:g}" for total in (totals if len(totals) < 2 else (totals[0], totals[-1])))
         tooltip = (
             f"`{weight:g}` of `{of}`: what the graders of {among} count together in the weighted score"
-            f"{', by task' if totals[1:] else ''}. Whether a trial passes depends on no weight."
+            f"{', by task' if totals[1:] else ''}. Weights do not decide if a trial passes."
         )
         shares = dict.fromkeys(_percent(weight / total) for total in (totals[-1], totals[0]))
         yield SettingHint(node, f"{' to '.join(shares)} of the weights", tooltip)

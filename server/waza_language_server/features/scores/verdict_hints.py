@@ -12,19 +12,12 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import EXPECTED_LISTS
-from waza_language_server.features.scores.cut_runs import cut_label, cut_reason
 from waza_language_server.features.scores.live_text import LIVE
-from waza_language_server.features.scores.running_hints import (
-    RUNNING,
-    WAITS,
-    first_run,
-    running_prompt,
-    running_task,
-)
 from waza_language_server.features.scores.score_text import (
     NOTHING_RAN,
     REGRADED,
@@ -37,10 +30,10 @@ from waza_language_server.features.scores.score_text import (
     suite_graders_label,
     told_by,
 )
-from waza_language_server.features.scores.verdict import Verdict
 from waza_language_server.features.scores.verdict_labels import (
     NOT_RUN,
     NOTHING_JUDGED,
+    Verdict,
     prompt_label,
     prompt_line,
     put_together,
@@ -69,18 +62,15 @@ from waza_language_server.project.suites import Task
 from waza_language_server.project.trigger_prompts import prompts_in
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import (
-        GraderResult,
-        PromptResult,
-        RunResult,
-        TaskResult,
-    )
+    from waza_engine.results.reading.scores import GraderResult, PromptResult, RunResult, TaskResult
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores, Score
+    from waza_language_server.project.going_runs import UnderWay
     from waza_language_server.project.index import Project
     from waza_language_server.project.recorded_values import Values
     from waza_language_server.project.regraded import AskedAgain, RegradedSuite
+    from waza_language_server.project.trigger_prompts import WrittenPrompt
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
@@ -137,8 +127,7 @@ def suite_verdict(document: Document, scores: DocumentScores, now: datetime | No
     if not scores.runs:
         return None
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    found = judging(document, scores, newest)
-    return _View(scores, newest, found, now or datetime.now(UTC)).of_whole()
+    return _View(scores, newest, judging(document, scores, newest), now or datetime.now(UTC)).of_whole()
 
 
 def entry_verdicts(document: Document, project: Project, scores: DocumentScores) -> tuple[Verdict, ...]:
@@ -178,7 +167,7 @@ class _View:
             run = put_together(self._run, run, self._parts)
             stale, changes = self._of_stale_parts(run)
             again = next(filter(None, map(self._judging.again, run.tasks.values())), None)
-            words = "Of several runs, the last one recorded" if in_parts(self._run) else "Recorded"
+            words = "Merged from several runs, the last one recorded" if in_parts(self._run) else "Recorded"
             origin = self._origin(self._run, stale, again, words)
         else:
             stale, changes = self._of_stale_whole(run)
@@ -445,3 +434,79 @@ class _View:
 def _sign(again: AskedAgain | RegradedSuite | None) -> str:
     """Return the prefix of a verdict that is not that of the run."""
     return REGRADED if again is not None else ""
+
+
+_SAID = (("passed", "passed"), ("failed", "failed"), ("error", "in error"))
+_CUT_SHORT = "the run was interrupted; what was finished is kept"
+
+
+def cut_reason(run: RunResult) -> str:
+    """Return why a run was cut short, in words that begin small and have no full stop."""
+    return run.reasons[0] if run.reasons else _CUT_SHORT
+
+
+def cut_label(run: RunResult) -> str:
+    """Return the label of a run of a suite that was cut short, with its progress."""
+    word = cut_reason(run).partition(";")[0].removeprefix("the run was ")
+    total = max(run.planned, len(run.tasks))
+    statuses = [task.status for task in run.tasks.values() if task.trials]
+    counts = [(statuses.count(status), said) for status, said in _SAID]
+    judged = ", ".join(f"{count} {said}" for count, said in counts if count)
+    return f"! {word} · {judged or 'none judged'} of {counted(total, 'task')}"
+
+
+RUNNING = "⟳ running"
+WAITS = "– waits for its turn"
+_PHASES = {"asking": "prompt sent", "grading": "grading"}
+
+
+def first_run(
+    document: Document, root: Node, scores: DocumentScores, span: Span | None, now: datetime
+) -> list[Verdict]:
+    """Return the progress in a suite without recorded results."""
+    if document.kind == "task":
+        return list(running_task(root, scores, scores.task or "", now))
+    if document.kind == "trigger_tests":
+        return [verdict for prompt in prompts_in(root) for verdict in running_prompt(prompt, scores, now)]
+    if document.kind != "eval" or not scores.runs_whole:
+        return []
+    name = root.get("name")
+    found = [] if name is None else [Verdict(name, RUNNING, "The suite runs for the first time.")]
+    for task in SuiteFile(document.tree).tasks(span):
+        checkpoint()
+        found += running_task(task.node, scores, task.id, now)
+    return found
+
+
+def running_task(node: Node, scores: DocumentScores, task_id: str, now: datetime) -> Iterator[Verdict]:
+    """Yield the progress of a task, nothing if it does not run."""
+    trial, head = scores.under_way(task_id), node.get("id") or node.get("name")
+    if head is not None and trial is not None:
+        yield Verdict(head, _label(trial), _story(task_id, trial, now))
+
+
+def running_prompt(prompt: WrittenPrompt, scores: DocumentScores, now: datetime) -> Iterator[Verdict]:
+    """Yield that a trigger prompt is tried, nothing when it is not."""
+    trial = scores.prompt_under_way(prompt.text, should_trigger=prompt.should_trigger)
+    if trial is not None:
+        yield Verdict(prompt.node, _label(trial), _story(prompt.text, trial, now))
+
+
+def _label(trial: UnderWay) -> str:
+    """Return a short label for the progress of a task or a trigger prompt."""
+    number = f" · trial {trial.trial}" if trial.trial and trial.trial > 1 else ""
+    return f"{RUNNING}{number} · {_PHASES[trial.phase]}"
+
+
+def _story(name: str, trial: UnderWay, now: datetime) -> str:
+    """Return the same in Markdown, with how long it has gone on, and since when: a hover stays as it is."""
+    seconds = max(0, round((now - trial.since).total_seconds()))
+    took = f"{seconds // 60}:{seconds % 60:02}"
+    clock = trial.since.astimezone().strftime("%H:%M:%S")
+    did = (
+        f"The prompt was sent {took} ago"
+        if trial.phase == "asking"
+        else f"The answer is graded, {took} so far"
+    )
+    number = f"Trial {trial.trial}. " if trial.trial else ""
+    return f"**{code(name)}** {RUNNING}\n\n{number}{did} (since {clock})."

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from waza_engine.figures import shown_below, shown_score, shown_threshold
+from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.scores.words import error_label, share_label, shortened
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
+    from waza_language_server.project.changed_inputs import ChangedInput
+    from waza_language_server.syntax.nodes import Node
 
 NOTHING_JUDGED = "– nothing judged"
 NOT_RUN = "– not run"
@@ -128,3 +131,24 @@ def prompt_label(result: PromptResult) -> str:
     if result.right:
         return "✓"
     return "✗ triggered" if result.did_trigger else "✗ not triggered"
+
+
+HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requirement", "history"]
+"""The subject of a hint: a grader, one of its checks or an expectation, a suite or a part of it other than a
+grader, the suite's graders in a task file and effective values, the suites of a skill, a requirement of a
+skill, a suite or task over its runs."""
+
+
+@frozen()
+class Verdict:
+    """A few characters for the line on which ``node`` begins; ``tooltip`` is Markdown.
+
+    ``is_old`` of an expectation says that it may no longer hold, which its label does not.
+    """
+
+    node: Node
+    label: str
+    tooltip: str
+    changes: tuple[ChangedInput, ...] = ()
+    kind: HintKind = "verdict"
+    is_old: bool = False

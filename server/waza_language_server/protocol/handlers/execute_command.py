@@ -159,7 +159,7 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
     unsaved = ls.session.unsaved(target.suite.parent)
     if unsaved:
         names = ", ".join(path.name for path in unsaved)
-        text = f"What runs is what is on disk; unsaved changes in {names} are not part of the run."
+        text = f"The run uses the files on disk; unsaved changes in {names} are not part of it."
         ls.tell_once("unsaved", types.MessageType.Info, text)
     if request.waits:
         return await _carried_out(ls, confirmed, token)

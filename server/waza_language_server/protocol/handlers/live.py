@@ -170,7 +170,7 @@ class LiveSessions:
             except EngineError as error:
                 log.info("%s was not answered: %s", method, error)
                 if method in _OFFERING:
-                    text = f"What recorded answers suggest is not offered. {error}"
+                    text = f"Fixes from recorded answers are not offered. {error}"
                     self._server.tell_once("recorded fixes", types.MessageType.Warning, text)
 
     def change_bed(self, suite: Path) -> None:
@@ -249,7 +249,7 @@ class LiveSessions:
         try:
             answer = await self._server.runs.ask("live.open", request, OPEN_WITHIN_SECONDS)
         except EngineError as error:
-            log.info("The run %s cannot be judged live: %s", record, error)
+            log.info("The run %s cannot be evaluated live: %s", record, error)
             return
         session.name = str(answer["session"])
         session.started = None if bed.is_default else datetime.fromisoformat(str(answer["started"]))
@@ -282,7 +282,7 @@ class LiveSessions:
         try:
             answer = await self._server.runs.ask("live.update", request, ANSWER_WITHIN_SECONDS)
         except EngineError as error:
-            log.info("Nothing is judged live any more: %s", error)
+            log.info("Graders are not evaluated live any more: %s", error)
             if self._sessions.get(key) is session:
                 self._end(key)
                 self._tell()

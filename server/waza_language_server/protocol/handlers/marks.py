@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.features.scores.line_marks import marks as marks_in
 from waza_language_server.features.scores.marks import file_marks as marks_of_files
+from waza_language_server.features.scores.marks import marks as marks_in
 from waza_language_server.features.scores.marks import marks_of
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.inlay_hint import hints_of_skill

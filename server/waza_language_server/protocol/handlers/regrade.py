@@ -115,7 +115,7 @@ def _events(answer: Block, asked: Container[str], concluded: Container[str]) -> 
             continue
         for grader, said in blocks_by_name(found, "graders").items():
             if said.get("origin") == "recorded":
-                kept = f"{grader}: as recorded, for judging it again is not free"
+                kept = f"{grader}: as recorded, because judging it again is not free"
                 yield {"kind": "output", "task": task, "grader": grader, "message": kept}
             # A grader that waits for a person has no score.
             score = () if said.get("status") == "pending" else ("score",)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult
     from waza_language_server.protocol.server import WazaServer
 
-NEWEST = "What was answered last"
+NEWEST = "The newest answers"
 ALL = "All trials"
 MOST_RUNS = 5
 MOST_TRIALS = 5
@@ -59,7 +59,7 @@ async def choose_bed(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str,
     except ValueError:
         raise refused("waza.testBed takes the `id` of a suite.") from None
     if not ls.judges_live:
-        raise refused("Nothing is judged live here; see the setting `waza.live.enable`.", FAILED)
+        raise refused("Graders are not evaluated live here; see the setting `waza.live.enable`.", FAILED)
     run = ls.session.project.scores.results(suite)
     if run is None:
         raise refused(f"{suite} has no recorded run yet; run it first.", FAILED)
@@ -121,5 +121,5 @@ async def _asked(
         beds[ALL] = ChosenBed(chosen.record, None, chosen.started)
         for trial in range(1, min(trials, MOST_TRIALS) + 1):
             beds[f"Trial {trial}"] = ChosenBed(chosen.record, trial, chosen.started)
-    question = "On which recorded trials are graders judged as they are typed?"
+    question = "On which recorded trials are graders evaluated while you type?"
     return beds.get(await ls.ask(types.MessageType.Info, question, beds) or "", chosen)

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.results.freshness import agent_differs
 from waza_language_server.project.changed_inputs import FilesToday
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.asking_again import ask_for_lenses
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import RunOrigin, RunResult
+    from waza_engine.results.reading.scores import RunResult
     from waza_language_server.protocol.server import WazaServer
 
 ANSWER_WITHIN_SECONDS = 60.0
@@ -43,7 +44,7 @@ class AffectedTasks:
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
-        self._answers = EngineAnswers[Path, tuple[int, int]](ls, "What has changed in", self._draw)
+        self._answers = EngineAnswers[Path, tuple[int, int]](ls, "The changes in", self._draw)
 
     def of(self, suite: Path, recorded: RunResult | None) -> tuple[int, int] | None:
         """Return how many tasks of a suite have changed, of how many, as far as that is known."""
@@ -75,7 +76,7 @@ class AffectedTasks:
         return AffectedSuite(names, of if isinstance(of, int) else len(names))
 
     async def _ask(self, suite: Path, recorded: RunResult) -> tuple[int, int] | None:
-        if not await self._ls.diagnostics.worked_out(lambda: self._may_have_changed(suite, recorded)):
+        if not await self._ls.diagnostics.worked_out(self._may_have_changed(suite, recorded)):
             return None
         changed = await self.of_suite(suite)
         return len(changed.tasks), changed.of
@@ -99,16 +100,14 @@ class AffectedTasks:
         origins = {task.origin for task in recorded.tasks.values() if task.origin is not None}
         today = FilesToday(project.disk, {})
         for origin in origins:
-            if _answers_otherwise(origin, outline.executor, outline.model):
+            if any(
+                agent_differs(origin.executor, origin.model, outline.executor or None, outline.model or "")
+            ):
                 return True
             changes = project.scores.inputs.changed(origin, suite, today, _is_no_suite_file)
             if changes:
                 return True
         return False
-
-
-def _answers_otherwise(origin: RunOrigin, executor: str | None, model: str | None) -> bool:
-    return (bool(executor) and origin.executor != executor) or origin.model != (model or "")
 
 
 def _is_no_suite_file(_path: Path) -> bool:

@@ -53,7 +53,7 @@ class Estimates:
                 "run.estimate", {**request_of(target), **options}, ANSWER_WITHIN_SECONDS
             )
         except EngineError as error:
-            log.info("What the run will cost is not known: %s", error)
+            log.info("The cost of the run is not known: %s", error)
             return None
         return _estimate(answer)
 

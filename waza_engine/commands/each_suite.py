@@ -1,0 +1,162 @@
+"""A command for each of several suites: a heading and a row each, one JSON object, the worst exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rich.table import Table
+
+from waza_engine.commands.printer import Part, Printer
+from waza_engine.early_interruption import INTERRUPTED
+from waza_engine.results.places import file_segment
+from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.results.writing.store import ResultsError
+from waza_engine.runs.loading.discovery import eval_files, eval_files_of
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
+from waza_engine.terminal import complain, json_text, say_document
+
+UNUSABLE = (RecordingError, ResultsError, SuiteFileError, SuiteError)
+"""Errors that say why a command cannot be carried out for a suite or a record."""
+_WORST_LAST = (0, 4, 1, 3, 2, INTERRUPTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a command for one suite: its exit code, and the cells of its row in the table."""
+
+    code: int
+    row: Sequence[Part] = ()
+
+
+def for_each_suite(
+    paths: Iterable[Path],
+    command: Callable[[Path], Ended],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    failed: int = 2,
+    heading: Callable[[str], None] | None = None,
+) -> int:
+    """Carry out ``command`` for the suite, or the record, of each path, and return the worst exit code.
+
+    A directory with several suites below it means all of them, a name that is no path the suites that test
+    this skill. ``columns`` are the headings of the rows. ``failed`` is the exit code when a suite or a record
+    cannot be used: one among several does not keep the others from being shown.
+    """
+    try:
+        selected = selected_paths(paths)
+    except SuiteError as error:
+        complain(str(error))
+        return failed
+    commands = {os.path.relpath(path): partial(command, path) for path in selected}
+    return for_each(commands, columns, as_json=as_json, failed=failed, heading=heading)
+
+
+def for_each(
+    commands: Mapping[str, Callable[[], Ended]],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    failed: int = 2,
+    worst_last: Sequence[int] = _WORST_LAST,
+    heading: Callable[[str], None] | None = None,
+) -> int:
+    """Do the same for commands by the path of their suite; ``heading`` prints what is above each of several.
+
+    A command prints one JSON document, or none when it raises one of the ``UNUSABLE``. An interrupted one is
+    the last.
+    """
+    several = len(commands) > 1
+    ended: dict[str, Ended] = {}
+    for number, (name, command) in enumerate(commands.items()):
+        if several and as_json:
+            say_document(b"," if number else b'{"suites": [\n')
+        elif several:
+            (heading or _say_heading)(name)
+        try:
+            ended[name] = command()
+        except UNUSABLE as error:
+            sentences = error.sentences if isinstance(error, SuiteError) else (str(error),)
+            for sentence in sentences:
+                complain(sentence)
+            ended[name] = Ended(failed, [("– not possible", "dim")])
+            if several and as_json:
+                say_document(json_text({"path": name, "error": " ".join(sentences)}).encode())
+        if ended[name].code == INTERRUPTED:
+            if several and as_json:
+                say_document(json_text({"path": name, "error": "interrupted"}).encode())
+            break
+    if several and as_json:
+        say_document(b"]}\n")
+    elif several and columns:
+        _print_table(commands, ended, columns)
+    return max((each.code for each in ended.values()), key=worst_last.index)
+
+
+def selected_paths(paths: Iterable[Path]) -> list[Path]:
+    """Return the paths, with the eval files in the place of directories of several suites and of skills.
+
+    Each file is returned once. Raises ``SuiteError`` for a name that is neither a path nor a skill.
+    """
+    found: dict[str, Path] = {}
+    listed = list(paths)
+    for path in listed:
+        for each in _selected(path, is_alone=len(listed) == 1):
+            found.setdefault(os.path.realpath(each), each)
+    return list(found.values())
+
+
+def are_several(paths: Iterable[Path]) -> bool:
+    """Return whether the paths select several suites."""
+    try:
+        return len(selected_paths(paths)) > 1
+    except SuiteError:
+        return False
+
+
+def given_option(options: Mapping[str, object]) -> str:
+    """Return the first option that has a value, "" when there is none."""
+    return next((option for option, value in options.items() if value is not None), "")
+
+
+def file_for_suite(file: Path, suite: Path | None) -> Path:
+    """Return the name of a file for one of several suites: ``out.json`` becomes ``out_evals_deploy.json``."""
+    if suite is None:
+        return file
+    directory = "_".join(Path(os.path.relpath(suite.parent)).parts)
+    return file.with_name(f"{file.stem}_{file_segment(directory)}{file.suffix}")
+
+
+def _selected(path: Path, *, is_alone: bool) -> Sequence[Path]:
+    if path.is_dir():
+        own = next((path / name for name in EVAL_NAMES if (path / name).is_file()), None)
+        if own is not None:
+            return [path if is_alone else own]
+        below = eval_files(path)
+        return below if len(below) > 1 else [path]
+    is_name = len(path.parts) == 1 and not path.suffix and not path.exists()
+    return eval_files_of([path]) if is_name else [path]
+
+
+def _say_heading(name: str) -> None:
+    Printer().line((f"── {name}", "bold"))
+
+
+def _print_table(names: Iterable[str], ended: Mapping[str, Ended], columns: Sequence[str]) -> None:
+    printer = Printer()
+    table = Table(box=None, pad_edge=False)
+    for column in ("suite", *columns):
+        table.add_column(column)
+    printer.line()
+    rows = ((name, *(ended[name].row if name in ended else [("– not reached", "dim")])) for name in names)
+    printer.table(table, (_padded(row, len(columns) + 1) for row in rows))
+
+
+def _padded(row: Sequence[Part], width: int) -> Sequence[Part]:
+    return [*row, *[""] * (width - len(row))]

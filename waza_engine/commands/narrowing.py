@@ -1,0 +1,81 @@
+"""The tasks that a run takes because of the newest results: those that failed, broke, or changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from glob import escape
+from typing import TypeAlias
+
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.scores import PromptResult, TaskResult
+from waza_engine.runs.choosing import chosen
+from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError
+from waza_engine.runs.passes.outdated import outdated
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.triggers import trigger_tests_of
+
+Narrowing: TypeAlias = Callable[[RunSettings], RunSettings]
+"""Returns the settings of a suite with fewer tasks. Raises ``SuiteError``."""
+FREE_EXECUTORS = ("mock", "replay")
+
+
+def only_failed(settings: RunSettings, *, failed: bool, errors: bool) -> RunSettings:
+    """Return the settings for the tasks and trigger prompts that failed, or broke, when they were last run.
+
+    Only tasks that the settings select count. Raises ``NothingAffectedError`` when none did, ``SuiteError``
+    and ``SuiteFileError`` for a suite without results, or one that cannot be loaded.
+    """
+    option = "--failed" if failed else "--errors"
+    choice = chosen(settings)
+    suite = choice.suite
+    newest = latest_results(suite.directory, eval_file=suite.path.name)
+    if newest is None:
+        raise SuiteError(f"{suite.path} has no results yet; run it without `{option}` first.")
+
+    def is_wanted(result: TaskResult | PromptResult) -> bool:
+        if isinstance(result, TaskResult):
+            return (failed and result.status == "failed") or (errors and result.status == "error")
+        return (errors and bool(result.error)) or (failed and not (result.right or result.error))
+
+    ids = {task.id for task in newest.tasks.values() if is_wanted(task)}
+    tasks = tuple(dict.fromkeys(task.source.id for task in choice.tasks if task.source.id in ids))
+    prompts = () if settings.limited else _prompts(suite, {p.prompt for p in newest.prompts if is_wanted(p)})
+    if not tasks and not prompts:
+        words = " or ".join(word for word, is_asked in (("failed", failed), ("broke", errors)) if is_asked)
+        raise NothingAffectedError(f"Nothing to run: no task of {suite.path} {words} when it was last run.")
+    return replace(settings, tasks=tuple(map(escape, tasks)), prompts=prompts)
+
+
+def only_outdated(settings: RunSettings) -> RunSettings:
+    """Return the settings for the tasks that changed since they were last run; all if all did.
+
+    Raises ``NothingAffectedError`` when none did, ``SuiteError`` when the run would cost something.
+    """
+    choice = chosen(settings)
+    check_free(choice.suite, settings)
+    found = outdated(choice.suite, choice.tasks, settings, choice.build)
+    if not found:
+        raise NothingAffectedError(f"No task of {choice.suite.path} has changed since it was last run.")
+    if len(found) == len(choice.tasks):
+        return settings
+    return replace(settings, tasks=tuple(escape(task.source.id) for task in found))
+
+
+def check_free(suite: Suite, settings: RunSettings) -> None:
+    """Raise ``SuiteError`` unless a run needs no model: nobody confirms the runs that an edit starts."""
+    names = (suite.spec.config.executor, settings.judge_executor or FREE_EXECUTORS[0])
+    costly = next((name for name in names if name not in FREE_EXECUTORS), None)
+    if costly is not None:
+        raise SuiteError(
+            f"{suite.path}: `--watch` does not run the executor `{costly}`, which may cost; "
+            "add `--live` to grade the newest results again, or `--executor mock`."
+        )
+
+
+def _prompts(suite: Suite, wanted: Collection[str]) -> tuple[str, ...]:
+    tests = trigger_tests_of(suite) if wanted else None
+    if tests is None:
+        return ()
+    listed = (*tests.should_trigger_prompts, *tests.should_not_trigger_prompts)
+    return tuple(dict.fromkeys(prompt.prompt for prompt in listed if prompt.prompt in wanted))
