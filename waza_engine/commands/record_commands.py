@@ -54,6 +54,35 @@ def report(
     raise typer.Exit(report_command(paths or (Path(),), output_format, output, fail_under))
 
 
+@record_commands.command(short_help="Join the results of the shards of a run.")
+def merge(
+    shards: Annotated[
+        list[Path], typer.Argument(metavar="RESULTS...", help="The result files of all shards of one run.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Write the results of the whole run here.")
+    ],
+    output_format: Annotated[
+        ReportKind, typer.Option("-f", "--format", help="The format of the report, as that of `report`.")
+    ] = ReportKind.TEXT,
+    reporter: Annotated[
+        list[str] | None,
+        typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
+    ] = None,
+    fail_under: FailUnder = None,
+) -> None:
+    """Join the results of shards (`waza-engine run --shard 1/4 -o 1.json`) to those of the whole run.
+
+    Shards of another suite, other settings or another version are refused. With a shard missing the run
+    counts as interrupted.
+
+    Exit code: as that of `waza-engine run`; 2 when nothing could be joined.
+    """
+    from waza_engine.commands.merge import merge_command
+
+    raise typer.Exit(merge_command(shards, output, output_format, reporter or (), fail_under))
+
+
 @record_commands.command(short_help="List or record reviews by people.")
 def review(
     results: Annotated[

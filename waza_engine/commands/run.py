@@ -84,8 +84,9 @@ def run_command(
     ``narrowing`` returns the settings of a suite with the tasks that are wanted of it.
     """
     try:
-        junit_files = [_report_file(reporter) for reporter in reporters]
+        junit_files = [report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
+        paths, settings = _to_resume(paths, settings, models)
         plan = _plan(paths, settings, output, models, narrowing)
         if plan.several and recommend:
             raise SuiteError("`--recommend` compares the models of one suite; name one suite.")
@@ -132,6 +133,20 @@ def run_command(
     # An interruption before the first suite has ended leaves no code.
     codes += [INTERRUPTED] if cancellation.requested and not codes else []
     return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
+
+
+def _to_resume(
+    paths: Sequence[Path], settings: RunSettings, models: Sequence[str]
+) -> tuple[Sequence[Path], RunSettings]:
+    """Return the paths of suites and, with ``--resume``, the settings with the record that the paths name."""
+    if not settings.resume:
+        return paths, settings
+    from waza_engine.runs.resuming import paths_and_record
+
+    paths, record = paths_and_record(paths)
+    if len(eval_files_of(paths)) > 1 or len(models) > 1:
+        raise SuiteError("`--resume` goes on with the run of one suite; name one suite.")
+    return paths, replace(settings, record=record)
 
 
 def _plan(
@@ -497,7 +512,8 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     return True
 
 
-def _report_file(reporter: str) -> Path:
+def report_file(reporter: str) -> Path:
+    """Return the file of a ``--reporter junit:FILE``. Raises ``SuiteError`` for another reporter."""
     kind, colon, file = reporter.partition(":")
     if kind != "junit" or not colon or not file:
         raise SuiteError(f"`--reporter {reporter}` is not a reporter; write `--reporter junit:FILE`.")
@@ -525,6 +541,9 @@ def _reported(ended: Sequence[_Ended], plan: _Plan, file: Path) -> bool:
 
 def _exit_code(found: RunReport, *, kept: bool) -> int:
     code = conclude(found.outcome).exit_code
+    if "shard" in found.outcome.header.settings and code in (EXIT_CODES["failed"], EXIT_CODES["errored"]):
+        # `merge` says whether the whole run passed.
+        code = EXIT_CODES["passed"]
     return code if kept or code == INTERRUPTED else NOT_RUN
 
 

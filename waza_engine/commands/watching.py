@@ -17,7 +17,7 @@ from waza_engine.early_interruption import INTERRUPTED
 from waza_engine.runs.choosing import chosen
 from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.passes.inputs import inputs_today
+from waza_engine.runs.passes.deciding_files import inputs_today
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched

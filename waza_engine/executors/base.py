@@ -78,6 +78,10 @@ def unwatched(_: ToolCall) -> None:
     """Ignore a tool call."""
 
 
+def unasked() -> None:
+    """Do nothing when an agent is asked."""
+
+
 def unpaid(_: PaidAnswer) -> None:
     """Store nothing: the answers of this turn cost nothing."""
 
@@ -98,8 +102,9 @@ class ExecutionRequest:
     more prompts of the same conversation are sure to come. ``commands`` are the programs that are mocked for
     it. ``watch`` gets every tool call as it begins, from any thread.
 
-    ``paid`` gets every answer of a model when it has arrived, from any thread and before the turn goes on: it
-    is paid for, and would be lost if the process is killed.
+    ``asked`` is called right before the agent gets the prompt. ``paid`` gets every answer of a model when it
+    has arrived, from any thread and before the turn goes on: it is paid for, and would be lost if the process
+    is killed.
     """
 
     prompt: str
@@ -127,6 +132,7 @@ class ExecutionRequest:
     commands: MockedCommands | None = None
     watch: Callable[[ToolCall], None] = unwatched
     paid: Callable[[PaidAnswer], None] = unpaid
+    asked: Callable[[], None] = unasked
 
     def stops_after(self, invoked: Iterable[SkillInvocation]) -> bool:
         """Return whether the skill is among the invoked ones that ends the turn."""

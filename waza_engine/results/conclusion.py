@@ -26,7 +26,7 @@ from waza_engine.results.conclusion_words import (
     prompt_words,
     rest_words,
 )
-from waza_engine.results.json_values import number_or_none
+from waza_engine.results.json_values import block_of, number_or_none, texts_of
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus
 from waza_engine.results.task_conclusion import (
     TaskConclusion,
@@ -315,6 +315,9 @@ def chosen_parts(run: RunOutcome) -> Iterator[str]:
         yield f"only the {'grader' if len(names) == 1 else 'graders'} {asked} {verb} asked: no verdict of all"
     commit = run.header.settings.get("changed_since")
     affected = run.header.settings.get("affected")
+    if shard := block_of(run.header.settings, "shard"):
+        counts = f"{len(run.tasks)} of {counted(len(texts_of(shard.get('tasks'))), 'task')}"
+        yield f"only shard {shard.get('number')} of {shard.get('of')} was run: {counts}"
     if run.header.settings.get("prompts"):
         yield "only some trigger prompts were selected: no verdict of all of them"
     if commit and isinstance(affected, Mapping):

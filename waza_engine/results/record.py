@@ -174,9 +174,10 @@ class TrialOutcome:
     its limit, or was cancelled, before it was done: it has no verdict and counts for nothing. ``tool_policy``
     is what the tested agent file allows (``unrestricted``, ``deny_all``, ``allow_list``, "" without one),
     ``tool_denials`` the calls that upstream denied for it. ``files_changed`` are the changes to the workspace
-    before anything was graded. ``captured_at`` is when a trial that failed or broke had ended, in ISO 8601;
-    "" for all others. ``unjudged`` are answers that were paid for and have no verdict, those of judges
-    included.
+    before anything was graded. A ``lost`` trial was cut off while the agent was asked, and its run went on
+    later without it: it may have been paid for. ``captured_at`` is when a trial that failed or broke had
+    ended, in ISO 8601; "" for all others. ``unjudged`` are answers that were paid for and have no verdict,
+    those of judges included.
     """
 
     number: int
@@ -204,6 +205,7 @@ class TrialOutcome:
     captured_at: str = ""
     files_changed: FilesChanged = field(default_factory=FilesChanged)
     unjudged: Sequence[UnjudgedAnswer] = ()
+    lost: bool = False
 
     @property
     def graded(self) -> list[Graded]:

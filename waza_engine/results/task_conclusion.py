@@ -308,7 +308,7 @@ def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
 
 def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
     """Return a grader's conclusion over some trials; there is at least one."""
-    said = [_said(verdict) for verdict in verdicts]
+    said: list[GraderVerdict] = [_said(verdict) for verdict in verdicts]
     # Nearly all are one verdict that passed: a record has up to hundreds of thousands of them.
     worst: GraderVerdict = said[0] if len(said) == 1 else _worst_of(said)
     telling = verdicts[-1] if worst == "passed" else verdicts[said.index(worst)]
@@ -326,7 +326,10 @@ def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusi
 
 def _worst_of(said: Sequence[GraderVerdict]) -> GraderVerdict:
     worse: tuple[GraderVerdict, ...] = ("failed", "errored", "pending")
-    return next((verdict for verdict in worse if verdict in said), "passed")
+    for verdict in worse:
+        if verdict in said:
+            return verdict
+    return "passed"
 
 
 def _said(verdict: Validation) -> GraderVerdict:

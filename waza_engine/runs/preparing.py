@@ -22,6 +22,7 @@ from waza_engine.runs.preflight.inspection import check_reachable, pass_prefligh
 from waza_engine.runs.run import PreparedRun
 from waza_engine.runs.settings.options import given_settings, project_boundary, with_options, written_folders
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.shards import recorded_shard, shard_of
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.selection import SelectedTask, graders_of, select, ungraded
 from waza_engine.runs.trials.triggers import chosen_prompts, has_triggers, trigger_tests_of
@@ -30,7 +31,9 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 
 if TYPE_CHECKING:
+    from waza_engine.results.reading.recordings import Recording
     from waza_engine.runs.passes.affected import Affected
+    from waza_engine.runs.resuming import EarlierRun
 
 
 def prepare(
@@ -52,6 +55,7 @@ def prepare(
 
     """
     read_environment()
+    settings, recording = _resumed(settings)
     suite = load_suite(settings.path, given_settings(settings))
     project, complaints = _project(suite)
     suite = with_options(suite, settings, project)
@@ -68,7 +72,9 @@ def prepare(
 
         changed = affected(suite, selected, settings, project, graders.create)
         selected, warnings = list(changed.tasks), [*warnings, *changed.warnings]
-    tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
+    chosen = ungraded(selected) if settings.skip_graders else tuple(selected)
+    dealt = shard_of(settings, suite, chosen) if recording is None else recorded_shard(recording, chosen)
+    shard, tasks = dealt
     config = suite.spec.config
     cache = cache_directory(settings, suite, project)
     written = written_folders(settings, suite.directory, project)
@@ -78,7 +84,8 @@ def prepare(
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
     warnings += executor.warnings
-    meter = Meter(settings.budget, within)
+    # The limits of a run that goes on are its own.
+    meter = Meter(settings.budget, None if recording is not None else within)
     agent = MeteredExecutor(executor, meter)
     try:
         judges = judge_executor(
@@ -90,11 +97,15 @@ def prepare(
     except ExecutorError as error:
         executor.close()
         raise SuiteError(f"{suite.path}: {error}.") from None
-    triggers = _tries_triggers(settings, changed) and has_triggers(suite)
+    tries_triggers = _tries_triggers(settings, changed) and (shard is None or shard.tries_triggers)
+    triggers = tries_triggers and has_triggers(suite)
     try:
+        costs = agent.costs or judges.costs
+        earlier = _earlier(recording, suite, tasks, chosen, settings, meter, costs=costs)
+        warnings += [earlier.words] if earlier else []
         if executor.costs:
             _check_prompts(tasks)
-        if executor.costs or judges.costs:
+        if costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
             # An agent that reports the cost of a call needs no list price.
             by_list = executor.costs and not executor.reports_cost
@@ -113,11 +124,11 @@ def prepare(
         raise
     if any(built.grader is not None and built.grader.judged for built in graders_of(tasks)):
         warnings += [complaint for complaint in [limit_warning()] if complaint]
-    if _tries_triggers(settings, changed) and not triggers:
+    if tries_triggers and not triggers:
         warnings += untested_metrics(suite.spec.metrics)
     return PreparedRun(
         replace(settings, cache=cache is not None),
-        Pass(suite, tasks, triggers=_tries_triggers(settings, changed)),
+        Pass(suite, tasks, triggers=tries_triggers),
         without,
         agent,
         judges,
@@ -136,7 +147,44 @@ def prepare(
         warnings=warnings,
         kept=kept,
         affected=changed,
+        earlier=earlier,
+        chosen=chosen,
+        shard=shard,
     )
+
+
+def _resumed(settings: RunSettings) -> tuple[RunSettings, Recording | None]:
+    """Return the settings of the run that goes on, and its record; as given when none does."""
+    if settings.retry and not settings.resume:
+        raise SuiteError("`--retry` goes with `--resume`; add it.")
+    if not settings.resume:
+        return settings, None
+    # Few runs go on with another one.
+    from waza_engine.runs.resuming import recording_to_resume, resumed_settings
+
+    recording = recording_to_resume(settings)
+    return resumed_settings(settings, recording.header), recording
+
+
+def _earlier(
+    recording: Recording | None,
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    chosen: Sequence[SelectedTask],
+    settings: RunSettings,
+    meter: Meter,
+    *,
+    costs: bool,
+) -> EarlierRun | None:
+    if recording is None:
+        return None
+    from waza_engine.runs.resuming import earlier_run
+
+    earlier = earlier_run(recording, suite, tasks, chosen, settings.retry, costs=costs)
+    meter.carry(earlier.spent)
+    if meter.reason:
+        raise SuiteError(f"{meter.reason}; give a higher limit.")
+    return earlier
 
 
 def _selected(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -20,7 +21,7 @@ from waza_engine.graders.matching.patterns import current_workers, pattern_worke
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.inputs import digest_of
-from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome
+from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome, TrialOutcome
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.store import (
     Attachments,
@@ -52,7 +53,7 @@ from waza_engine.runs.settings.options import project_boundary, second_results, 
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext
-from waza_engine.runs.trials.selection import compares, graders_of
+from waza_engine.runs.trials.selection import SelectedTask, compares, graders_of
 from waza_engine.scoring.cost import Spending, total
 from waza_engine.scoring.impact import PairwiseImpact, pairwise_impact, skill_impact
 from waza_engine.scoring.tasks import TaskScore, suite_summary
@@ -62,6 +63,8 @@ from waza_engine.vocabulary import told_apart
 
 if TYPE_CHECKING:
     from waza_engine.runs.passes.affected import Affected
+    from waza_engine.runs.resuming import EarlierRun
+    from waza_engine.runs.shards import Shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,11 @@ class PreparedRun:
         warnings: Sequence[str],
         kept: bool,
         affected: Affected | None = None,
+        earlier: EarlierRun | None = None,
+        chosen: Sequence[SelectedTask] = (),
+        shard: Shard | None = None,
     ) -> None:
+        """``chosen`` are the tasks of all shards, from which ``main`` has those of one ``shard``."""
         config = main.suite.spec.config
         self.suite: Suite = main.suite
         self.warnings = tuple(dict.fromkeys(warnings))
@@ -144,16 +151,21 @@ class PreparedRun:
         self._session_logs = session_logs(settings, main.suite.directory, project)
         named = settings.session_directory is not None
         self._within_session_logs = None if named else suite_boundary(main.suite.directory)
+        self._earlier = earlier
+        self._chosen = chosen
         self._copies = second_results(main.suite.directory, project)
         self.verbose = project.defaults.verbose
-        models = judge_models(main.suite, main.tasks) if judges.has_model else ()
+        # Each shard of a run has the header of the whole.
+        models = judge_models(main.suite, chosen) if judges.has_model else ()
         self.header = run_header(
             main.suite,
             settings,
             library=executor.library,
             judge_models=models,
             affected=None if affected is None else affected.document(),
-            grader_names={name for task in main.tasks for name in task.grader_names},
+            resumed=None if earlier is None else earlier.run_id,
+            shard=None if shard is None else shard.document(),
+            grader_names={name for task in chosen for name in task.grader_names},
         )
 
     @property
@@ -191,7 +203,7 @@ class PreparedRun:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
-        deciding = inputs_today(self.suite, self._main.tasks)
+        deciding = inputs_today(self.suite, self._chosen)
         inputs, directory = kept_inputs(deciding), self.suite.directory
         commit = commit_of(directory, [directory / file.path for file in deciding.files])
         self.header = replace(self.header, inputs=digest_of(inputs), commit=commit)
@@ -259,6 +271,7 @@ class PreparedRun:
         course.writing(course.store.open)
         if not course.write_error:
             course.writing(lambda: keep_inputs(course.store.path, self.header.inputs, inputs), extra=True)
+        self._keep_earlier(course)
         if course.write_error and self._must_keep:
             raise SuiteError(f"{course.write_error} Nothing was run, for nothing could be kept.")
         suite, main = self.suite, self._main
@@ -282,6 +295,11 @@ class PreparedRun:
                 lambda: course.store.add_trial(task_id, trial, baseline=baseline)
             ),
             lambda trigger: course.writing(lambda: course.store.add_trigger(trigger)),
+            lambda task_id, trial, baseline: course.writing(
+                lambda: course.store.add_asked(task_id, trial, baseline=baseline)
+            ),
+            self._earlier_trials,
+            () if self._earlier is None else self._earlier.triggers,
         )
         # A grader that compares needs the baseline's answer first.
         first = self._without is not None and any(compares(task) for task in main.tasks)
@@ -292,6 +310,26 @@ class PreparedRun:
         else:
             run_pass(main, context, handling, course.findings)
             self._run_baseline(course, context, handling)
+
+    def _earlier_trials(self, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
+        return {} if self._earlier is None else self._earlier.of_pass(baseline=baseline)
+
+    def _keep_earlier(self, course: _Course) -> None:
+        """Write the trials of the run that this one goes on with: it may be interrupted as well."""
+        for baseline in (False, True):
+            for task_id, trials in self._earlier_trials(baseline).items():
+                for trial in trials:
+                    course.writing(partial(course.store.add_trial, task_id, trial, baseline=baseline))
+        for trigger in () if self._earlier is None else self._earlier.triggers:
+            course.writing(partial(course.store.add_trigger, trigger))
+
+    def _add_unrun(self, findings: Findings, chosen: Pass, why: str) -> None:
+        """Add the tasks of a pass that did not come to them; their earlier trials stay in the record."""
+        earlier = self._earlier_trials(chosen.baseline)
+        for position, selected in enumerate(chosen.tasks):
+            if position not in findings.tasks and (not chosen.baseline or earlier):
+                unrun = unrun_task(selected, f"{why}; no trial ran")
+                findings.tasks[position] = replace(unrun, trials=tuple(earlier.get(unrun.id, ())))
 
     def _run_baseline(self, course: _Course, context: RunContext, handling: Handling) -> None:
         if self._without is not None:
@@ -324,9 +362,10 @@ class PreparedRun:
         ending = Ending(course.message or asked_for, cancelled, self._meter, duration_ms)
         if cancelled or course.message:
             why = cancellation.words if cancelled else ENDED_BEFORE
-            for position, selected in enumerate(self._main.tasks):
-                if position not in course.findings.tasks:
-                    course.findings.tasks[position] = unrun_task(selected, f"{why}; no trial ran")
+            course.baseline = course.baseline or (Findings() if self._earlier_trials(True) else None)
+            for findings, chosen in ((course.findings, self._main), (course.baseline, self._without)):
+                if findings is not None and chosen is not None:
+                    self._add_unrun(findings, chosen, why)
         outcome = run_outcome(self.header, course.findings, course.baseline, ending)
         path: Path | None = None
         try:
@@ -350,7 +389,7 @@ class PreparedRun:
             results_file=None if path is None else str(path),
             message=outcome.message or course.write_error or course.lost or None,
             score=found.score if found.scored else None,
-            completed=sum(len(task.trials) for task in both),
+            completed=sum(not trial.stopped for task in both for trial in task.trials),
             total=self.total,
             conclusion=found.document(),
         )

@@ -10,6 +10,7 @@ import re
 MOST_TRIALS = 1_000
 MOST_WORKERS = 256
 MOST_ATTEMPTS = 100
+MOST_SHARDS = 1_000
 LONGEST_SECONDS = 604_800
 """A week: the longest time limit. Clocks and timers of some platforms take no more than 49 days."""
 LONGEST_MILLISECONDS = LONGEST_SECONDS * 1_000

@@ -62,7 +62,7 @@ def skills_called(
 
     for source in files_of_workspace(project, near):
         checkpoint()
-        if source is None or source.path is None:
+        if source.path is None:
             continue
         if source.kind == "skill":
             take(source.path)

@@ -75,6 +75,7 @@ def trial_document(trial: TrialOutcome) -> Json:
             checkpoints=[_checkpoint(checkpoint) for checkpoint in trial.checkpoints],
             tool_events=_tool_events(trial),
             stopped=trial.stopped,
+            lost=trial.lost,
             command_invocations=[_command_invocation(call) for call in trial.command_invocations],
             unjudged_answers=unjudged_documents(trial.unjudged),
         ),
@@ -175,6 +176,7 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
         other_usage=usage_of(run.get("other_usage")),
         cost=cost_of(run.get("cost")),
         stopped=run.get("stopped") is True,
+        lost=run.get("lost") is True,
         command_invocations=tuple(
             _command_invocation_of(call) for call in blocks_of(run.get("command_invocations"))
         ),

@@ -116,9 +116,11 @@ def document_in(content: bytes, decode: Callable[[bytes], Block | None], *, jour
     tried = {"trigger_results": triggers} if triggers else {}
     answers = list(_unkept_answers(entries[1:]))
     arrived = {"answers": answers} if answers else {}
+    asked = [entry["asked"] for entry in entries[1:] if "asked" in entry]
     broke = next((entry["broke"] for entry in entries[1:] if entry.get("broke")), None)
     ended = {} if broke is None else {"broke": broke}
-    return {**entries[0], "tasks": tasks, **without, **elapsed, **under_way, **tried, **arrived, **ended}
+    begun = {**elapsed, **under_way, **tried, **arrived, **({"asked": asked} if asked else {})}
+    return {**entries[0], "tasks": tasks, **without, **begun, **ended}
 
 
 def _unkept_answers(entries: Sequence[Block]) -> Iterator[Block]:
@@ -269,7 +271,7 @@ def head_of(path: Path) -> RunHead | None:
         return None
     header = header_of(known)
     settings = header.settings
-    parts = ("tags", "prompts", "changed_since")
+    parts = ("tags", "prompts", "changed_since", "shard")
     chosen = header.tasks or header.graders or any(settings.get(name) for name in parts)
     tasks = header.tasks or header.graders or settings.get("tags")
     return RunHead(

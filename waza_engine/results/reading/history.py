@@ -25,6 +25,7 @@ from waza_engine.counting import counted
 from waza_engine.results.codec.header import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
+from waza_engine.results.json_values import block_of
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reading.formats import place_in_time
 from waza_engine.results.reading.owners import Owner
@@ -163,6 +164,8 @@ def part_of(header: RunHeader) -> str:
         found = cast("Mapping[str, object]", affected)
         if found.get("tasks") != found.get("of"):
             parts.append(f"what changed since `{header.settings.get('changed_since')}`")
+    if shard := block_of(header.settings, "shard"):
+        parts.append(f"shard {shard.get('number')} of {shard.get('of')}")
     parts.append("chosen trigger prompts" if prompts else "")
     told = " of ".join(filter(None, parts))
     return f"{told} alone" if told else ""

@@ -23,7 +23,7 @@ from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
 from waza_engine.scoring.cost import input_tokens_of, total_cost
 
-_OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "answers", "broke")
+_OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "asked", "answers", "broke")
 _OF_RUN = ("is_baseline", "baseline_outcome", "summary", "trigger_results")
 _LONGEST_BEGINNING = 1_000_000
 """Bytes of the first line of a journal: it names the process and the planned tasks."""
@@ -78,6 +78,7 @@ def _with_trials(journal: Block, message: str) -> Block:
     wanted = whole(block_of(journal, "config").get("runs_per_test"))
 
     arrived = [arrived_answer_of(answer) for answer in blocks_of(journal.get("answers"))]
+    asked = blocks_of(journal.get("asked"))
 
     def completed(done: Sequence[Block], trials: Sequence[Block], *, baseline: bool) -> list[Block]:
         finished = {text_of(task.get("test_id")) for task in done}
@@ -90,6 +91,10 @@ def _with_trials(journal: Block, message: str) -> Block:
             if (name := text_of(trial.get("test_id"))) not in finished:
                 run = block_of(trial, "run")
                 begun.setdefault(name, {})[whole(run.get("run_number"))] = run
+        for trial in asked:
+            name, number = text_of(trial.get("test_id")), whole(trial.get("run_number"))
+            if (trial.get("baseline") is True) == baseline and name not in finished:
+                begun.setdefault(name, {}).setdefault(number, trial_document(_cut_trial(number)))
         for (name, number), found in answers.items():
             run = begun.setdefault(name, {}).get(number) or trial_document(_cut_trial(number))
             begun[name][number] = with_answers(run, found)

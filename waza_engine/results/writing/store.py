@@ -35,7 +35,7 @@ from waza_engine.results.codec.header import header_document
 from waza_engine.results.codec.runs import figures_document, trigger_document
 from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.inputs import inputs_directory
-from waza_engine.results.json_values import Block, Json, block_of, plain
+from waza_engine.results.json_values import Block, Json, block_of, given, plain
 from waza_engine.results.places import (
     JOURNAL_SUFFIX,
     NAME_FORMAT,
@@ -137,6 +137,10 @@ class ResultStore:
         """
         line = {"test_id": task_id, "run": plain(trial_document(trial))}
         self._append_timed({"baseline_trial" if baseline else "trial": line})
+
+    def add_asked(self, task_id: str, trial: int, *, baseline: bool = False) -> None:
+        """Note that the agent is asked in a trial: it may be paid for. Raises ``ResultsError``."""
+        self._append_timed({"asked": {"test_id": task_id, "run_number": trial, **given(baseline=baseline)}})
 
     def add_answer(self, answer: ArrivedAnswer) -> None:
         """Keep an answer that was paid for, until its trial or its task is kept. Raises ``ResultsError``."""

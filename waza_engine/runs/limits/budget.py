@@ -25,7 +25,7 @@ from waza_engine.results.reports.words import dollars
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.settings.table import Budget
-from waza_engine.scoring.cost import Cost, added, cost_of, has_price, tokens_of, total, total_cost
+from waza_engine.scoring.cost import Cost, Spending, added, cost_of, has_price, tokens_of, total, total_cost
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage
 
 _LAST_WORDS_SECONDS = 1.5
@@ -87,19 +87,14 @@ class Meter:
 
     def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
         """Add a call's usage. With ``must_tell``, a call that reports nothing ends a limited run."""
-        with self._lock:
-            self._tokens += tokens_of(usage)
-            self._cost = total_cost((self._cost, cost))
+        self._add(tokens_of(usage), cost)
         if self._within is not None:
             self._within.count(usage, cost, must_tell=must_tell)
             return
+        if self._is_reached():
+            return
         budget = self.budget
-        if budget.max_tokens is not None and self._tokens >= budget.max_tokens:
-            self._stop(f"the limit of {budget.max_tokens:,} tokens is reached: {self._tokens:,} are used")
-        elif budget.max_cost_usd is not None and self._cost.usd >= budget.max_cost_usd:
-            spent, limit = dollars(self._cost.usd), dollars(budget.max_cost_usd)
-            self._stop(f"the limit of {limit} is reached: {spent} are spent")
-        elif must_tell and self._is_blind(usage):
+        if must_tell and self._is_blind(usage):
             self._stop(f"the agent does not report what it uses, so {_limit(budget)} cannot be kept")
         elif budget.max_cost_usd is not None and budget.max_tokens is None and not cost.known:
             named = (
@@ -107,6 +102,31 @@ class Meter:
             )
             why = f"the agent used {named}, which has no known price, so `--max-cost` cannot be kept"
             self._stop(f"{why}; give --max-tokens too")
+
+    def carry(self, spent: Spending) -> None:
+        """Add what a run spent that goes on: its limits hold for both together."""
+        self._add(spent.tokens, spent.cost)
+        if self._within is not None:
+            self._within.carry(spent)
+        else:
+            self._is_reached()
+
+    def _add(self, tokens: int, cost: Cost) -> None:
+        with self._lock:
+            self._tokens += tokens
+            self._cost = total_cost((self._cost, cost))
+
+    def _is_reached(self) -> bool:
+        """Stop the run when one of its limits is reached; return whether that is so."""
+        budget = self.budget
+        if budget.max_tokens is not None and self._tokens >= budget.max_tokens:
+            self._stop(f"the limit of {budget.max_tokens:,} tokens is reached: {self._tokens:,} are used")
+        elif budget.max_cost_usd is not None and self._cost.usd >= budget.max_cost_usd:
+            spent, limit = dollars(self._cost.usd), dollars(budget.max_cost_usd)
+            self._stop(f"the limit of {limit} is reached: {spent} are spent")
+        else:
+            return False
+        return True
 
     def _is_blind(self, usage: Usage | None) -> bool:
         """Return whether a call reported nothing that the limits could count."""
@@ -170,11 +190,13 @@ class MeteredExecutor(_Wrapping):
         Usage without a model is counted for the requested model.
         """
         if not self.costs:
+            request.asked()
             return self._executor.execute(request, cancellation)
         meter = self._meter
         if self.refuses():
             raise BudgetExceededError(meter.reason)
         either = _Either(cancellation, meter.stopping)
+        request.asked()
         told, bill = threading.Event(), _Bill(meter, request)
         complete: list[ExecutionResponse] = []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from waza_engine.results.conclusion import DECIDING, decides
@@ -69,7 +69,9 @@ class Handling:
     """How the tasks of a pass are executed and stored.
 
     ``on_task`` is called as each is finished, ``on_trial`` with the id of an active one for each trial that
-    is finished or has an answer (from any thread); ``on_trigger`` as each trigger prompt was tried.
+    is finished or has an answer (from any thread); ``on_trigger`` as each trigger prompt was tried;
+    ``on_asked`` with the id and number of a trial whose agent is paid, as it is asked (from any thread).
+    ``earlier`` are kept trials of a pass by task id, ``earlier_triggers`` kept trigger prompts.
     """
 
     backend: BackendFactory
@@ -77,6 +79,9 @@ class Handling:
     on_task: Callable[[TaskOutcome, bool], None]
     on_trial: Callable[[str, TrialOutcome, bool], None]
     on_trigger: Callable[[TriggerOutcome], None]
+    on_asked: Callable[[str, int, bool], None]
+    earlier: Callable[[bool], Mapping[str, Sequence[TrialOutcome]]] = lambda baseline: {}
+    earlier_triggers: Sequence[TriggerOutcome] = ()
 
 
 def run_pass(chosen: Pass, context: RunContext, handling: Handling, findings: Findings) -> None:
@@ -115,6 +120,8 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
             handling.backend(tasks, context),
             handling.cache,
             lambda task_id, trial: handling.on_trial(task_id, trial, chosen.baseline),
+            lambda task_id, trial: handling.on_asked(task_id, trial, chosen.baseline),
+            handling.earlier(chosen.baseline),
         )
         try:
             for position, outcome in runner.run():
@@ -124,12 +131,10 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
             findings.tasks.update(runner.unfinished(findings.tasks))
             raise
         if chosen.triggers:
-            _try_triggers(context, findings, handling.on_trigger)
+            _try_triggers(context, findings, handling)
 
 
-def _try_triggers(
-    context: RunContext, findings: Findings, on_trigger: Callable[[TriggerOutcome], None]
-) -> None:
+def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -> None:
     """Try the trigger prompts; if the limit cuts them short, metrics of the first ones alone are dropped."""
     asked = context.settings.prompts
     tests = chosen_prompts(trigger_tests_of(context.suite), asked, context.suite)
@@ -149,7 +154,7 @@ def _try_triggers(
     def tell(found: TriggerOutcome, line: str) -> None:
         findings.unjudged.pop(found.prompt, None)
         if not found.error or found.error != context.executor.reason:
-            on_trigger(found)
+            handling.on_trigger(found)
         _tell_trigger(stream, found, line)
 
     shared = TriggerRun(
@@ -160,7 +165,7 @@ def _try_triggers(
         tell,
         paid,
     )
-    for found in run_triggers(tests, shared, context.suite.spec.config.workers):
+    for found in run_triggers(tests, shared, context.suite.spec.config.workers, handling.earlier_triggers):
         findings.triggers.append(found)
     reason = context.executor.reason
     tried = findings.triggers

@@ -8,7 +8,7 @@ from __future__ import annotations
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -41,7 +41,11 @@ FoundT = TypeVar("FoundT")
 
 @dataclass(slots=True)
 class _Begun:
-    """An active task. ``why`` is the reason against further trials, ``broken`` a defect of the engine."""
+    """An active task. ``why`` is the reason against further trials, ``broken`` a defect of the engine.
+
+    ``waiting`` are the numbers of the trials to begin, ``running`` those that are active, and ``asked`` those
+    whose agent was asked.
+    """
 
     position: int
     selected: SelectedTask
@@ -50,8 +54,9 @@ class _Begun:
     ready: bool = False
     cache_key: str | None = None
     warnings: list[str] = field(default_factory=list[str])
-    handed_out: int = 0
-    running: int = 0
+    waiting: deque[int] = field(default_factory=deque[int])
+    running: set[int] = field(default_factory=set[int])
+    asked: set[int] = field(default_factory=set[int])
     why: str = ""
     broken: str = ""
 
@@ -66,10 +71,14 @@ class TaskRunner:
         backend: TrialBackend,
         cache: TaskCache | None = None,
         on_trial: Callable[[str, TrialOutcome], None] = lambda task_id, trial: None,
+        on_asked: Callable[[str, int], None] = lambda task_id, trial: None,
+        earlier: Mapping[str, Sequence[TrialOutcome]] | None = None,
     ) -> None:
         """``on_trial`` is called with each finished trial after which its task goes on.
 
         It is also called, from any thread, with an active trial as it would be if it were cut off now.
+        ``on_asked`` is called, from any thread, when an agent that costs is asked in a trial. ``earlier`` are
+        the trials of an interrupted run by task id, which are not run again.
         """
         config = context.suite.spec.config
         self._tasks = tasks
@@ -77,6 +86,8 @@ class TaskRunner:
         self._backend = backend
         self._cache = cache
         self._on_trial = on_trial
+        self._on_asked = on_asked
+        self._earlier = earlier or {}
         self._fail_fast = config.fail_fast
         self._group = config.model if config.group_by == "model" else ""
         self._free = backend.workers
@@ -118,7 +129,9 @@ class TaskRunner:
         for position, selected in enumerate(self._tasks):
             if position in finished:
                 continue
-            begun = self._begun.get(position)
+            begun = self._begun.get(position) or self._with_earlier(position, selected)
+            if begun is not None:
+                begun.trials += map(_cut_off, self._asked_in_vain(begun))
             if begun is None or not begun.trials:
                 # One that was begun may have asked the agent.
                 none = "no trial ran" if begun is None else "no trial was finished"
@@ -159,7 +172,7 @@ class TaskRunner:
                 return
 
     def _has_more(self, begun: _Begun) -> bool:
-        if not begun.ready or begun.handed_out == self._context.trials or begun.why or begun.broken:
+        if not begun.ready or not begun.waiting or begun.why or begun.broken:
             return False
         begun.why = self._context.executor.refuses()
         if begun.why:
@@ -173,8 +186,16 @@ class TaskRunner:
             self._send("started", task=selected.source.id)
             self._finish(position, _broken(selected, selected.source.error))
         else:
-            begun = self._begun[position] = _Begun(position, selected, selected.trial)
+            begun = self._with_earlier(position, selected) or _Begun(position, selected, selected.trial)
+            self._begun[position] = begun
+            done = {trial.number for trial in begun.trials}
+            begun.waiting.extend(sorted(set(range(1, self._context.trials + 1)) - done))
             self._under_way.append(begun)
+            for trial in begun.trials:
+                self._tell_trial(selected.source.id, trial)
+            if not begun.waiting:
+                self._finish(position, self._outcome(begun, ""))
+                return
             if self._cache is None and not self._context.suite.spec.hooks.before_task:
                 self._prepared_with(begun, self._prepared(begun))
             else:
@@ -209,8 +230,8 @@ class TaskRunner:
             begun.ready = True
 
     def _start_trial(self, begun: _Begun) -> None:
-        begun.handed_out = number = begun.handed_out + 1
-        begun.running += 1
+        number = begun.waiting.popleft()
+        begun.running.add(number)
         context, task_id = self._context, begun.selected.source.id
         request = TrialRequest(
             settings=context.settings,
@@ -224,33 +245,31 @@ class TaskRunner:
         self._take()
         self._backend.start(
             request,
-            lambda text, phase=None: self._tell(task_id, number, text, phase),
+            lambda text, phase=None: self._tell(begun, number, text, phase),
             lambda cut: self._on_trial(task_id, cut),
-            lambda found: self._reports.put(lambda: self._trial_ended(begun, found)),
+            lambda found: self._reports.put(lambda: self._trial_ended(begun, number, found)),
         )
 
-    def _trial_ended(self, begun: _Begun, found: TrialOutcome | Exception) -> None:
+    def _trial_ended(self, begun: _Begun, number: int, found: TrialOutcome | Exception) -> None:
         self._give_back()
-        begun.running -= 1
-        match found:
-            case TrialOutcome():
-                begun.trials.append(found)
-                self._tell_trial(begun.selected.source.id, found)
-                if len(begun.trials) < self._context.trials:
-                    self._on_trial(begun.selected.source.id, found)
-            case InterruptedTrialError():
-                begun.trials.append(found.outcome)
-            case CancelledRunError() if self._context.cancellation.requested:
-                pass
-            case _:
-                begun.broken = begun.broken or _defect(found)
+        if isinstance(found, InterruptedTrialError):
+            begun.trials.append(found.outcome)
+            begun.running.remove(number)
+        elif not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
+            begun.running.remove(number)
+            # A defect of ours costs this trial, not the further ones.
+            ended = found if isinstance(found, TrialOutcome) else _broken_trial(number, found)
+            begun.trials.append(ended)
+            self._tell_trial(begun.selected.source.id, ended)
+            if len(begun.trials) < self._context.trials:
+                self._on_trial(begun.selected.source.id, ended)
         # They end in any order.
         begun.trials.sort(key=lambda trial: trial.number)
         self._end_when_done(begun)
 
     def _end_when_done(self, begun: _Begun) -> None:
         """End a task whose last trial has ended."""
-        complete = begun.handed_out == self._context.trials or begun.why or begun.broken
+        complete = not begun.waiting or begun.why or begun.broken
         if begun.running or not complete or self._context.cancellation.requested:
             return
         try:
@@ -292,6 +311,18 @@ class TaskRunner:
         if outcome.status in ("failed", "error") and self._fail_fast:
             self._stopped = True
         self._finished.append((position, replace(outcome, group=self._group)))
+
+    def _with_earlier(self, position: int, selected: SelectedTask) -> _Begun | None:
+        """Return a task with its trials of the interrupted run, None without any."""
+        trials = self._earlier.get(selected.source.id)
+        if not trials or selected.trial is None:
+            return None
+        return _Begun(position, selected, selected.trial, trials=list(trials))
+
+    def _asked_in_vain(self, begun: _Begun) -> list[int]:
+        """Return the numbers of the trials whose agent was asked, and of which nothing was heard since."""
+        heard = {trial.number for trial in begun.trials}
+        return sorted(number for number in begun.running & begun.asked if number not in heard)
 
     def _concluded(self, outcome: TaskOutcome) -> TaskConclusion:
         return conclude_task(outcome, self._context.suite.spec.config.executor)
@@ -342,7 +373,12 @@ class TaskRunner:
         """
         selected, trials, wanted = begun.selected, begun.trials, self._context.trials
         finished = [trial for trial in trials if not trial.stopped]
-        kept = [trial for trial in trials if not trial.stopped or trial.output or trial.usage is not None]
+        paid = begun.asked if self._context.executor.costs else set[int]()
+        kept = [
+            trial
+            for trial in trials
+            if not trial.stopped or trial.output or trial.usage is not None or trial.number in paid
+        ]
         error = ""
         if len(finished) < wanted:
             none = "no trial was finished" if kept else "no trial ran"
@@ -389,7 +425,11 @@ class TaskRunner:
             duration_ms=trial.duration_ms,
         )
 
-    def _tell(self, task_id: str, trial: int, text: str, phase: Phase | None) -> None:
+    def _tell(self, begun: _Begun, trial: int, text: str, phase: Phase | None) -> None:
+        task_id = begun.selected.source.id
+        if phase == "asking" and self._context.executor.costs:
+            begun.asked.add(trial)
+            self._on_asked(task_id, trial)
         if phase is None:
             self._send("output", task=task_id, trial=trial, message=shown(text))
         else:
@@ -411,8 +451,16 @@ def _kind(status: TrialStatus, *, pending: bool) -> EventKind:
     return "pending" if status == "skipped" and pending else _KINDS[status]
 
 
-def _defect(error: Exception) -> str:
-    return f"the task broke: {type(error).__name__}: {error}"
+def _defect(error: Exception, what: str = "task") -> str:
+    return f"the {what} broke: {type(error).__name__}: {error}"
+
+
+def _broken_trial(number: int, error: Exception) -> TrialOutcome:
+    return TrialOutcome(number, "error", None, error=_defect(error, "trial"))
+
+
+def _cut_off(number: int) -> TrialOutcome:
+    return TrialOutcome(number, "skipped", None, stopped=True)
 
 
 def unrun_task(selected: SelectedTask, why: str) -> TaskOutcome:

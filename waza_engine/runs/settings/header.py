@@ -25,12 +25,15 @@ def run_header(
     library: str,
     judge_models: tuple[str, ...],
     affected: Mapping[str, Any] | None = None,
+    resumed: str | None = None,
+    shard: Mapping[str, Any] | None = None,
     grader_names: Collection[str] = (),
 ) -> RunHeader:
     """Return the header of a run that starts now.
 
     ``library`` is that of the executor, "" without one; ``affected`` holds, for a run of the affected tasks,
-    the base commit, their number, and the number of all tasks. ``grader_names`` are those of all graders of
+    the base commit, their number, and the number of all tasks; ``resumed`` is the id of a run that it goes on
+    with, ``shard`` the part of the tasks that it ran. ``grader_names`` are those of all graders of
     its tasks, even if only some were chosen.
     """
     started = datetime.now(UTC)
@@ -59,6 +62,8 @@ def run_header(
                 "disabled_skills": list(config.disabled_skills),
                 "judge_models": list(judge_models),
                 "affected": affected,
+                "resumed": resumed,
+                "shard": shard,
                 "graders_of": len(grader_names) if settings.graders else None,
                 **_executor_settings(config),
                 "versions": _versions(library),

@@ -12,7 +12,7 @@ from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.files import from_home
 from waza_engine.results.places import session_directory
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
-from waza_engine.runs.settings.table import RunSettings, Setting, setting_rows
+from waza_engine.runs.settings.table import RETRIES, RunSettings, Setting, setting_rows
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.loading import find_project_config
 from waza_engine.spec.project_config import Paths, ProjectConfig
@@ -88,6 +88,9 @@ def _check(settings: RunSettings) -> None:
         _check_value(row, getattr(settings, name))
     if settings.context_directory is not None and not settings.context_directory.is_dir():
         raise SuiteError(f"There is no context directory {settings.context_directory}.")
+    for kind in settings.retry:
+        if kind not in RETRIES:
+            raise SuiteError(f"`--retry` takes {', '.join(RETRIES[:-1])} or {RETRIES[-1]}, not `{kind}`.")
     for chosen in (settings.executor, settings.judge_executor):
         if chosen is not None:
             check_executor(chosen)

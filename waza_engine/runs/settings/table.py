@@ -13,6 +13,9 @@ from typing import Annotated, Any, Literal, cast, get_type_hints
 
 from waza_engine.spec.limits import LONGEST_SECONDS, MOST_TRIALS, MOST_WORKERS
 
+RETRIES = ("lost", "errors", "failed")
+"""The trials of an earlier run that may run again: cut off while they were paid for, broken, failed."""
+
 SettingKind = Literal["texts", "text", "number", "amount", "choice", "flag", "path"]
 """The type of a setting's value.
 
@@ -61,7 +64,8 @@ class RunSettings:
     None keeps the value of the suite or ``.waza.yaml``. ``tasks`` are globs on ids and names, ``tags`` on
     tags, ``graders`` exact names, ``prompts`` trigger prompts, or globs on them. ``timeout_seconds`` applies
     to every task. With a ``session_directory`` a log is written. ``judge_executor`` runs the judges, instead
-    of the executor of the agent.
+    of the executor of the agent. With ``resume`` the run of ``record``, or the newest that did not end, goes
+    on; ``retry`` are kinds of its trials that run again (``resuming.py``).
     """
 
     path: Path
@@ -315,6 +319,42 @@ class RunSettings:
         bool,
         Setting("flag", "Run without skills.", "--no-skills", "no_skills"),
     ] = False
+    shard: Annotated[
+        str | None,
+        Setting(
+            "text",
+            "Run only this part of the tasks, such as 2/5; `waza-engine merge` joins the results.",
+            "--shard",
+            metavar="NUMBER/OF",
+        ),
+    ] = None
+    shard_by: Annotated[
+        str | None,
+        Setting(
+            "text",
+            "How tasks are dealt out: history balances recorded durations; by default by their ids.",
+            "--shard-by",
+            metavar="WAY",
+        ),
+    ] = None
+    resume: Annotated[
+        bool,
+        Setting(
+            "flag",
+            "Go on with a run that did not end: the newest, or that of a result file or run id in PATH.",
+            "--resume",
+        ),
+    ] = False
+    record: Annotated[Path | None, Setting("path", "The result file to go on with.")] = None
+    retry: Annotated[
+        tuple[str, ...],
+        Setting(
+            "texts",
+            "With --resume, also run these trials again: lost, errors or failed; repeatable.",
+            "--retry",
+            metavar="WHICH",
+        ),
+    ] = ()
 
     @property
     def budget(self) -> Budget:

@@ -113,6 +113,11 @@ class _Trial:
     def paid(self, executor: Executor, by: Answerer) -> Callable[[PaidAnswer], None]:
         return self.context.paid(executor, by, task=self.request.task, trial=self.request.trial)
 
+    def tell_asking_once(self) -> Callable[[], None]:
+        """Return a function that reports its first call alone: an attempt has several turns."""
+        first = iter((True,))
+        return lambda: self.tell("", "asking") if next(first, False) else None
+
     def warn(self, text: str) -> None:
         self.tell(f"warning: {text}")
 
@@ -199,6 +204,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         commands=commands.commands,
         watch=trial.watch,
         paid=trial.paid(context.executor, "agent"),
+        asked=trial.tell_asking_once(),
     )
     judging, replying = trial.tally(context.judges, "judge"), trial.tally(context.executor, "responder")
     inputs = task.spec.inputs
@@ -235,7 +241,6 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         )
 
     files_changed = watched_files(workspace.directory)
-    trial.tell("", "asking")
     talk = converse(
         context.executor,
         execution,

@@ -83,21 +83,33 @@ def _matches(pattern: str, text: str) -> bool:
     return fnmatchcase(text, pattern)
 
 
-def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> Iterator[TriggerOutcome]:
+def run_triggers(
+    tests: TriggerTests, shared: TriggerRun, workers: int = 0, earlier: Sequence[TriggerOutcome] = ()
+) -> Iterator[TriggerOutcome]:
     """Yield the result of each prompt, in the order of the file; several are tried at the same time.
 
-    ``workers`` of zero chooses: one a processor, at most 8. Raises ``CancelledRunError`` after the finished
-    ones.
+    ``workers`` of zero chooses: one a processor, at most 8. The prompts of ``earlier`` are not sent. Raises
+    ``CancelledRunError`` after the finished ones.
     """
     prompts = [
         *((True, prompt) for prompt in tests.should_trigger_prompts),
         *((False, prompt) for prompt in tests.should_not_trigger_prompts),
     ]
+    known = {found.prompt: found for found in earlier}
     counter = _Counter(len(prompts), shared.tell)
     count = min(workers if workers > 0 else min(os.cpu_count() or 1, _MOST_WORKERS), len(prompts))
     with ThreadPoolExecutor(max(1, count), thread_name_prefix="trigger") as pool:
         waiting = [
-            pool.submit(copy_context().run, _tried, prompt, should, tests.skill, shared, counter)
+            pool.submit(
+                copy_context().run,
+                _tried,
+                prompt,
+                should,
+                tests.skill,
+                shared,
+                counter,
+                known.get(prompt.prompt),
+            )
             for should, prompt in prompts
         ]
         try:
@@ -142,8 +154,18 @@ def _result(outcome: TriggerOutcome) -> str:
 
 
 def _tried(
-    prompt: TriggerPrompt, should: bool, skill: str, shared: TriggerRun, counter: _Counter
+    prompt: TriggerPrompt,
+    should: bool,
+    skill: str,
+    shared: TriggerRun,
+    counter: _Counter,
+    earlier: TriggerOutcome | None,
 ) -> TriggerOutcome:
+    if earlier is not None:
+        did = not should if earlier.error else earlier.did_trigger
+        outcome = replace(earlier, should_trigger=should, did_trigger=did, confidence=prompt.confidence)
+        counter.tell(outcome)
+        return outcome
     executor = shared.executor
     shared.begin(prompt.prompt, should)
     response, error = _answer(prompt.prompt, skill, shared)

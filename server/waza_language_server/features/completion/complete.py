@@ -79,8 +79,8 @@ def complete(
         cursor = replace(cursor, role="item", needs_dash=True)
         place = replace(place, cursor=cursor)
     if _names_skill(place, holder):
-        skills = skills_of_workspace(workspace.project, document)
-        place = replace(place, skills=workspace.project.disk.held_still(skills))
+        with workspace.project.disk.held_still():
+            place = replace(place, skills=skills_of_workspace(workspace.project, document))
     if cursor.role == "key":
         items = _keys(place, holder)
     elif cursor.role == "value":

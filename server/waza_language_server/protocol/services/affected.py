@@ -76,7 +76,7 @@ class AffectedTasks:
         return AffectedSuite(names, of if isinstance(of, int) else len(names))
 
     async def _ask(self, suite: Path, recorded: RunResult) -> tuple[int, int] | None:
-        if not await self._ls.diagnostics.worked_out(self._may_have_changed(suite, recorded)):
+        if not await self._ls.diagnostics.worked_out(lambda: self._may_have_changed(suite, recorded)):
             return None
         changed = await self.of_suite(suite)
         return len(changed.tasks), changed.of

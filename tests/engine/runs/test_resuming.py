@@ -1,0 +1,186 @@
+"""A run that was interrupted goes on: nothing is asked twice unless a person says so."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.runs.test_interruptions import SAYS, cancelled_at, config
+from tests.engine.suites import task, write_suite
+from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.reading.recordings import read_recording
+from waza_engine.results.record import RunOutcome
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.preparing import prepare
+from waza_engine.runs.settings.table import RunSettings
+
+IDS = ("a", "b", "c")
+
+
+class Ledger:
+    """A model that notes each prompt, and never answers one of them, at its first time."""
+
+    def __init__(self, start: StartModel, held: str = "", said: str = "fine") -> None:
+        self.asked: Counter[str] = Counter()
+        self._held = held
+        self._said = said
+        self.model: ScriptedModel = start(self._reply)
+
+    def _reply(self, request: ModelRequest) -> Reply:
+        self.asked[request.prompt] += 1
+        if request.prompt == self._held and self.asked[request.prompt] == 1:
+            return Held()
+        return Answer(self._said, usage=Tokens(90, 10))
+
+
+def suite(folder: Path, model: ScriptedModel, more: str = "workers: 1") -> Path:
+    tasks = {name: task(name, prompt=name) for name in IDS}
+    return write_suite(folder, tasks, graders=SAYS, config=config(model, more))
+
+
+def resumed(path: Path, *retry: str, **settings: object) -> RunOutcome:
+    chosen = replace(RunSettings(path, resume=True, retry=retry), **settings)
+    return prepare(chosen).run(lambda _: None, RunCancellation()).outcome
+
+
+def statuses(outcome: RunOutcome) -> dict[str, list[str]]:
+    return {task.id: [trial.status for trial in task.trials] for task in outcome.tasks}
+
+
+def test_finished_trials_are_not_asked_again_and_the_lost_one_is_told(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    outcome = resumed(path)
+    assert ledger.asked == {"a": 1, "b": 1, "c": 1}
+    assert statuses(outcome) == {"a": ["passed"], "b": ["error"], "c": ["passed"]}
+    assert [task.id for task in outcome.tasks if any(trial.lost for trial in task.trials)] == ["b"]
+    assert conclude(outcome).verdict == "errored"
+    assert outcome.header.settings["resumed"]
+
+
+def test_a_lost_trial_is_asked_again_on_request(scripted_model: StartModel, tmp_path: Path) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    resumed(path)
+    outcome = resumed(path, "lost")
+    assert ledger.asked == {"a": 1, "b": 2, "c": 1}
+    assert conclude(outcome).verdict == "passed"
+
+
+def test_a_trial_of_a_free_agent_that_was_cut_off_runs_again(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {name: task(name) for name in IDS}, graders=SAYS)
+    cancellation = RunCancellation()
+    cancellation.request()
+    prepare(RunSettings(path)).run(lambda _: None, cancellation)
+    assert {status for each in statuses(resumed(path)).values() for status in each} <= {"passed", "failed"}
+
+
+def test_what_the_first_run_spent_counts_in_the_second(scripted_model: StartModel, tmp_path: Path) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    outcome = resumed(path)
+    assert outcome.spending is not None
+    assert outcome.spending.tokens == 200
+    with pytest.raises(SuiteError, match="the limit of 150 tokens is reached"):
+        resumed(path, "lost", max_tokens=150)
+
+
+def test_trials_that_failed_or_broke_run_again_on_request(scripted_model: StartModel, tmp_path: Path) -> None:
+    ledger = Ledger(scripted_model, said="bad")
+    path = suite(tmp_path, ledger.model)
+    prepare(RunSettings(path)).run(lambda _: None, RunCancellation())
+    with pytest.raises(SuiteError, match="there is no interrupted run to go on with"):
+        resumed(path)
+    resumed(path, "errors")
+    assert set(ledger.asked.values()) == {1}
+    resumed(path, "failed")
+    assert set(ledger.asked.values()) == {2}
+
+
+def test_a_run_that_was_gone_on_with_is_not_the_one_to_go_on_with(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    resumed(path)
+    with pytest.raises(SuiteError, match="there is no interrupted run to go on with"):
+        resumed(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"model": "gpt-4.1"}, "`--model` differs from the run that is to go on"),
+        ({"trials": 7}, "`--trials` differs"),
+        ({"shard": "1/2"}, "leave `--shard` out"),
+        ({"retry": ("all",)}, "`--retry` takes lost, errors or failed, not `all`"),
+    ],
+)
+def test_other_settings_are_refused(
+    scripted_model: StartModel, tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    with pytest.raises(SuiteError, match=said):
+        resumed(path, **change)
+    assert ledger.asked == {"a": 1, "b": 1}
+
+
+def test_a_suite_that_changed_is_refused_with_the_names_of_its_files(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    changed = tmp_path / "tasks" / "c.yaml"
+    changed.write_text(changed.read_text("utf-8").replace("prompt: c", "prompt: d"), "utf-8")
+    with pytest.raises(SuiteError, match=r"changed since that run \(`tasks/c.yaml`\)"):
+        resumed(path)
+
+
+def test_a_journal_tells_whose_agent_was_asked_when_its_run_was_killed(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    journals: list[dict[str, list[bool]]] = []
+
+    def look(cancellation: RunCancellation) -> None:
+        ledger.model.wait_for_requests(2)
+        (journal,) = (tmp_path / ".waza" / "results").glob("*.partial.jsonl")
+        found = read_recording(journal)
+        journals.append({each.id: [trial.outcome.stopped for trial in each.trials] for each in found.tasks})
+        cancellation.request()
+
+    cancellation = RunCancellation()
+    threading.Thread(target=look, args=(cancellation,), daemon=True).start()
+    prepare(RunSettings(path)).run(lambda _: None, cancellation)
+    assert journals == [{"a": [False], "b": [True], "c": []}]
+
+
+def test_trigger_prompts_that_were_tried_are_not_sent_again(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="slow")
+    path = suite(tmp_path, ledger.model)
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: s\nshould_trigger_prompts: [{prompt: quick}, {prompt: slow}]\n"
+    )
+    cancelled_at(5, ledger.model, path)
+    outcome = resumed(path)
+    assert ledger.asked == {**dict.fromkeys(IDS, 1), "quick": 1, "slow": 2}
+    assert [found.prompt for found in outcome.triggers] == ["quick", "slow"]

@@ -1,0 +1,250 @@
+"""Go on with a recorded run: what of it is kept, what runs again, and whether its suite is still the same.
+
+Nothing that was paid for is paid again unasked. A trial that was cut off while an agent that costs was asked
+is ``lost``: it may have been paid for, and runs again only with ``--retry lost``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from waza_engine.counting import counted
+from waza_engine.later_patterns import compiled_later
+from waza_engine.results.attachments import with_attachments
+from waza_engine.results.codec.header import engine_block
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
+from waza_engine.results.json_values import block_of
+from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.reading.formats import read_document
+from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.reading.owners import Owner
+from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.record import RunHeader, RunOutcome, TrialOutcome, TriggerOutcome
+from waza_engine.results.writing.store import ResultsError, recover_journals
+from waza_engine.runs.loading.discovery import eval_files_of
+from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.passes.deciding_files import inputs_today, kept_inputs
+from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
+from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.scoring.cost import Spending
+
+_RUN_ID = compiled_later(r"run-\d+-[0-9a-f]+")
+_LOST = (
+    "the run was interrupted while the agent was asked, so this trial may have been paid for; "
+    "`--resume --retry lost` runs it again"
+)
+_MAY_CHANGE = {"max_cost_usd", "max_tokens", "fail_under", "fail_under_trigger", "cache"}
+"""Recorded settings that may be others when a run goes on."""
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """A run that another one goes on with.
+
+    ``tasks`` and ``baseline`` hold its kept trials by task id, ``triggers`` its trigger prompts. ``spent`` is
+    all that it cost, trials that run again included.
+    """
+
+    run_id: str
+    words: str
+    tasks: Mapping[str, Sequence[TrialOutcome]]
+    baseline: Mapping[str, Sequence[TrialOutcome]]
+    triggers: Sequence[TriggerOutcome]
+    spent: Spending = field(default_factory=Spending)
+
+    def of_pass(self, *, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
+        """Return the kept trials of a pass."""
+        return self.baseline if baseline else self.tasks
+
+
+def paths_and_record(paths: Sequence[Path]) -> tuple[list[Path], Path | None]:
+    """Return the paths of suites, and the record of the run to go on with, if one of the paths is one.
+
+    A record is a result file, or the id of a run in the results of the suites. Raises ``SuiteError``.
+    """
+    records = [path for path in paths if path.suffix in (".json", ".jsonl") or _RUN_ID.fullmatch(str(path))]
+    suites = [path for path in paths if path not in records]
+    if len(records) > 1:
+        raise SuiteError("`--resume` goes on with one run; name one result file.")
+    if not records:
+        return suites or [Path()], None
+    record = records[0]
+    if record.suffix:
+        if not suites:
+            try:
+                recording = read_recording(record)
+            except RecordingError as error:
+                raise SuiteError(str(error)) from None
+            suites = [record.absolute().parent.parent.parent / recording.eval_file]
+        return suites, record
+    suites = suites or [Path()]
+    for eval_file in eval_files_of(suites):
+        for path in result_files(eval_file.parent):
+            head = read_document(path)
+            if head is not None and head.get("eval_id") == str(record):
+                return [eval_file], path
+    raise SuiteError(f"No result file of the suite is of the run {record}.")
+
+
+def recording_to_resume(settings: RunSettings) -> Recording:
+    """Return the run that ``settings.record`` names, or else the newest of the suite that did not end.
+
+    Raises ``SuiteError`` when there is none, and for a run that goes on.
+    """
+    eval_file = settings.path
+    try:
+        recover_journals(eval_file.parent)
+        recording = read_recording(settings.record or _newest_unended(eval_file, settings.retry))
+    except (RecordingError, ResultsError) as error:
+        raise SuiteError(str(error)) from None
+    if recording.goes_on:
+        raise SuiteError(f"{recording.path}: this run has not ended; wait for it, or end it.")
+    return recording
+
+
+def resumed_settings(settings: RunSettings, header: RunHeader) -> RunSettings:
+    """Return the settings of a run that goes on: as they were, with those that may change as they are given.
+
+    Raises ``SuiteError`` for another one.
+    """
+    if settings.shard or settings.shard_by:
+        raise SuiteError("A run that goes on has the shard that it had: leave `--shard` out.")
+    defaults = {part.name: part.default for part in fields(RunSettings)}
+    rows = setting_rows()
+    then: dict[str, Any] = {}
+    for name, value in _recorded(header).items():
+        given = getattr(settings, name)
+        if given == defaults[name]:
+            then[name] = value
+        elif given != value and name not in _MAY_CHANGE:
+            option = rows[name].option or f"--{name}"
+            raise SuiteError(
+                f"`{option}` differs from the run that is to go on: leave it out, or start a new run."
+            )
+    return replace(settings, **then)
+
+
+def earlier_run(
+    recording: Recording,
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    chosen: Sequence[SelectedTask],
+    retry: Sequence[str],
+    *,
+    costs: bool,
+) -> EarlierRun:
+    """Return what is kept of a run. ``costs`` is true when its agent is paid.
+
+    ``chosen`` are the tasks of all shards, ``tasks`` those of this one. Raises ``SuiteError`` when the suite
+    or the choice of its tasks is another one today.
+    """
+    _check_same(recording, suite, tasks, chosen)
+    outcome = run_of(with_attachments(recording.document, recording.path))
+    kept, baseline = (
+        {task.id: list(_kept(task.trials, retry, costs=costs)) for task in run.tasks} if run else {}
+        for run in (outcome, outcome.baseline)
+    )
+    trials = [trial for each in (kept, baseline) for found in each.values() for trial in found]
+    lost = sum(trial.lost for trial in trials)
+    triggers = [found for found in outcome.triggers if not (found.error and "errors" in retry)]
+    if costs and "lost" not in retry:
+        triggers += _lost_prompts(outcome)
+    words = f"goes on with the run of {outcome.header.started:%Y-%m-%d %H:%M} UTC"
+    words += f": {counted(len(trials) - lost, 'trial')} kept"
+    if lost:
+        words += f", {lost} lost: they may have been paid for, and `--retry lost` runs them again"
+    return EarlierRun(outcome.header.run_id, words, kept, baseline, triggers, outcome.spending or Spending())
+
+
+def _newest_unended(eval_file: Path, retry: Sequence[str]) -> Path:
+    """Return the newest record of an eval file that did not end or, to retry something, the newest at all."""
+    owner = Owner(eval_file.parent, eval_file.name)
+    resumed: set[object] = set()
+    for path in result_files(eval_file.parent):
+        document = None if path.name.endswith(JOURNAL_SUFFIX) else read_document(path)
+        if document is None:
+            continue
+        engine = engine_block(document)
+        if not owner.has(str(engine.get("eval_file") or ""), str(document.get("eval_name") or "")):
+            continue
+        if retry or (
+            engine.get("status") in ("canceled", "error") and document.get("eval_id") not in resumed
+        ):
+            return path
+        resumed.add(block_of(engine, "settings").get("resumed"))
+    what = "run" if retry else "interrupted run"
+    raise SuiteError(f"{eval_file}: there is no {what} to go on with; run the suite without `--resume`.")
+
+
+def _recorded(header: RunHeader) -> dict[str, Any]:
+    written = header.settings
+    told = {name: written[name] for name, row in setting_rows().items() if row.told and name in written}
+    told |= {name: written[name] for name in ("baseline", "fail_fast") if name in written}
+    if "*" in (written.get("disabled_skills") or ()):
+        told["no_skills"] = True
+    document = {
+        "path": "",
+        "tasks": list(header.tasks),
+        "graders": list(header.graders),
+        "executor": header.executor,
+        "model": header.model or None,
+        "judge_model": header.judge_model or None,
+        "trials": header.trials_per_task,
+        **told,
+    }
+    read = settings_from(document)
+    return {name: getattr(read, name) for name in document if name != "path"}
+
+
+def _check_same(
+    recording: Recording, suite: Suite, tasks: Sequence[SelectedTask], chosen: Sequence[SelectedTask]
+) -> None:
+    then, now = [task.id for task in recording.tasks], [task.source.id for task in tasks]
+    if twice := [name for name, number in Counter(now).items() if number > 1]:
+        raise SuiteError(f"{suite.path}: two tasks have the id `{twice[0]}`; give one of them another id.")
+    today = inputs_today(suite, chosen)
+    if digest_of(kept_inputs(today)) != recording.header.inputs:
+        changed = list(_changed(inputs_of(recording.path, recording.header.inputs), today))
+        named = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED]) or "one of its files"
+        more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+        raise SuiteError(
+            f"{suite.path}: the suite has changed since that run ({named}{more}); "
+            "undo the changes, or start a new run."
+        )
+    if set(then) != set(now):
+        raise SuiteError(f"{suite.path}: other tasks are chosen today than in that run; start a new run.")
+
+
+def _changed(then: RunInputs, now: RunInputs) -> Iterator[str]:
+    before = {file.path: file.sha256 for file in then.files}
+    after = {file.path: file.sha256 for file in now.files}
+    yield from (path for path in sorted(before | after) if before.get(path) != after.get(path))
+
+
+def _kept(trials: Sequence[TrialOutcome], retry: Sequence[str], *, costs: bool) -> Iterator[TrialOutcome]:
+    for trial in trials:
+        if trial.lost or trial.stopped:
+            if costs and "lost" not in retry:
+                yield replace(trial, status="error", stopped=False, lost=True, error=_LOST)
+        elif not (trial.status == "error" and "errors" in retry) and not (
+            trial.status == "failed" and "failed" in retry
+        ):
+            yield trial
+
+
+def _lost_prompts(run: RunOutcome) -> Iterator[TriggerOutcome]:
+    """Yield the trigger prompts with an answer that was paid for, and no result."""
+    tried = {found.prompt for found in run.triggers}
+    for answer in run.unjudged:
+        if answer.prompt and answer.prompt not in tried:
+            tried.add(answer.prompt)
+            # The pass that has the suite's prompts knows whether it should trigger.
+            yield TriggerOutcome(
+                prompt=answer.prompt, should_trigger=True, did_trigger=False, output=answer.text, error=_LOST
+            )
