@@ -54,8 +54,7 @@ def test_a_rule_yields_the_codes_of_its_row_alone(entry: Code, monkeypatch: pyte
     def watched(rules: Iterable[Rule[View]], view: View) -> Found:
         for rule in rules:
             for problem in rule.find(view):
-                if problem is not None:
-                    yielded.add((rule.name, problem.code))
+                yielded.add((rule.name, problem.code))
                 yield problem
 
     for module in (diagnose, grader_problems):

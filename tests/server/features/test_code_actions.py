@@ -102,10 +102,10 @@ def test_all_safe_fixes_are_applied_at_once() -> None:
 def test_fixes_that_touch_the_same_text_wait_for_the_next_round() -> None:
     start = BROKEN.index("txt")
     opened = document()
-    (problem, *_) = diagnose(opened, workspace_with())
+    problem, *rest = diagnose(opened, workspace_with())
     one = Fix("One", (Edit(Span(start, start + 3), "text"),), preferred=True)
     other = Fix("Other", (Edit(Span(start, start + 3), "code"),), preferred=True)
-    problems = [Problem(problem.code, problem.span, problem.message, fixes=(one, other))]
+    problems = [Problem(problem.code, problem.span, problem.message, fixes=(one, other)), *rest]
     action = fix_all(opened, fixed(opened, workspace_with(), problems))
     assert action is not None
     assert after(BROKEN, action) == apply(BROKEN, one.edits).replace("max_tool_cals", "max_tool_calls")
