@@ -28,7 +28,8 @@ from waza_engine.runs.agent import command_mocks
 from waza_engine.spec.reading import task_globs
 from waza_language_server.embedded.glob import globs as colours
 from waza_language_server.engine import process
-from waza_language_server.project import programs, reach, uris
+from waza_language_server.features.completion import values
+from waza_language_server.project import reach, uris
 from waza_language_server.project.disk import Disk
 
 ROOT = Path(__file__).parent.parent
@@ -143,8 +144,8 @@ def test_programs_are_found_by_their_endings_on_windows(
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PATHEXT", ".EXE;.CMD")
-    pretend(monkeypatch, programs, "linux", name="nt")
-    assert programs.programs_on_path(Disk(), "n") == ("node", "npx")
+    pretend(monkeypatch, values, "linux", name="nt")
+    assert values.programs_on_path(Disk(), "n") == ("node", "npx")
 
 
 def test_commands_are_started_as_the_system_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

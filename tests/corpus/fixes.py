@@ -1,19 +1,11 @@
-"""What fixes do to a file, judged from outside: the problems before and after, and what a loader reads.
-
-``python -m tests.corpus.fixes --mutants 2000 --seed 1`` tries every fix and the fix of everything on the
-public suites and on copies with slips of the pen, and prints what a fix has made worse.
-"""
+"""What fixes do to a file, judged from outside: the problems before and after, and what a loader reads."""
 
 from __future__ import annotations
 
-import argparse
-import difflib
 import random
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,22 +26,12 @@ from waza_language_server.syntax.fault import STRUCTURAL_CODES
 from waza_language_server.syntax.tried_edits import apply
 
 ROUNDS = 5
-VALUES = ("txt", "yes", "3", "[a]", "'1'", "{}", "-5", "a: b")
 KEY = re.compile(r"(\s*(?:- )?)([A-Za-z_]{3,})(:.*)")
 HIDING = {*STRUCTURAL_CODES, "unknown-grader-type", "missing-grader-type"}
 """Codes of problems behind which others may come to light."""
 
 
-@dataclass(frozen=True, slots=True)
-class Worse:
-    """What a fix has made worse, and the text before and after it."""
-
-    what: str
-    before: str
-    after: str
-
-
-def worse_by_single_fixes(document: Document, workspace: Workspace) -> Iterator[Worse]:
+def worse_by_single_fixes(document: Document, workspace: Workspace) -> Iterator[str]:
     """Yield what the fixes make worse that are offered, each tried alone."""
     problems = diagnose(document, workspace)
     trials = Trials(document, workspace, problems)
@@ -60,13 +42,13 @@ def worse_by_single_fixes(document: Document, workspace: Workspace) -> Iterator[
             after = apply(document.text, fix.edits)
             reveals = problem.code in HIDING or fix.reveals
             for what in _brought(document, workspace, problems, after, reveals=reveals):
-                yield Worse(f"{fix.title}: {what}", document.text, after)
+                yield f"{fix.title}: {what}"
             if "comment" not in fix.title and "Delete" not in fix.title:
                 for what in _lost(document.text, after, [problem] if fix.preferred else None):
-                    yield Worse(f"{fix.title}: {what}", document.text, after)
+                    yield f"{fix.title}: {what}"
 
 
-def worse_by_fixing_all(document: Document, workspace: Workspace) -> Iterator[Worse]:
+def worse_by_fixing_all(document: Document, workspace: Workspace) -> Iterator[str]:
     """Yield what the fix of everything makes worse, applied until there is none."""
     for _ in range(ROUNDS):
         problems = diagnose(document, workspace)
@@ -76,9 +58,9 @@ def worse_by_fixing_all(document: Document, workspace: Workspace) -> Iterator[Wo
         [change] = action.change.files
         after = apply(document.text, change.edits)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
         for what in _brought(document, workspace, problems, after, reveals=False):
-            yield Worse(f"all: {what}", document.text, after)
+            yield f"all: {what}"
         for what in _lost(document.text, after, action.problems):
-            yield Worse(f"all: {what}", document.text, after)
+            yield f"all: {what}"
         document = document.replaced(after, document.version + 1)
 
 
@@ -171,7 +153,7 @@ def documents(paths: Sequence[Path], workspace: Workspace) -> Iterator[Document]
                 yield Document(uri_of(path), 1, text, kind)
 
 
-def worse_in(document: Document, workspace: Workspace) -> Iterator[Worse]:
+def worse_in(document: Document, workspace: Workspace) -> Iterator[str]:
     """Yield what any fix of a document makes worse."""
     workspace = workspace.with_document(document)
     yield from worse_by_single_fixes(document, workspace)
@@ -190,37 +172,3 @@ def mutants(count: int, seed: int, workspace: Workspace) -> Iterator[Document]:
     for _ in range(count):
         document = chance.choice(known)
         yield document.replaced(mutant(document.text, chance), 2)
-
-
-def main() -> None:
-    """Try the fixes and print what went wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mutants", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--whole", action="store_true", help="the public files as they are, too")
-    options = parser.parse_args()
-    workspace = corpus_workspace()
-    tried = list(mutants(options.mutants, options.seed, workspace))
-    if options.whole:
-        tried += documents(suite_files(), workspace)
-    found = 0
-    for document in tried:
-        for worse in worse_in(document, workspace):
-            found += 1
-            _say(f"{document.uri}: {worse.what}")
-            if found <= 40:
-                _show(worse)
-    _say(f"{len(tried)} documents, {found} made worse")
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-
-
-def _show(worse: Worse) -> None:
-    rows = difflib.unified_diff(worse.before.split("\n"), worse.after.split("\n"), lineterm="", n=2)
-    _say("\n".join(f"    {row}" for row in list(rows)[2:14]))
-
-
-if __name__ == "__main__":
-    main()

@@ -22,10 +22,10 @@ def workspace() -> Iterator[Workspace]:
 @needs_corpus
 def test_no_fix_makes_a_public_file_worse(workspace: Workspace) -> None:
     for document in documents(suite_files(), workspace):
-        assert [each.what for each in worse_in(document, workspace)] == [], document.uri
+        assert [*worse_in(document, workspace)] == [], document.uri
 
 
 @needs_corpus
 def test_no_fix_makes_a_file_with_slips_worse(workspace: Workspace) -> None:
     for document in mutants(120, 0, workspace):
-        assert [each.what for each in worse_in(document, workspace)] == [], document.text
+        assert [*worse_in(document, workspace)] == [], document.text

@@ -148,7 +148,7 @@ async def _navigate(
 
 COMMANDS = {
     "check": ["waza-language-server", "check", "."],
-    "check as JSON": ["waza-language-server", "check", "--format", "json", "."],
+    "check as JSON": ["waza-language-server", "check", "--format", "json", "names", "links"],
     "list": ["waza-engine", "list"],
     "report": ["waza-engine", "report", "committed_results"],
 }

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,23 @@ def main() -> None:
         request = json.loads(line)
         params = request["params"]
         if request["method"] == "eval.run":
-            _run(request["id"], params, Path(params["path"]).parent.name)
+            _run(request["id"], params, Path(params["path"]).parent)
         elif request["method"] == "run.cancel":
             _cancel(request["id"], params["run_id"])
 
 
-def _run(request: str, params: dict[str, Any], behaviour: str) -> None:
+def _run(request: str, params: dict[str, Any], folder: Path) -> None:
+    behaviour = folder.name
     if behaviour == "refuses":
         _write({"id": request, "error": {"code": -32001, "message": "There is no such suite."}})
         return
     run = f"run-{behaviour}"
     if behaviour == "events_first":
         _finish(run)
+    elif behaviour == "dies_when_told":
+        (folder / "asked").touch()
+        while not (folder / "told").exists():
+            time.sleep(0.01)
     _write({"id": request, "result": {"run_id": run}})
     _event(run, "run_started", completed=0, total=2)
     if behaviour == "completes":
@@ -44,7 +50,7 @@ def _run(request: str, params: dict[str, Any], behaviour: str) -> None:
             total=2,
         )
         _finish(run)
-    elif behaviour == "dies":
+    elif behaviour in ("dies", "dies_when_told"):
         sys.stderr.write("MemoryError: out of memory\n")
         sys.stderr.flush()
         os._exit(3)

@@ -134,7 +134,7 @@ async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Pat
         assert (await editor.labels_until(uri, lambda found: found[1:] == shown))[1:] == shown
         # Before this is answered the engine answers about the older text.
         line = next(number for number, each in enumerate(newer.splitlines()) if "adieu" in each)
-        while "what it met" not in str(await editor.hover(uri, line, 11)):
+        while "evaluated on the trials" not in str(await editor.hover(uri, line, 11)):
             pass
         assert (await editor.labels(uri))[1:] == shown
 

@@ -103,7 +103,7 @@ async def test_a_text_shows_where_the_answer_comes_nearest(tmp_path: Path) -> No
     async with judged(suite) as (editor, uri):
         text = await asyncio.to_thread(suite.read_text, "utf-8")
         said = await text_hovered(editor, uri, text, "function add is", "✗ 6 of 6")
-    assert said.startswith("**⚡ ✗ 6 of 6** · what it met in the trials recorded ")
+    assert said.startswith("**⚡ ✗ 6 of 6** · evaluated on the trials recorded ")
     assert "✗ `t0` trial 1: `not found; the nearest in the answer: punctuation differs`" in said
     assert "Hello, the function `add` is done.\n           ^^^^^^^^^^^^^^^^^\n" in said
 

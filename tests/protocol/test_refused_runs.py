@@ -51,7 +51,7 @@ async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(suite
         assert await labels(editor, suite) == [NO_KEY]
         assert await labels(editor, task) == [NO_KEY]
         (hint,) = await editor.hints(editor.open(task))
-        assert "Asked for just now, and nothing ran." in str(hint.tooltip)
+        assert "Requested just now, and nothing ran." in str(hint.tooltip)
         assert {(Path(mark["uri"]).name, mark["state"]) for mark in await editor.ask("waza/fileMarks")} == {
             ("eval.yaml", "error"),
             ("one.yaml", "error"),

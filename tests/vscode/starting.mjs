@@ -1,5 +1,5 @@
 // From an empty eval.yaml to a score, in a workspace that has nothing but a skill: two clicks. And from a new skill to its suite,
-// by the lenses of its SKILL.md.
+// by the lenses of its SKILL.md. In the Explorer a rename and a deletion are undone with what they changed, and so is a new suite.
 //
 //   node starting.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -23,7 +23,8 @@ fs.writeFileSync(
 );
 fs.writeFileSync(path.join(suite, "eval.yaml"), "");
 
-await play(scenario, { ...options, workspace });
+// What is deleted for good must be asked about before an undo brings it back.
+await play(scenario, { ...options, workspace, userSettings: { "explorer.confirmUndo": "light", "explorer.compactFolders": false } });
 
 async function scenario(page) {
   await step("the server starts before any file is opened", () =>
@@ -118,5 +119,74 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(options.artifacts, "skill.png") });
     fs.writeFileSync(written, `${text}Read every field.\nAnd sign it.\n`);
     await editor.waitUntil(page, "a stale verdict", hinted(/stale/u));
+  });
+
+  const shop = path.join(workspace, "shop");
+  const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n";
+  const SUITE = `name: greeter\nskill: greeter\n${config}graders: []\ntasks:\n  - cases/one.yaml\n  - cases/two.yaml\n`;
+  const row = (name) => page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first();
+  const inExplorer = async (name, key) => {
+    await page.keyboard.press("Control+Shift+E");
+    if (!(await row(name).isVisible())) await row("cases").click();
+    await row(name).click();
+    await page.keyboard.press(key);
+  };
+  const agree = async () => {
+    if (await page.locator(".monaco-dialog-box").isVisible()) await page.keyboard.press("Enter");
+  };
+  const undo = async () => {
+    await page.keyboard.press("Control+Shift+E");
+    await page.keyboard.press("Control+Z");
+    await editor.repeatUntil(page, "the undo", agree, async () => !(await page.locator(".monaco-dialog-box").isVisible()));
+  };
+  const isSuite = (text) => text === fs.readFileSync(path.join(shop, "eval.yaml"), "utf8");
+  const isThere = (name) => fs.existsSync(path.join(workspace, name));
+
+  await step("a task is renamed in the Explorer, and its suite follows", async () => {
+    fs.mkdirSync(path.join(shop, "cases"), { recursive: true });
+    fs.mkdirSync(path.join(workspace, "skills", "tea"), { recursive: true });
+    fs.writeFileSync(path.join(shop, "eval.yaml"), SUITE);
+    for (const name of ["one", "two"]) fs.writeFileSync(path.join(shop, "cases", `${name}.yaml`), `id: ${name}\nname: ${name}\ninputs:\n  prompt: Say hello\n`);
+    fs.writeFileSync(path.join(workspace, "skills", "tea", "SKILL.md"), "---\nname: tea\ndescription: Brews tea. Use when asked for tea.\n---\nBrew it.\n");
+    await editor.openFile(page, "shop/eval.yaml", "name: greeter");
+    await page.locator(".codelens-decoration a", { hasText: "Run" }).first().waitFor();
+    await inExplorer("one.yaml", "F2");
+    await page.locator(".explorer-folders-view input").waitFor();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("first.yaml");
+    await page.keyboard.press("Enter");
+    await editor.repeatUntil(page, "the suite to follow", agree, () => isSuite(SUITE.replace("one.yaml", "first.yaml")));
+  });
+
+  await step("the undo of the rename restores the suite, too", async () => {
+    await editor.repeatUntil(page, "the suite as it was", undo, () => isThere("shop/cases/one.yaml") && isSuite(SUITE));
+  });
+
+  await step("a task is deleted, and its entry goes with it", async () => {
+    await inExplorer("one.yaml", "Delete");
+    await editor.repeatUntil(page, "the entry to go", agree, () => !isThere("shop/cases/one.yaml") && isSuite(SUITE.replace("  - cases/one.yaml\n", "")));
+  });
+
+  await step("the undo of the deletion restores the entry, too", async () => {
+    await editor.repeatUntil(page, "the suite as it was", undo, () => isThere("shop/cases/one.yaml") && isSuite(SUITE));
+  });
+
+  await step("a new suite is shown before it is written", async () => {
+    await editor.command(page, "Waza: New Suite");
+    const skill = page.locator(".quick-input-list .monaco-list-row", { hasText: "tea" }).first();
+    await skill.click();
+    const dialog = page.locator(".monaco-dialog-box", { hasText: "evals/tea/trigger_tests.yaml" });
+    await dialog.waitFor();
+    await page.screenshot({ path: path.join(options.artifacts, "preview.png") });
+    if (isThere("evals/tea/eval.yaml")) throw new Error("it was written before it was taken");
+    await editor.repeatUntil(page, "the suite", agree, () => isThere("evals/tea/eval.yaml") && isThere("evals/tea/fixtures/example.md"));
+    await editor.waitForLine(page, "name: tea-eval");
+    await page.screenshot({ path: path.join(options.artifacts, "suite.png") });
+  });
+
+  await step("one undo takes all of it away", async () => {
+    await undo();
+    await page.screenshot({ path: path.join(options.artifacts, "undo.png") });
+    await editor.repeatUntil(page, "its files to go", agree, () => !isThere("evals/tea/eval.yaml") && !isThere("evals/tea/trigger_tests.yaml"));
   });
 }

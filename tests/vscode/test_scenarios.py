@@ -10,11 +10,10 @@ from tests.vscode.scenarios import NEEDS_VSCODE, play
 SCENARIOS = {
     "installing": "each kind of machine is told the one thing to do",
     "marks": "what failed is seen and what is stale opens its change",
-    "moves": "moves and new suites are undone as a whole",
     "provider": "a run is as it was chosen, and what keeps it from its end has a button",
     "results": "results are opened and compared",
     "several": "folders and runs keep to themselves",
-    "starting": "an empty file and a skill become suites with a score",
+    "starting": "an empty file and a skill become suites, and moves of files are undone as a whole",
     "testing": "suites are run and their failures seen in the test explorer",
     "trust": "an untrusted folder runs nothing until it is trusted",
     "typing": "a suite can be typed and is checked",

@@ -19,7 +19,7 @@ import { createGrader, createSuite, createTask, saveRecordAsTask } from "./makin
 import { Marks } from "./marks";
 import { OpenRuns } from "./openRuns";
 import { PRIVATE, PrivateEnvironment } from "./privateEnvironment";
-import { registerTasks } from "./programs";
+import { registerMcpServers, registerTasks } from "./programs";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
@@ -113,6 +113,7 @@ export function activate(context: vscode.ExtensionContext): void {
     const page = new ResultPage(() => server.running, connect, context.extensionUri, context.workspaceState);
     const tests = new TestExplorer(() => server.running, server.reached, runs, (title, id) => chooseRunOptions(context, title, id, server.running));
 
+    const mcpMayChange = new vscode.EventEmitter<void>();
     const followPythonExtension = () =>
         void onDidSelectEnvironment(() => void runs.atRest().then(() => server.reconsider())).then((listener) => listener && context.subscriptions.push(listener));
 
@@ -168,6 +169,11 @@ export function activate(context: vscode.ExtensionContext): void {
             }
             return server.interpreter;
         }),
+        mcpMayChange,
+        server.onDidStart(() => {
+            mcpMayChange.fire();
+        }),
+        registerMcpServers(() => server.interpreter, mcpMayChange.event, (context.extension.packageJSON as { version: string }).version),
         command("restartServer", restart),
         command("showLog", () => {
             log.show();
@@ -264,7 +270,10 @@ export function activate(context: vscode.ExtensionContext): void {
                 void server.tellSettings(change);
             }
         }),
-        vscode.workspace.onDidChangeWorkspaceFolders(() => void server.tellFolders()),
+        vscode.workspace.onDidChangeWorkspaceFolders(() => {
+            mcpMayChange.fire();
+            void server.tellFolders();
+        }),
         vscode.window.onDidChangeWindowState(({ focused }) => {
             if (focused && server.isMissing) {
                 void server.reconsider(); // who comes back from a terminal may have installed it there

@@ -111,6 +111,44 @@ function engineTask(definition: EngineTask, scope: vscode.WorkspaceFolder | vsco
     return new vscode.Task(definition, scope, `${command} ${given}`, "waza", new vscode.ProcessExecution(python.command, all, cwd), "$waza");
 }
 
+/** The part of newer editors that starts MCP servers for chat agents; the oldest supported editor has none. */
+interface McpEditor {
+    readonly lm?: {
+        readonly registerMcpServerDefinitionProvider?: (
+            id: string,
+            provider: { onDidChangeMcpServerDefinitions: vscode.Event<void>; provideMcpServerDefinitions: () => Promise<unknown[]> },
+        ) => vscode.Disposable;
+    };
+    readonly McpStdioServerDefinition?: new (label: string, command: string, args: string[], env: object, version: string) => unknown;
+}
+
+/**
+ * Offers `waza-engine mcp` of each open folder to chat agents: to check and fix suites, not to run them. Not in Restricted Mode.
+ *
+ * @param python the Python that has the server, when one is known
+ * @param changed fires when that, the folders or their trust may be others
+ */
+export function registerMcpServers(python: () => Interpreter | undefined, changed: vscode.Event<void>, version: string): vscode.Disposable {
+    const { lm, McpStdioServerDefinition: Server } = vscode as McpEditor;
+    if (lm?.registerMcpServerDefinitionProvider === undefined || Server === undefined) {
+        return new vscode.Disposable(() => undefined);
+    }
+    return lm.registerMcpServerDefinitionProvider("waza", {
+        onDidChangeMcpServerDefinitions: changed,
+        provideMcpServerDefinitions: () => {
+            const found = vscode.workspace.isTrusted ? python() : undefined;
+            if (found === undefined || whyNotStarted(found.command) !== undefined) {
+                return Promise.resolve([]);
+            }
+            const folders = vscode.workspace.workspaceFolders ?? [];
+            const args = [...found.args, "-P", "-m", "waza_engine", "mcp"];
+            return Promise.resolve(
+                folders.map(({ name, uri }) => new Server(folders.length > 1 ? `Waza (${name})` : "Waza", found.command, [...args, uri.fsPath], {}, version)),
+            );
+        },
+    });
+}
+
 /** A client that asks before each start of its server, restarts included: other files may be open by then. */
 export class GuardedClient extends LanguageClient {
     constructor(

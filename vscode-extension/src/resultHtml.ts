@@ -119,7 +119,8 @@ function inSections(rendered: string, suite: string, tasks: readonly AnsweredTas
     if (parts.length < 2) {
         return head + sections.join("");
     }
-    const filters = FILTERS.filter(([state]) => state === "all" || states.has(state)).map(([state, title]) => {
+    const shown = FILTERS.filter(([state]) => states.size > 1 && (state === "all" || states.has(state)));
+    const filters = shown.map(([state, title]) => {
         const checked = state === "all" ? " checked" : "";
         return `<label><input type="radio" name="state" id="show-${state}"${checked}> ${title}</label>`;
     });

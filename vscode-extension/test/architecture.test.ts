@@ -19,11 +19,11 @@ void test("one file starts programs", () => {
 });
 
 void test("each way of it to start one asks first whether it may be started", () => {
-    const starting = /\b(?:execFile|spawn|createTerminal|ProcessExecution|super\.createMessageTransports)\(/u;
+    const starting = /\b(?:execFile|spawn|createTerminal|ProcessExecution|super\.createMessageTransports|new Server)\(/u;
     const parts = source("programs.ts")
         .split(/^(?=export )/mu)
         .filter((part) => starting.test(part));
-    assert.equal(parts.length, 5);
+    assert.equal(parts.length, 6);
     for (const part of parts) {
         assert.match(part.split(starting, 1)[0] ?? "", /whyNotStarted\(|checkStart\(|isTrustedFor\(/u);
     }

@@ -21,6 +21,7 @@ const manifest = JSON.parse(written, (_, value: unknown) => {
     icon: string;
     contributes: {
         commands: { command: string; title?: string; category?: string }[];
+        chatSkills: { path: string }[];
         submenus: { id: string }[];
         problemMatchers: { pattern: { regexp: string } }[];
         menus: Record<string, MenuItem[]>;
@@ -66,6 +67,14 @@ void test("the walkthrough has five steps, and every command in it is one of the
         assert.ok(fs.existsSync(path.join(ROOT, media.markdown)), media.markdown);
     }
     assert.ok(shipped.includes("!walkthrough/*.md"));
+});
+
+void test("the chat skill is shipped, and its folder has its name", () => {
+    for (const { path: file } of manifest.contributes.chatSkills) {
+        const text = fs.readFileSync(path.join(ROOT, file), "utf8");
+        assert.ok(text.startsWith(`---\nname: ${path.basename(path.dirname(file))}\ndescription: `));
+    }
+    assert.ok(shipped.includes("!skills/*/SKILL.md"));
 });
 
 void test("shortcuts call commands of the extension, or walk the failures that it tells", () => {

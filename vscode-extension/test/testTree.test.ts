@@ -82,6 +82,30 @@ void test("graders that a task in error never asked keep no icon of an older run
     assert.deepEqual(shown, ["passed one::asked", "skipped one::unasked", "errored one"]);
 });
 
+void test("a run of one grader leaves the verdicts of a failed task and its suite as they were", () => {
+    const { tree, run, shown } = treeOf({});
+    const [task, other] = [`${SUITE}::one`, `${SUITE}::two`];
+    const take = (kind: "suite" | "grader", grader: string, passed: boolean, ended: RunEvent[]) => {
+        const id = kind === "suite" ? SUITE : `${task}::${grader}`;
+        const view = new TestRunView(tree, run, new RunReports({ id, kind, whole: true }), id, () => undefined);
+        view.take({ kind: "graded", task: "one", item: `${task}::${grader}`, grader, trial: 1, status: "graded", passed, score: 1 });
+        ended.forEach((event) => {
+            view.take(event);
+        });
+        view.end(undefined);
+        return shown.splice(0);
+    };
+    const closed = (verdict: "passed" | "failed", grader: string): RunEvent => {
+        const graders = [{ name: grader, verdict, feedback: "" }];
+        return { kind: verdict, task: "one", item: task, conclusion: { verdict, reason: "", graders } };
+    };
+    const second: RunEvent = { kind: "passed", task: "two", item: other, conclusion: { verdict: "passed", reason: "", graders: [] } };
+    assert.deepEqual(take("suite", "long", false, [closed("failed", "long"), second]), ["failed one::long", "failed one", "passed two"]);
+    assert.deepEqual(take("grader", "short", true, [closed("passed", "short")]), ["passed one::short", "failed one"]);
+    tree.showStale(SUITE, [{ id: task, words: "stale: a newer run is recorded, it passed", whole: false }]);
+    assert.deepEqual(take("grader", "short", true, [closed("passed", "short")]), ["passed one::short"]);
+});
+
 void test("what a task expects is called so by a run that tells of it before it was read", () => {
     const { tree, run } = treeOf({});
     const id = `${SUITE}::one::_output_contains`;

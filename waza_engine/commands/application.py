@@ -103,6 +103,36 @@ def run(
         typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader and the answers."),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show only what did not pass.")] = False,
+    otel_exporter: Annotated[
+        str,
+        typer.Option(
+            metavar="otlp|console|file", help="Export finished runs as OpenTelemetry traces (extra `otel`)."
+        ),
+    ] = "",
+    otel_endpoint: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="The collector of `otlp`, over HTTP; by default as OTEL_EXPORTER_OTLP_* say."
+        ),
+    ] = "",
+    otel_headers: Annotated[
+        str, typer.Option(metavar="NAME=VALUE,...", help="Headers for the collector.")
+    ] = "",
+    otel_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file of `file`: a JSON object for each span.")
+    ] = None,
+    otel_include_payloads: Annotated[
+        bool,
+        typer.Option(
+            "--otel-include-payloads", help="Also export prompts, answers, tool arguments and feedback."
+        ),
+    ] = False,
+    listener: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Pass the events to this listener of an installed package; repeatable."
+        ),
+    ] = None,
 ) -> None:
     """Run suites and write their results to .waza/results next to each eval file.
 
@@ -117,7 +147,16 @@ def run(
     """
     from waza_engine.commands.run import run_command
     from waza_engine.commands.run_again import RunAgain, run_again
+    from waza_engine.commands.telemetry import TelemetryOptions
 
+    telemetry = TelemetryOptions(
+        otel_exporter,
+        otel_endpoint,
+        otel_headers,
+        otel_file,
+        otel_include_payloads,
+        tuple(listener or ()),
+    )
     carry_out = partial(
         run_command,
         output=output,
@@ -126,6 +165,7 @@ def run(
         reporters=reporter or (),
         models=model or (),
         recommend=recommend,
+        telemetry=telemetry,
         jobs=jobs,
         quiet=quiet,
     )

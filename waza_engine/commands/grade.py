@@ -32,9 +32,8 @@ from waza_engine.results.writing.store import (
     write_output,
 )
 from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
-from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import dollars
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

@@ -17,8 +17,7 @@ from waza_engine.figures import shown_score_history
 from waza_engine.results.codec.header import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
-from waza_engine.results.reading.missing import no_results_words
-from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.results.reading.recordings import RecordingError, no_results_words
 from waza_engine.results.reports.trend import trend
 from waza_engine.results.reports.words import recorded_verdict_words
 from waza_engine.runs.loading.discovery import eval_file_of

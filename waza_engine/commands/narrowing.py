@@ -11,7 +11,7 @@ from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import PromptResult, TaskResult
 from waza_engine.runs.choosing import chosen
 from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError
-from waza_engine.runs.passes.outdated import outdated
+from waza_engine.runs.passes.affected import outdated
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.triggers import trigger_tests_of
 

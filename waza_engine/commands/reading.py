@@ -46,7 +46,7 @@ def estimate(params: Params) -> Answer:
 def affected(params: Params) -> Answer:
     """Return the tasks of ``eval.run`` with these parameters that changed since their newest results."""
     from waza_engine.runs.choosing import chosen
-    from waza_engine.runs.passes.outdated import outdated
+    from waza_engine.runs.passes.affected import outdated
 
     settings = run_settings(params, eval_path)
     choice = loaded(lambda: chosen(settings))
@@ -146,7 +146,7 @@ def result_history(params: Params) -> Answer:
 
 def model_prices(params: Params) -> Answer:
     """Return the list prices of the models that suites use most, or with ``name`` that of one."""
-    from waza_engine.scoring.prices import listed_models, prices_of
+    from waza_engine.scoring.cost import listed_models, prices_of
 
     only_known(params, ("name",))
     named = given_one(params, "name")

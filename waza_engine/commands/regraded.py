@@ -17,7 +17,7 @@ from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunOutcome, Validation
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.results.writing.regraded import regraded_document, regraded_task
-from waza_engine.runs.events.failures import failures_of
+from waza_engine.runs.events.stream import failures_of
 from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean

@@ -12,10 +12,9 @@ from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.history import part_of
-from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
-from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.reading.recordings import Recording, RecordingError, no_results_words, read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.result_page import change_page, in_page_order, result_page
 from waza_engine.runs.loading.suite import SuiteError, load_suite

@@ -19,6 +19,7 @@ from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
+from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import EXIT_CODES, conclude
@@ -70,6 +71,7 @@ def run_command(
     reporters: Sequence[str] = (),
     models: Sequence[str] = (),
     recommend: bool = False,
+    telemetry: TelemetryOptions | None = None,
     jobs: int = 1,
     quiet: bool = False,
     narrowing: Narrowing = lambda settings: settings,
@@ -84,6 +86,7 @@ def run_command(
     ``narrowing`` returns the settings of a suite with the tasks that are wanted of it.
     """
     try:
+        told = Telemetry(telemetry or TelemetryOptions(), output_format)
         junit_files = [report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
         paths, settings = _to_resume(paths, settings, models)
@@ -106,7 +109,7 @@ def run_command(
     for sentence in (sentence for suite in plan.refused if suite.is_broken for sentence in suite.sentences):
         complain(sentence)
     display = _Display(
-        output_format, printed, verbose=verbose, quiet=quiet, held=min(jobs, len(plan.runs)) > 1
+        output_format, printed, told, verbose=verbose, quiet=quiet, held=min(jobs, len(plan.runs)) > 1
     )
     ended = _executed(plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend)
     found = [run.report for run in ended]
@@ -127,6 +130,7 @@ def run_command(
     codes = [_exit_code(run.report, kept=run.is_kept and not run.report.lost) for run in ended]
     printed.flush()
     printed.complain()
+    told.export(report.outcome for report in found)
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
         complain(lost)
     codes += [suite.exit_code for suite in plan.refused]
@@ -327,8 +331,16 @@ class _Display:
     """The output of the runs in one format. ``with`` shows their progress; ``held`` as for ``TextReport``."""
 
     def __init__(
-        self, output_format: str, printed: StandardOutput, *, verbose: bool | None, quiet: bool, held: bool
+        self,
+        output_format: str,
+        printed: StandardOutput,
+        telemetry: Telemetry,
+        *,
+        verbose: bool | None,
+        quiet: bool,
+        held: bool,
     ) -> None:
+        self._telemetry = telemetry
         self.printed = printed
         self.is_text = output_format in ("text", "github")
         self._events = output_format == "jsonl"
@@ -359,11 +371,11 @@ class _Display:
                 held=self._held,
             )
             self._reports[index] = report
-            return report.tell
+            return self._telemetry.heard_by(report.tell)
         if self._events:
-            return lambda event: self.printed.say_json(plain(event.document()))
+            return self._telemetry.heard_by(lambda event: self.printed.say_json(plain(event.document())))
         complaints = Complaints()
-        return lambda event: _print_warning(event, complaints)
+        return self._telemetry.heard_by(lambda event: _print_warning(event, complaints))
 
     def summarize(self, index: int, ended: _Ended) -> None:
         """Print the results of a run, which are written."""

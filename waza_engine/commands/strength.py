@@ -36,8 +36,7 @@ from waza_engine.lab.measuring import (
     weak_check_sentence,
 )
 from waza_engine.results.json_values import plain
-from waza_engine.runs.limits.bounded import CancelledRunError
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

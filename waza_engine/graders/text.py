@@ -189,20 +189,19 @@ def pattern_check(
     text: str,
     *,
     wanted: bool = True,
-    ignore_case: bool = False,
     of: str = "",
 ) -> Check:
     """Search a pattern. ``of`` names the searched file in messages; an invalid pattern always fails."""
     where = f"{of}: " if of else ""
     try:
-        present = found(pattern, text, ignore_case=ignore_case)
+        present = found(pattern, text)
     except PatternError as error:
         return Check(path, False, f"{where}{error}")
     if present == wanted:
         return Check(path, True)
     if not wanted:
         return Check(path, False, f"{where}the forbidden pattern matches: `{pattern}`")
-    ends = line_end_words(text, partial(found, pattern, ignore_case=ignore_case), ", so allow `\\r?`")
+    ends = line_end_words(text, partial(found, pattern), ", so allow `\\r?`")
     return Check(path, False, f"{where}no match for the pattern `{pattern}`{ends}")
 
 

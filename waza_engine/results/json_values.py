@@ -99,7 +99,11 @@ def block_of(block: Block, key: str) -> Block:
 def blocks_by_name(block: Block, key: str) -> dict[str, Block]:
     """Return the objects in the object at a key; other values are left out."""
     held = block_of(block, key)
-    return {name: cast("Block", item) for name, item in held.items() if isinstance(item, Mapping)}
+    return {
+        name: cast("Block", item)
+        for name, item in held.items()
+        if item.__class__ is dict or isinstance(item, Mapping)
+    }
 
 
 def blocks_of(value: object) -> list[Block]:

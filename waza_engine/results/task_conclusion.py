@@ -29,7 +29,7 @@ GraderVerdict = Literal["passed", "failed", "errored", "pending", "advisory"]
 NO_GRADER = "nothing was judged: it has no grader"
 _NONE_REQUIRED = "nothing was judged: none of its graders is required"
 _FEEDBACK_CHARACTERS = 2_000
-_TRIAL_VERDICTS: dict[str, TrialVerdict] = {
+TRIAL_VERDICTS: Mapping[TrialStatus, Literal["passed", "failed", "errored", "skipped"]] = {
     "passed": "passed",
     "failed": "failed",
     "error": "errored",
@@ -224,7 +224,7 @@ def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
 
 
 def _trial_verdict(trial: TrialOutcome) -> TrialVerdict:
-    return "lost" if trial.stopped else _TRIAL_VERDICTS[judged_status(trial)]
+    return "lost" if trial.stopped else TRIAL_VERDICTS[judged_status(trial)]
 
 
 def judged_status(trial: TrialOutcome) -> TrialStatus:
@@ -466,7 +466,8 @@ def _of_nobody(task: TaskConclusion) -> Cause:
         [grader.name for grader in task.graders if grader.verdict == "failed" and grader.name not in silent]
     )
     return Cause(
-        "not known", f"`{task.executor}` answered, and no agent with the skill; {failed} found it wrong."
+        "not known",
+        f"`{task.executor}` answered instead of an agent with the skill; {failed} found the answer wrong.",
     )
 
 

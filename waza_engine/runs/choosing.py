@@ -10,9 +10,9 @@ from waza_engine.graders.judging.judges import JudgedConfig
 from waza_engine.results.reading.expenses import RunExpenses, TrialExpense, expenses_of
 from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.passes.affected import Build
 from waza_engine.runs.passes.caching import cache_directory
-from waza_engine.runs.passes.planning import judge_models
-from waza_engine.runs.passes.suite_before import Build
+from waza_engine.runs.passes.suite_pass import judge_models
 from waza_engine.runs.settings.options import given_settings, with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select

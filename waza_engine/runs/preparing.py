@@ -16,8 +16,14 @@ from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.passes.caching import TaskCache, cache_directory
-from waza_engine.runs.passes.planning import baseline_pass, check_prices, judge_models
-from waza_engine.runs.passes.suite_pass import Pass, unknown_metrics, untested_metrics
+from waza_engine.runs.passes.suite_pass import (
+    Pass,
+    baseline_pass,
+    check_prices,
+    judge_models,
+    unknown_metrics,
+    untested_metrics,
+)
 from waza_engine.runs.preflight.inspection import check_reachable, pass_preflight
 from waza_engine.runs.run import PreparedRun
 from waza_engine.runs.settings.options import given_settings, project_boundary, with_options, written_folders

@@ -37,16 +37,14 @@ from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.events.session_log import SessionListener, SessionLog
 from waza_engine.runs.events.stream import EventStream, Progress, RunEvent
-from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
-from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
+from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation, all_at_once
 from waza_engine.runs.loading.commit import commit_of
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.deciding_files import inputs_today, kept_inputs
 from waza_engine.runs.passes.hooks import HookError
-from waza_engine.runs.passes.planning import judge_models
-from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
+from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, judge_models, outputs_of, run_pass
 from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
 from waza_engine.runs.settings.header import run_header
 from waza_engine.runs.settings.options import project_boundary, second_results, session_logs

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 RESAMPLES = 10_000
+BOOTSTRAP_SEED = 0
 CONFIDENCE = 0.95
 _TAIL = (1 - CONFIDENCE) / 2
 # The distance from the middle of a normal distribution within which 95 % of it lie, in deviations.
@@ -82,28 +83,28 @@ def population_deviation(values: Sequence[float]) -> float:
     return math.sqrt(population_variance(values))
 
 
-def bootstrap(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+def bootstrap(values: Sequence[float]) -> Interval:
     """Return the percentile interval of the mean.
 
     The seed is fixed, unlike upstream's, so that the same scores always give the same interval.
     """
-    return _bootstrap(tuple(values), seed, resamples)
+    return _bootstrap(tuple(values))
 
 
 # Most tasks of a suite have one of a few sets of scores.
 @lru_cache(maxsize=4096)
-def _bootstrap(values: tuple[float, ...], seed: int, resamples: int) -> Interval:
+def _bootstrap(values: tuple[float, ...]) -> Interval:
     middle = mean(values)
     if len(values) < 2:
         return Interval(middle, middle, middle, 0)
     if len(set(values)) == 1:
-        return Interval(values[0], values[0], values[0], resamples)
-    draw = random.Random(seed)
+        return Interval(values[0], values[0], values[0], RESAMPLES)
+    draw = random.Random(BOOTSTRAP_SEED)
     size = len(values)
-    means = sorted(sum(draw.choices(values, k=size)) / size for _ in range(resamples))
-    lower = means[math.floor(_TAIL * resamples)]
-    upper = means[min(math.floor((1 - _TAIL) * resamples), resamples - 1)]
-    return Interval(lower, upper, middle, resamples)
+    means = sorted(sum(draw.choices(values, k=size)) / size for _ in range(RESAMPLES))
+    lower = means[math.floor(_TAIL * RESAMPLES)]
+    upper = means[min(math.floor((1 - _TAIL) * RESAMPLES), RESAMPLES - 1)]
+    return Interval(lower, upper, middle, RESAMPLES)
 
 
 def is_flaky(passed: int, total: int) -> bool:

@@ -188,9 +188,7 @@ def task_status(trials: Sequence[TrialStatus], pass_rate: float = 1.0) -> TaskSt
     return "error"
 
 
-def task_statistics(
-    trials: Sequence[TrialScore], *, seed: int = 0, resampled: bool = True
-) -> TaskStatistics | None:
+def task_statistics(trials: Sequence[TrialScore], *, resampled: bool = True) -> TaskStatistics | None:
     """Return the statistics of a task's trials, None without any; only when ``resampled`` with an interval.
 
     If some trials were judged, those that wait for a person are left out: their result is unknown.
@@ -202,7 +200,7 @@ def task_statistics(
     scores = [trial.score for trial in counted]
     weighted = [trial.weighted_score for trial in counted]
     passed, total = statuses.count("passed"), len(counted)
-    interval = bootstrap(weighted, seed=seed) if resampled and total > 1 else None
+    interval = bootstrap(weighted) if resampled and total > 1 else None
     return TaskStatistics(
         pass_rate=passed / total,
         flakiness_percent=flakiness_percent(passed, total),
@@ -227,7 +225,7 @@ def task_statistics(
 
 
 def suite_summary(
-    tasks: Sequence[TaskScore], *, duration_ms: int = 0, trials_per_task: int = 1, seed: int = 0
+    tasks: Sequence[TaskScore], *, duration_ms: int = 0, trials_per_task: int = 1
 ) -> SuiteSummary:
     """Return the summary of a suite.
 
@@ -255,6 +253,6 @@ def suite_summary(
         max_score=max(averages, default=0.0),
         std_dev=population_deviation(averages),
         duration_ms=duration_ms,
-        interval=bootstrap(measured, seed=seed) if repeated else None,
+        interval=bootstrap(measured) if repeated else None,
         pass_hat_k=pass_hat_k(counts) if repeated else (),
     )

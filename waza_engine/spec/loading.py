@@ -169,10 +169,10 @@ def load_task_file(
     return canonical_task(task), warnings
 
 
-def load_trigger_tests(path: Path, *, files: SuiteFiles = DISK) -> tuple[TriggerTests, Warnings]:
+def load_trigger_tests(path: Path) -> tuple[TriggerTests, Warnings]:
     """Return the trigger prompts, and the file's parts without effect. Raises ``SuiteFileError``."""
     within = suite_boundary(path.parent)
-    return _load(TriggerTests, read_yaml_file(path, within=within, files=files))
+    return _load(TriggerTests, read_yaml_file(path, within=within))
 
 
 def load_adapter_file(path: Path, *, within: Boundary | None = None) -> tuple[AdapterFile, Warnings]:

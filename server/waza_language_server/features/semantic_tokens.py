@@ -14,7 +14,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import TokenKind, TokenPart
-from waza_language_server.features.embedded_value import EmbeddedValue
+from waza_language_server.features.surroundings import EmbeddedValue
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.schema.locate import grader_shape, located_below, values_and_graders
 from waza_language_server.syntax.aliases import refers_elsewhere

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from waza_language_server.features.embedded_value import EmbeddedValue
+from waza_language_server.features.surroundings import EmbeddedValue
 from waza_language_server.schema.locate import shape_at
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, is_named, read_bytes
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
+from waza_engine.markdown import code
 from waza_engine.masking import masked
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.disk import MAX_BYTES, content_of
@@ -26,7 +27,7 @@ from waza_language_server.project.stamps import stamp_of
 
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile, RunInputs
-    from waza_engine.results.reading.scores import RunOrigin
+    from waza_engine.results.reading.scores import LaterRun, RunOrigin
     from waza_language_server.project.disk import Disk
     from waza_language_server.project.document import Document
 
@@ -272,3 +273,54 @@ def _counted(then: str, now: str) -> tuple[int, int]:
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     same = sum(block.size for block in blocks)
     return len(new) - same, len(old) - same
+
+
+REWRITTEN = "the {} was changed after the run"
+"""The judged text has changed since, or it is unknown."""
+TASK_REWRITTEN = "a task of it was changed after the run"
+SUITE_REWRITTEN = "settings of the suite were changed after the run"
+TASK_ADDED = "the run had no task {}"
+SUITE_GRADER_REWRITTEN = "a grader of the suite was changed after the run"
+JUDGE_REWRITTEN = "the grader was changed after it graded"
+A_JUDGE_REWRITTEN = "a grader was changed after it graded"
+SUITE_REWRITTEN_AGAIN = "the suite was changed after it was graded again"
+FILE_REWRITTEN = "{} was changed after it graded"
+RUNS_AGAIN = "it runs again, and this run has not judged it yet"
+RUNS_ELSEWHERE = "it is running elsewhere, in another window or a terminal"
+GRADED_SINCE = "a grader of it was run again since"
+PASSED_OVER = "a later run ended before it reached this task"
+UNREAD = "the record of a later run, {}, cannot be read"
+CUT_SHORT = "a later run was ended before it was done"
+RUN_SINCE = "a part of it was run again since"
+ASKED_SINCE = "a part of it was requested since, and nothing ran"
+_MOST_LISTED = 20
+"""Changed files that are named."""
+
+
+def said_by(later: LaterRun | None) -> str:
+    """Return why a later run leaves an older result in doubt, in Markdown; "" when there is none."""
+    if later is None:
+        return ""
+    return PASSED_OVER if later.unread is None else UNREAD.format(code(later.unread.name))
+
+
+def why_stale(
+    *,
+    written: str = "",
+    changes: Sequence[ChangedInput] = (),
+    agent: str = "",
+    awaited: bool = False,
+    elsewhere: bool = False,
+    since: str = "",
+) -> str:
+    """Return the first reason why a result may be stale, in Markdown; "" if it is fresh.
+
+    ``written`` is the part of the suite that has changed since, ``changes`` are the changed files; ``agent``
+    is the agent that answered, if today's executor or model differs; ``awaited`` says that an active run has
+    not judged it yet, ``elsewhere`` that another program runs it, and ``since`` is the reason that later
+    finished runs give.
+    """
+    files = ", ".join(code(change.words) for change in changes[:_MOST_LISTED])
+    of_files = f"{files} since the run" if files else ""
+    running = RUNS_AGAIN if awaited else RUNS_ELSEWHERE if elsewhere else ""
+    return written or of_files or agent or running or since

@@ -18,20 +18,21 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.spec.reading.scalars import Json
-from waza_language_server.project.changed_inputs import ChangedInput, FilesToday
+from waza_language_server.project.changed_inputs import (
+    FILE_REWRITTEN,
+    JUDGE_REWRITTEN,
+    REWRITTEN,
+    ChangedInput,
+    FilesToday,
+    said_by,
+    why_stale,
+)
 from waza_language_server.project.recorded_runs import RecordedRuns
 from waza_language_server.project.recorded_values import (
     INPUTS,
     Values,
     inputs_around,
     written_in,
-)
-from waza_language_server.project.staleness import (
-    FILE_REWRITTEN,
-    JUDGE_REWRITTEN,
-    REWRITTEN,
-    said_by,
-    why_stale,
 )
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
@@ -68,7 +69,10 @@ def goes_on_elsewhere(run: RunResult) -> bool:
 
 
 def scores(document: Document, project: Project) -> DocumentScores:
-    """Return the scores of a document's graders, to be asked for one by one."""
+    """Return the scores of a document's graders, to be asked for one by one.
+
+    With a pause after each file that must be read.
+    """
     path = path_of(document.uri)
     suites = project.suites_of(path) if path is not None else ()
     task = task_id(document.tree.root, path) if path and document.kind == "task" else None
@@ -270,7 +274,7 @@ class DocumentScores:
         return self.recorded.values_then(self._path, moment) if self._path is not None else None
 
     def read(self) -> None:
-        """Read the task files that the scores of a suite's graders depend on."""
+        """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
         for suite, _ in self._runs if self._task is None else ():
             self._read_overriding(suite)
         today = FilesToday(self.project.disk, self.project.documents)

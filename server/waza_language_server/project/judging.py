@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code
 from waza_engine.spec.reading.scalars import Json
+from waza_language_server.project.changed_inputs import (
+    A_JUDGE_REWRITTEN,
+    REWRITTEN,
+    SUITE_GRADER_REWRITTEN,
+    SUITE_REWRITTEN_AGAIN,
+    TASK_ADDED,
+    TASK_REWRITTEN,
+)
 from waza_language_server.project.recorded_values import (
     INPUTS,
     ByPlace,
@@ -18,14 +26,6 @@ from waza_language_server.project.recorded_values import (
     entries,
     values_of_file,
     values_today,
-)
-from waza_language_server.project.staleness import (
-    A_JUDGE_REWRITTEN,
-    REWRITTEN,
-    SUITE_GRADER_REWRITTEN,
-    SUITE_REWRITTEN_AGAIN,
-    TASK_ADDED,
-    TASK_REWRITTEN,
 )
 
 if TYPE_CHECKING:

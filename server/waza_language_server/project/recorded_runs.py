@@ -13,10 +13,9 @@ from waza_engine.files import FileError, read_bytes, text_of
 from waza_engine.markdown import code
 from waza_engine.results.freshness import agent_differs
 from waza_engine.spec.reading.scalars import Json
-from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
+from waza_language_server.project.changed_inputs import SUITE_REWRITTEN, ChangedInput, FilesToday, place_of
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file
-from waza_language_server.project.staleness import SUITE_REWRITTEN
 from waza_language_server.project.stamps import was_there
 from waza_language_server.project.suite_file import is_switched_off
 

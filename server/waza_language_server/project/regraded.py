@@ -65,7 +65,7 @@ class RegradedTask:
     def over(self, task: TaskResult) -> TaskResult:
         """Return a recorded task with its new results; graders that other runs have judged since win."""
         # With the first results: most suites were never run.
-        from waza_engine.results.reading.overlay import with_newer_graders
+        from waza_engine.results.reading.newest_scores import with_newer_graders
 
         said = {name: one.result for name, one in self.graders.items()}
         kept = {name: verdict for name, verdict in task.graders.items() if name in self.kept}

@@ -48,3 +48,7 @@ def _tree(place: FilePlace, document: Document | None) -> Tree:
     if document is None or document.text is not place.text:
         return parse(place.text)
     return document.tree
+
+
+class RenameError(ValueError):
+    """The symbol under the cursor cannot get this name; the text says why."""

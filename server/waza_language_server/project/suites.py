@@ -157,10 +157,10 @@ def _sorted_out(folder: Path, patterns: tuple[str, ...]) -> tuple[frozenset[Path
     return literal, tuple(pattern for pattern, place in places.items() if place is None)
 
 
-def folders_above(path: Path, levels: int = LEVELS_UP) -> Iterator[Path]:
+def folders_above(path: Path) -> Iterator[Path]:
     """Yield the folder of a file and those above it, nearest first."""
     folder = path.parent
-    for _ in range(levels + 1):
+    for _ in range(LEVELS_UP + 1):
         yield folder
         if folder.parent == folder:
             return

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, rule_at, shown_at
+from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, rule_at, shown_at
 from waza_language_server.project.suite_files import SuiteSource
-from waza_language_server.project.trigger_prompts import prompts_in
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import waza_engine
-from waza_language_server.schema.schema_root import SchemaRoot, validator_class
+from waza_language_server.schema.schema_root import SchemaRoot
 from waza_language_server.schema.shape import JsonSchema, Shape
+from waza_language_server.schema.validators import validator_class
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache, cached_property
-from importlib import import_module
-from threading import RLock
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, cast
 
 from waza_language_server.schema.shape import JsonSchema, Shape
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Draft202012Validator
 
 _ANYTHING: JsonSchema = {}
 
@@ -70,43 +62,3 @@ class SchemaRoot:
                 target = target[step.replace("~1", "/").replace("~0", "~")] if step else target
             yield from self._parts(target, depth + 1)
         yield {key: value for key, value in schema.items() if key != "$ref"}
-
-
-_DATES = "email.utils"
-_loading = RLock()
-
-
-@cache
-def validator_class() -> type[Draft202012Validator]:
-    """Return the class of the validator, for draft 2020-12; the first call imports the library."""
-    with _loading, _dates_as_written():
-        from jsonschema_rs import Draft202012Validator
-
-    return Draft202012Validator
-
-
-class _DatesAsWritten(ModuleType):
-    """Replaces ``email.utils``; any use beyond the date of a build loads the real one."""
-
-    @staticmethod
-    def parsedate_to_datetime(date: str) -> str:
-        return date
-
-    def __getattr__(self, name: str) -> Any:
-        if sys.modules.get(_DATES) is self:
-            del sys.modules[_DATES]
-        return getattr(import_module(_DATES), name)
-
-
-@contextmanager
-def _dates_as_written() -> Generator[None]:
-    if _DATES in sys.modules:
-        yield
-        return
-    standing = _DatesAsWritten(_DATES)
-    sys.modules[_DATES] = standing
-    try:
-        yield
-    finally:
-        if sys.modules.get(_DATES) is standing:
-            del sys.modules[_DATES]

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from waza_engine.frozen import frozen
+from waza_language_server.schema.validators import validator_class
 from waza_language_server.syntax.nodes import Node
 
 if TYPE_CHECKING:
@@ -411,9 +412,6 @@ def _occurs(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern_validator(pattern: str) -> Draft202012Validator:
-    # Here, since that module needs this one.
-    from waza_language_server.schema.schema_root import validator_class
-
     return validator_class()({"pattern": pattern})
 
 

@@ -20,8 +20,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
-from waza_engine.spec.reading.yaml_events import Event, events_of
-from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, duplicate_key, sentence
+from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, Event, duplicate_key, events_of, sentence
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, names_of

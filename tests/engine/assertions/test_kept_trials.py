@@ -132,20 +132,16 @@ def test_what_does_not_fit_is_told_each_time_and_what_is_gone_makes_room() -> No
 
 
 @posix_only
-@pytest.mark.parametrize("kept", [False, True])
-def test_what_a_worker_keeps_takes_no_memory_from_assertions(kept: bool) -> None:
+def test_what_a_worker_keeps_takes_no_memory_from_assertions() -> None:
     trials = [Trial({"output": "x" * 9_000_000}) for _ in range(16)]
     large, larger = "len('x' * 150_000_000)", "len('x' * 900_000_000)"
     too_much = AssertionOutcome(False, "it needs more than the allowed memory of 500 MB")
     alone = [AssertionOutcome(True), too_much]
     with AssertionEvaluator(memory_bytes=500_000_000) as evaluator:
         names = [trial.names for trial in trials]
-        if kept:
-            evaluator.evaluate_together(["output"], names)
+        evaluator.evaluate_together(["output"], names)
         assert evaluator.evaluate_together([large, larger], names[:1]) == [alone]
-        if kept:
-            evaluator.evaluate_together(["output"], names)
+        evaluator.evaluate_together(["output"], names)
         assert evaluator.evaluate([large, larger], {"output": ""}) == alone
-        if kept:
-            evaluator.evaluate_together(["output"], names)
+        evaluator.evaluate_together(["output"], names)
         assert evaluator.explain([larger], {"output": ""}).outcome == too_much

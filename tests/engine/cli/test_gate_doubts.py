@@ -64,7 +64,7 @@ def test_a_run_of_one_grader_says_so_at_the_gate_and_in_every_report(tmp_path: P
         document["metadata"]["engine"]["graders"] = ["greets"]
 
     part = recorded(tmp_path, "part.json", chosen)
-    words = "only the grader `greets` was asked: no verdict of all"
+    words = "only the grader `greets` was run: no verdict of the suite"
     assert warned(good, part) == (0, [("partial", f"the current run is a part of its suite: {words}")])
     for report in ("text", "json", "junit", "markdown"):
         assert words.split("`")[2] in engine("report", part, "--format", report).stdout
@@ -93,7 +93,7 @@ def test_of_two_golden_tasks_with_one_id_each_must_pass(tmp_path: Path) -> None:
 def test_a_baseline_of_one_grader_says_so_and_a_comparison_too(tmp_path: Path) -> None:
     part = recorded(tmp_path, "part.json", graders=("greets",))
     good = recorded(tmp_path, "good.json")
-    words = "only the grader `greets` was asked: no verdict of all"
+    words = "only the grader `greets` was run: no verdict of the suite"
     assert warned(part, good) == (0, [("partial", f"the baseline is a part of its suite: {words}")])
     assert f"⚠ B: {words}" in engine("compare", good, part).stdout
     # What a mock says is no model's.

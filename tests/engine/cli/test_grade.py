@@ -36,7 +36,7 @@ def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp
     assert "greets  0.00  (was 1.00, passed)" in found.stdout
 
 
-PART = "only the grader `greets` was asked: no verdict of all"
+PART = "only the grader `greets` was run: no verdict of the suite"
 
 
 def test_what_some_graders_say_is_not_held_against_what_all_of_them_said(tmp_path: Path) -> None:

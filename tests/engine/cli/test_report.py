@@ -229,7 +229,10 @@ def test_a_red_task_says_its_cause(tmp_path: Path) -> None:
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu")))
     found = engine("report", report.results_file)
     assert found.returncode == 1
-    assert "not known: `mock` answered, and no agent with the skill; `greets` found it wrong." in found.stdout
+    assert (
+        "not known: `mock` answered instead of an agent with the skill; `greets` found the answer wrong."
+        in found.stdout
+    )
 
 
 def test_a_run_that_a_hook_ended_before_its_first_task_has_a_report(tmp_path: Path) -> None:

@@ -187,3 +187,18 @@ def test_suites_at_the_same_time_do_not_mix_their_output(
         assert {line[2] for line in part.splitlines() if line[:2] == "✓ " and line[3] == "-"} == {part[0]}
     quiet = engine("run", tmp_path, "-q").stdout
     assert quiet.splitlines()[:4] == [f"✓ suite {name}: 2 of 2 tasks passed  ·  score 1.00" for name in names]
+
+
+def test_a_trigger_prompt_that_was_misclassified_is_tried_again(suite: Path) -> None:
+    prompts = "[{prompt: 'write [it]'}, {prompt: write}]"
+    (suite.parent / "trigger_tests.yaml").write_text(
+        f"skill: writer\nshould_trigger_prompts: {prompts}\n", "utf-8"
+    )
+    engine("run", suite)
+    (record,) = result_files(suite.parent)
+    document = json.loads(record.read_text("utf-8"))
+    document["trigger_results"][0]["did_trigger"] = False
+    record.write_text(json.dumps(document), "utf-8")
+    found = json.loads(engine("run", suite, "--failed", "-f", "json").stdout)
+    assert [each["test_id"] for each in found["tasks"]] == ["b[a]d"]
+    assert [each["prompt"] for each in found["trigger_results"]] == ["write [it]"]

@@ -90,7 +90,7 @@ def test_a_key_that_is_not_set() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("BASE_URL", "ftp://host", "`COPILOT_PROVIDER_BASE_URL` is no web address"),
+        ("BASE_URL", "ftp://host", "`COPILOT_PROVIDER_BASE_URL` is not a web address"),
         ("TYPE", "ollama", "`COPILOT_PROVIDER_TYPE` is `ollama`; set it to one of `openai`"),
         ("MAX_PROMPT_TOKENS", "many", "`COPILOT_PROVIDER_MAX_PROMPT_TOKENS` is `many`; set it to a whole"),
         ("HEADERS", "nonsense", "write `Name: value`"),

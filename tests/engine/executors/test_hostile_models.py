@@ -241,7 +241,7 @@ def test_after_a_wait_that_is_none_the_server_is_asked_again(
 
 
 def test_prices_are_counted_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    from waza_engine.scoring.prices import listed_models, prices_of
+    from waza_engine.scoring.cost import listed_models, prices_of
 
     def refuse(*_: object, **__: object) -> None:
         pytest.fail("it opens a connection")

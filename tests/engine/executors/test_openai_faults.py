@@ -70,7 +70,7 @@ class TestSetUp:
     def test_with_an_address_that_is_none(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
 
-        with pytest.raises(ExecutorError, match=r"`OPENAI_BASE_URL` is no web address"):
+        with pytest.raises(ExecutorError, match=r"`OPENAI_BASE_URL` is not a web address"):
             OpenAIExecutor(settings())
 
     @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ class TestErrorsOfTheServer:
         with openai_executor(model.base_url) as executor:
             error = failure(executor, tmp_path)
 
-        assert "no chat completion" in str(error)
+        assert "not a chat completion" in str(error)
         assert model.base_url in str(error)
 
     @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ class TestErrorsOfTheServer:
         model = scripted_model(Garbage(body))
 
         with openai_executor(model.base_url) as executor:
-            assert "no chat completion" in str(failure(executor, tmp_path))
+            assert "not a chat completion" in str(failure(executor, tmp_path))
 
     def test_an_answer_without_a_choice(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(NoChoices())

@@ -139,7 +139,7 @@ class TestStreams:
 
         with (
             openai_executor(model.base_url) as executor,
-            pytest.raises(ExecutorError, match="no chat completion"),
+            pytest.raises(ExecutorError, match="not a chat completion"),
         ):
             ask(executor, "Explain.", tmp_path)
 

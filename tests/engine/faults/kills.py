@@ -51,7 +51,7 @@ _LOADED_BEFORE = (
     "waza_engine.executors.command",
     "waza_engine.executors.openai",
     "waza_engine.graders.prompt",
-    "waza_engine.runs.passes.planning",
+    "waza_engine.runs.passes.suite_pass",
     "waza_engine.runs.preparing",
 )
 ADAPTER = {"x-waza": {"usage": {"output_tokens": "$.tokens"}}}

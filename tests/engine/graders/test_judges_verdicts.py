@@ -25,8 +25,7 @@ from tests.scripted_model import (
 )
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.registry import create
-from waza_engine.runs.limits.bounded import CancelledRunError
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 
 ASK = {"prompt": "Is it good? Call set_waza_grade_pass or set_waza_grade_fail."}
 

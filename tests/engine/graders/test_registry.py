@@ -70,7 +70,7 @@ def test_keys_beside_the_type_fill_the_config_and_config_wins() -> None:
 
 def test_a_key_that_loses_against_config_is_a_warning() -> None:
     grader = create({"type": "llm", "model": "a", "config": {"model": "b"}})
-    assert grader.warnings == ("`model` beside `type` has no effect: the one inside `config` counts",)
+    assert grader.warnings == ("`model` next to `type` has no effect: the one inside `config` counts",)
 
 
 def test_other_keys_beside_the_type_are_left_alone() -> None:

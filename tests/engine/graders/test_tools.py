@@ -198,7 +198,7 @@ def test_a_bad_matcher_is_an_error(matcher: object, words: list[str]) -> None:
         ({"expect": [{}]}, ["`config.expect[0].tool` is missing"]),
         ({"expect": [{"tool": " "}]}, ["`config.expect[0].tool` must not be blank"]),
         ({"expect": [{"tool": "("}]}, ["`config.expect[0].tool`", "invalid pattern"]),
-        ({"required": ["a"], "required_tools": ["b"]}, ["cannot stand beside", "write two graders"]),
+        ({"required": ["a"], "required_tools": ["b"]}, ["cannot be combined with", "write two graders"]),
     ],
 )
 def test_tool_calls_that_cannot_be_graded(config: dict[str, Any], words: list[str]) -> None:

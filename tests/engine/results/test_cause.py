@@ -118,7 +118,7 @@ def test_a_grader_that_cannot_grade_is_the_test(tmp_path: Path) -> None:
 
 def test_what_a_mock_answered_says_nothing_of_the_skill() -> None:
     assert cause(trial(said=False), executor="mock") == Cause(
-        "not known", "`mock` answered, and no agent with the skill; `said` found it wrong."
+        "not known", "`mock` answered instead of an agent with the skill; `said` found the answer wrong."
     )
 
 
@@ -200,10 +200,10 @@ def test_a_hook_that_failed_before_a_task_is_the_environment(tmp_path: Path) -> 
         (["len(output) > 0", "output says hello"], "test", "output says hello: not a Python expression"),
         (["output.__globals__ is str"], "test", "the attribute `__globals__` is not allowed in an assertion"),
         (["all(word in output for word in ['a'])"], "test", "`output` is not visible inside a comprehension"),
-        (["tool_calls[0]['name'] == 'bash'"], "not known", "IndexError: list index out of range. It is the"),
+        (["tool_calls[0]['name'] == 'bash'"], "not known", "IndexError: list index out of range. The answer"),
         (["length > 3", "tool_calls[0]"], "not known", "length > 3: the name `length` does not exist here"),
         (["output and len(errors) and (n := 5)", "n > 3"], "skill", "found wrong by `shape`"),
-        (["len(errors) < 0 or (n := 5)", "(m := n + 'a')", "m"], "not known", "It is the answer or this"),
+        (["len(errors) < 0 or (n := 5)", "(m := n + 'a')", "m"], "not known", "The answer or this grader"),
         (["length > 3", "len(output) == 0"], "skill", "found wrong by `shape`"),
     ],
 )

@@ -25,7 +25,7 @@ def test_a_row_a_task_and_a_grader_that_came_to_something_else(tmp_path: Path) -
         "| `a` | ✓ passed 1.00 | ✗ failed 0.50 |",
         "| `a` `polite` | ✓ passed 1.00 | ✗ failed 0.00 |",
     ]
-    assert "1 task came to the same." in text
+    assert "1 task did not change." in text
     alone = changed_page(files[1], files[0], "b")["markdown"]
     assert "| task |" not in alone
 
@@ -37,3 +37,15 @@ def test_a_task_that_only_one_run_had_is_told(tmp_path: Path) -> None:
         assert report.results_file is not None
         files.append(report.results_file)
     assert "| `b` | – | ✓ passed 1.00 |" in changed_page(files[1], files[0], None)["markdown"]
+
+
+def test_a_run_of_one_grader_is_compared_by_that_grader_alone(tmp_path: Path) -> None:
+    files: list[Path] = []
+    for word, graders in (("hello", ()), ("bye", ("polite",))):
+        suite = write_suite(tmp_path, {"a": task("a", prompt=f"Say {word}")}, graders=GRADERS)
+        report, _ = run(suite, graders=graders)
+        assert report.results_file is not None
+        files.append(report.results_file)
+    text = changed_page(files[1], files[0], None)["markdown"]
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert rows == ["| `a` `polite` | ✓ passed 1.00 | ✗ failed 0.00 |"]

@@ -109,7 +109,7 @@ def test_a_long_schema_is_told_by_its_beginning(tmp_path: Path) -> None:
 
 def test_the_cause_of_a_red_task_names_its_graders_in_code(tmp_path: Path) -> None:
     text = page(tmp_path, {"a": task("a")})
-    assert "`mock` answered, and no agent with the skill; `polite` found it wrong." in text
+    assert "`mock` answered instead of an agent with the skill; `polite` found the answer wrong." in text
 
 
 def test_tasks_with_an_answer_are_named(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
 from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.record import MOST_FILES_NAMED, FilesChanged, TrialOutcome
 from waza_engine.results.reports.result_page import trial_sections
-from waza_engine.runs.agent import changed_files
-from waza_engine.runs.agent.changed_files import watched_files
+from waza_engine.runs.agent import workspace as workspaces
+from waza_engine.runs.agent.workspace import watched_files
 
 FILES = "[{path: keep.txt, content: a}, {path: old/gone.txt, content: b}, {path: edit.txt, content: c}]"
 WRITES_TOO = """\
@@ -104,7 +104,7 @@ def test_links_are_never_followed_and_what_git_keeps_is_left_out(tmp_path: Path)
 def test_of_a_workspace_with_too_many_files_nothing_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changed_files, "MOST_FILES", 3)
+    monkeypatch.setattr(workspaces, "MOST_FILES", 3)
     changes = watched_files(tmp_path)
     for number in range(4):
         (tmp_path / str(number)).write_text("x")

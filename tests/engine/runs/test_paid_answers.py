@@ -25,9 +25,8 @@ from waza_engine.results.reading.journals import unended_document
 from waza_engine.results.record import RunOutcome, TrialOutcome
 from waza_engine.results.reports.result_page import trial_sections
 from waza_engine.results.writing.store import ResultsError, ResultStore
-from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor, Tally
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import Budget, RunSettings
 from waza_engine.scoring.cost import Cost, Spending

@@ -229,10 +229,10 @@ def test_a_required_skill_that_is_missing_ends_the_run_before_the_agent_is_asked
 
 
 def test_a_judge_that_cannot_judge(tmp_path: Path) -> None:
-    assert "nobody can judge for `judge`: the executor `command`" in refused(paid_suite(tmp_path, JUDGE))
+    assert "the executor `command` has no model to judge `judge`" in refused(paid_suite(tmp_path, JUDGE))
 
     path = write_suite(tmp_path, {"a": task("a")}, graders=JUDGE, config=CONFIG)
-    assert any("nobody can judge for `judge`" in warning for warning in warnings_of(path))
+    assert any("has no model to judge `judge`" in warning for warning in warnings_of(path))
     assert codes(path) == (1, {"grader.judge": "invalid"})
 
 
@@ -249,7 +249,7 @@ def test_graders_of_checkpoints_are_looked_at_as_well(tmp_path: Path) -> None:
 
 def test_a_judge_at_a_checkpoint_that_cannot_judge(tmp_path: Path) -> None:
     said = refused(paid_suite(tmp_path, below=at_checkpoint(JUDGE)))
-    assert "nobody can judge for `judge after turn 1`: the executor `command`" in said
+    assert "the executor `command` has no model to judge `judge after turn 1`" in said
 
 
 def test_of_two_graders_with_one_name_at_a_checkpoint_a_warning_tells(tmp_path: Path) -> None:

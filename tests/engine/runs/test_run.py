@@ -13,8 +13,7 @@ from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.runs.events.stream import RunEvent
-from waza_engine.runs.limits.bounded import call_bounded
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation, call_bounded
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings

@@ -13,8 +13,7 @@ from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, Exec
 from waza_engine.results.codec.runs import trigger_document
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.agent.setup import agent_setup
-from waza_engine.runs.limits.bounded import CancelledRunError
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.trials.triggers import TriggerRun, run_triggers, trigger_tests_of
 from waza_engine.scoring.triggers import trigger_metrics

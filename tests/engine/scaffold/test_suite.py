@@ -139,6 +139,7 @@ def test_every_skill_of_the_sample_suites_gives_a_valid_suite(tmp_path: Path) ->
         if path.is_file() and path.read_text("utf-8").startswith("---")
     )
     assert len(skills) > 50
+    skills = skills[::3]
     for number, path in enumerate(skills):
         # In the repository of its skill.
         copy = tmp_path / ".kept" / str(number) / path.parent.name / "SKILL.md"
@@ -149,7 +150,7 @@ def test_every_skill_of_the_sample_suites_gives_a_valid_suite(tmp_path: Path) ->
     found = check(tmp_path)
     assert found.returncode == 0, found.stdout[:4000]
     assert '"code"' not in found.stdout, found.stdout[:4000]
-    for number, path in list(enumerate(skills))[::5]:
+    for number, path in list(enumerate(skills))[::4]:
         report, _ = run(tmp_path / f"suite{number}" / "eval.yaml")
         assert report.outcome.status == "completed", path
 

@@ -1,7 +1,6 @@
 """List prices of models: the same that a run's cost is counted with."""
 
-from waza_engine.scoring.cost import cost_of, has_price
-from waza_engine.scoring.prices import listed_models, prices_of
+from waza_engine.scoring.cost import cost_of, has_price, listed_models, prices_of
 from waza_engine.vocabulary import Usage
 
 

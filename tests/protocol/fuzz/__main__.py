@@ -1,6 +1,6 @@
 """``python -m tests.protocol.fuzz``: many sessions of random messages, files and edits, and what they found.
 
-``--replay FILE`` plays what was found again, ``--shrink FILE`` makes it shorter first.
+A session is made by its seed: ``--seed NUMBER --messages 1`` plays it again.
 """
 
 import argparse
@@ -10,10 +10,8 @@ import time
 from collections import Counter
 from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from pathlib import Path
 
-from tests.protocol.fuzz.findings import read_replay
-from tests.protocol.fuzz.fuzzing import Outcome, keep, replay, run_session, shrunk
+from tests.protocol.fuzz.fuzzing import Outcome, run_session
 from tests.protocol.fuzz.session import Limits
 
 LIMITS = Limits()
@@ -21,26 +19,21 @@ _PROGRESS_SECONDS = 60
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fuzz, replay or shrink; return 1 when something was found."""
+    """Fuzz; return 1 when something was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.protocol.fuzz", description=__doc__)
     parser.add_argument("--messages", type=int, default=20_000, help="how many messages (%(default)s)")
     parser.add_argument("--seed", type=int, default=None, help="the first session's seed (random)")
     parser.add_argument("--jobs", type=int, default=1, help="sessions at the same time (%(default)s)")
     parser.add_argument("--per-session", type=int, default=3_000, help="messages of a session (%(default)s)")
-    parser.add_argument("--found", type=Path, default=Path("fuzz-findings"), help="folder of replay files")
-    parser.add_argument("--replay", type=Path, metavar="FILE", help="play a replay file")
-    parser.add_argument("--shrink", type=Path, metavar="FILE", help="make a replay file shorter, in place")
     options = parser.parse_args(arguments)
-    if options.replay is not None or options.shrink is not None:
-        return _replay(options.replay or options.shrink, shorter=options.shrink is not None)
     seed = random.randrange(10**6) if options.seed is None else options.seed
     sessions = [
         (seed + number, options.per_session) for number in range(-(-options.messages // options.per_session))
     ]
-    return _fuzz(sessions, options.jobs, options.found)
+    return _fuzz(sessions, options.jobs)
 
 
-def _fuzz(sessions: list[tuple[int, int]], jobs: int, folder: Path) -> int:
+def _fuzz(sessions: list[tuple[int, int]], jobs: int) -> int:
     started = said = time.monotonic()
     total = found = 0
     checks: Counter[str] = Counter()
@@ -50,9 +43,7 @@ def _fuzz(sessions: list[tuple[int, int]], jobs: int, folder: Path) -> int:
         checks += outcome.checks
         if outcome.finding is not None:
             found += 1
-            path = keep(outcome, folder)
-            where = f"session {outcome.settings.seed}, step {len(outcome.steps) - 1}, {path}"
-            _say(f"{where}:\n  {outcome.finding}")
+            _say(outcome.told())
         if time.monotonic() - said > _PROGRESS_SECONDS:
             said = time.monotonic()
             _say(f"{total:,} messages, {found} findings, {said - started:.0f} s")
@@ -76,19 +67,6 @@ def _outcomes(sessions: list[tuple[int, int]], jobs: int) -> Generator[Outcome]:
         for done in as_completed(work):
             yield done.result()
             work.remove(done)
-
-
-def _replay(path: Path, *, shorter: bool) -> int:
-    settings, steps = read_replay(path)
-    outcome = replay(settings, steps, LIMITS)
-    if outcome.finding is None:
-        _say(f"nothing was found in {len(steps)} steps")
-        return 0
-    _say(str(outcome.finding))
-    if shorter:
-        outcome = shrunk(outcome, LIMITS, _say)
-        _say(f"{keep(outcome, path.parent)}: {len(outcome.steps)} steps\n{outcome.finding}")
-    return 1
 
 
 def _say(text: str) -> None:

@@ -36,8 +36,8 @@ def test_digits_that_yaml_reads_as_octal() -> None:
     text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 0240")
     assert drawn(text, "eval", fixes=True) == (
         "\n⋯\n  timeout_seconds: 0240\n"
-        "                   ^^^^ warning unlikely-value: YAML reads `0240` as 160, for a 0 in front makes it"
-        " octal; write `240`.\n"
+        "                   ^^^^ warning unlikely-value: YAML reads `0240` as 160, because the leading 0"
+        " makes it octal; write `240`.\n"
         "                     = fix: Change to `240`\n"
     )
 
@@ -82,7 +82,7 @@ def test_quotes_of_print_around_a_text() -> None:
     text = TASK + "expected:\n  output_contains:\n    - “it's done”\n"
     assert drawn(text, fixes=True) == (
         "\n⋯\n    - “it's done”\n"
-        "      ^^^^^^^^^^^ information unlikely-value: `“` and `”` are a part of this text;"
+        "      ^^^^^^^^^^^ information unlikely-value: `“` and `”` are part of this string;"
         " the quotes of YAML are `\"` and `'`.\n"
         "        = fix: Write plain quotes\n"
     )

@@ -16,7 +16,7 @@ def test_files_that_match_are_told_and_that_two_stars_are_one() -> None:
     told = GLOBS.hover("tasks/**/*.yaml", 0, around)
     assert told is not None
     assert told.text.startswith("**3 files**\n\n- `tasks/a/b.yaml`\n- … and 2 more")
-    assert "`**` is no more than `*`" in told.text
+    assert "`**` means the same as `*`" in told.text
     assert GLOBS.hover("tasks/*.yaml", 0) is None
 
 

@@ -46,4 +46,4 @@ def test_only_what_python_searches_is_marked() -> None:
         "  - type: text\n    name: x\n    config:\n      regex_match:\n"
         "        - '(a+)+$'\n        - '(?<!x)(a+)+$'\n"
     )
-    assert drawn(source).count("takes time") == 1
+    assert drawn(source).count("run time of this pattern") == 1

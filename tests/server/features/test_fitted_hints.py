@@ -36,6 +36,12 @@ def test_a_hint_without_room_is_told_in_the_hover_of_the_one_before_it() -> None
     )
 
 
+def test_a_history_goes_before_the_reason_of_a_stale_verdict() -> None:
+    label = "✗ 2 of 3 tasks · stale: SKILL.md +2 −1"
+    hints = [InlayHint(9, label, "suite"), InlayHint(9, "0.50 → 0.60", "runs", kind="history")]
+    assert [hint.label for hint in fitted(hints, LINES)] == [label]
+
+
 def test_each_line_has_its_own_room() -> None:
     hints = [InlayHint(at, "✓" * LONGEST_LINE, "") for at in (9, 19)]
     assert fitted(hints, LINES) == hints

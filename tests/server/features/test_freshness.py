@@ -62,7 +62,7 @@ def edit(suite: Path, *edits: tuple[str, str, str]) -> None:
 
 
 def affected(suite: Path) -> set[str]:
-    return set(Methods(lambda _: None).table["run.affected"]({"path": str(suite)})()["result"]["tasks"])
+    return set(Methods(lambda _: None).table["run.affected"]({"path": str(suite)})()["tasks"])
 
 
 def stale(suite: Path) -> set[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.server.features.results import grade, write_results
 from tests.server.project.files import opened, small_suite, workspace_with
-from waza_engine.results.reading import missing, newest_scores
+from waza_engine.results.reading import newest_scores, recordings
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 
 LONG = "word " * 200_000
@@ -30,7 +30,7 @@ def test_a_record_beyond_the_limit_is_told_with_both_sizes(
     suite = small_suite(tmp_path)
     record = write_results(suite, {"first": [[grade("mentions_deploy", 1.0, details={"output": LONG * 3})]]})
     started = record.rename(record.with_name("20260701T120000Z-abcdef.json"))
-    for module in (missing, newest_scores):
+    for module in (recordings, newest_scores):
         monkeypatch.setattr(module, "LONGEST_BYTES", 2 * 2**20)
     (label,) = [label for label in labels(suite) if label.startswith("!")]
     found = newest_scores.latest_results(tmp_path, eval_file=suite.name)

@@ -134,3 +134,11 @@ def test_a_live_verdict_of_an_older_text_is_pending_after_a_moment(
     assert shown() == "⚡ ◷ pending"
     scores.regraded.note_answer(suite)
     assert "stale" in shown()
+
+
+def test_live_verdicts_of_the_suites_graders_are_marked_in_a_task(suite: Path) -> None:
+    document = opened(suite.parent / "tasks/a.yaml", "task")
+    workspace = workspace_with(document, opened(suite, "eval"))
+    inlay_hints(document, workspace)
+    take_live(workspace.project.scores, suite, passed=True)
+    assert [hint.label for hint in inlay_hints(document, workspace)][1] == "⚡ ✓ 1 of the suite"

@@ -66,8 +66,8 @@ def test_a_weight_is_the_share_that_the_engine_gives_it(tmp_path: Path) -> None:
     weights = (3.0, 0.5, -2.0, 1.0)
     for at, (_, label) in enumerate(hints(path, "eval")):
         graded = [Graded(float(at == number), True, weight) for number, weight in enumerate(weights)]
-        assert label == f"{composite(graded).weighted_score:.0%} of the weights".replace("%", " %")
-    assert shares(path, "eval") == ["55 % of the weights", "9 % of the weights", "18 % of the weights"]
+        assert label == f"= {composite(graded).weighted_score:.0%} of the weights".replace("%", " %")
+    assert shares(path, "eval") == ["= 55 % of the weights", "= 9 % of the weights", "= 18 % of the weights"]
 
 
 def test_graders_of_a_task_count_beside_those_of_the_suite_and_in_place_of_their_names(
@@ -77,11 +77,11 @@ def test_graders_of_a_task_count_beside_those_of_the_suite_and_in_place_of_their
     own = GRADER.format("b", 2) + GRADER.format("own", 5)
     put(tmp_path, "eval.yaml", f"{HEAD}graders:\n{suite}tasks: ['tasks/*.yaml']\n")
     task = put(tmp_path, "tasks/a.yaml", f"id: a\ngraders:\n{own}")
-    assert shares(task, "task") == ["20 % of the weights", "50 % of the weights"]
+    assert shares(task, "task") == ["= 20 % of the weights", "= 50 % of the weights"]
     indented = "".join(f"  {line}\n" for line in own.splitlines())
     inline = f"{HEAD}graders:\n{suite}tasks:\n- id: a\n  graders:\n{indented}"
     path = put(tmp_path, "other/eval.yaml", inline)
-    assert shares(path, "eval") == [f"{share} % of the weights" for share in (30, 20, 50)]
+    assert shares(path, "eval") == [f"= {share} % of the weights" for share in (30, 20, 50)]
 
 
 @pytest.mark.parametrize(
@@ -105,23 +105,23 @@ def test_at_the_suite_the_share_is_a_range_where_tasks_differ(tmp_path: Path) ->
     put(tmp_path, "tasks/b.yaml", f"id: b\ngraders:\n{GRADER.format('own', 6)}")
     suite = f"{HEAD}graders:\n{GRADER.format('a', 3)}{GRADER.format('b', 1)}tasks: ['tasks/*.yaml']\n"
     path = put(tmp_path, "eval.yaml", suite)
-    assert shares(path, "eval") == ["30 % to 75 % of the weights", "10 % to 25 % of the weights"]
+    assert shares(path, "eval") == ["= 30 % to 75 % of the weights", "= 10 % to 25 % of the weights"]
 
 
 def test_what_a_task_expects_counts_in_its_shares(tmp_path: Path) -> None:
     put(tmp_path, "eval.yaml", f"{HEAD}graders:\n{PLAIN}tasks: ['tasks/*.yaml']\n")
     text = f"id: a\nexpected: {{output_contains: [x]}}\ngraders:\n{GRADER.format('b', 2)}"
-    assert shares(put(tmp_path, "tasks/a.yaml", text), "task") == ["50 % of the weights"]
+    assert shares(put(tmp_path, "tasks/a.yaml", text), "task") == ["= 50 % of the weights"]
 
 
 def test_what_is_said_at_a_checkpoint_counts_for_nothing(tmp_path: Path) -> None:
     put(tmp_path, "eval.yaml", f"{HEAD}graders:\n{GRADER.format('a', 3)}tasks: ['tasks/*.yaml']\n")
     inner = "".join(f"  {line}\n" for line in GRADER.format("mid", 7).splitlines())
     text = f"id: a\ngraders:\n{GRADER.format('b', 1)}checkpoints:\n- after_turn: 1\n  graders:\n{inner}"
-    assert shares(put(tmp_path, "tasks/a.yaml", text), "task") == ["25 % of the weights"]
+    assert shares(put(tmp_path, "tasks/a.yaml", text), "task") == ["= 25 % of the weights"]
 
 
 def test_a_weight_that_is_merged_in_counts(tmp_path: Path) -> None:
     first = "- &base {type: text, name: a, weight: 2, config: {contains: [x]}}\n"
     suite = put(tmp_path, "eval.yaml", f"{HEAD}graders:\n{first}- {{<<: *base, name: b}}\n{PLAIN}")
-    assert shares(suite, "eval") == ["40 % of the weights"]
+    assert shares(suite, "eval") == ["= 40 % of the weights"]

@@ -6,7 +6,7 @@ import type { RunEvent } from "../runEvents";
 import { kindOf, suiteOf } from "../runnables";
 import { inSettings, isToldBy, ownInSettings, placed, reasonFirst } from "../runWords";
 import { RunReports, type Report, type ReportMessage } from "./reports";
-import { rangeOf, type TestTree } from "./tree";
+import { rangeOf, type Failure, type TestTree } from "./tree";
 
 export class TestRunView implements RunView {
     /** The verdicts of this run, by ids. */
@@ -57,7 +57,26 @@ export class TestRunView implements RunView {
                 });
             }
         }
+        this.keepFailures();
         this.onEnd();
+    }
+
+    /** Reports the failures around again: VS Code gives a task of which only one grader ran the verdict of this grader. */
+    private keepFailures(): void {
+        const kept = new Set(this.concluded.keys());
+        for (const id of this.concluded.keys()) {
+            for (let around = this.tree.item(id).parent; around !== undefined && !kept.has(around.id); around = around.parent) {
+                kept.add(around.id);
+                const failure = this.tree.failureOf(around.id);
+                if (failure !== undefined) {
+                    this.fail(around, failure);
+                }
+            }
+        }
+    }
+
+    private fail(item: vscode.TestItem, { verdict, messages, duration }: Failure): void {
+        this.run[verdict](item, messages, duration);
     }
 
     private show(report: Report): void {
@@ -85,18 +104,17 @@ export class TestRunView implements RunView {
         if (verdict === "errored" || verdict === "skipped") {
             this.skipUnasked(item);
         }
-        switch (verdict) {
-            case "passed":
-                this.run.passed(item, duration);
-                break;
-            case "failed":
-                this.run.failed(item, told, duration);
-                break;
-            case "errored":
-                this.run.errored(item, told, duration);
-                break;
-            default:
-                this.run.skipped(item);
+        if (verdict === "failed" || verdict === "errored") {
+            const failure = { verdict, messages: told, duration };
+            this.tree.failures.set(item.id, failure);
+            this.fail(item, failure);
+            return;
+        }
+        this.tree.failures.delete(item.id);
+        if (verdict === "passed") {
+            this.run.passed(item, duration);
+        } else {
+            this.run.skipped(item);
         }
     }
 

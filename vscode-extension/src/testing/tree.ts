@@ -26,6 +26,13 @@ interface TreeItem {
 /** The items that can run separately. */
 export const RUNNABLE = new vscode.TestTag("waza.runnable");
 
+/** A verdict that is not a pass. */
+export interface Failure {
+    readonly verdict: "failed" | "errored";
+    readonly messages: readonly vscode.TestMessage[];
+    readonly duration: number | undefined;
+}
+
 export class TestTree {
     private readonly items = new Map<string, vscode.TestItem>();
     /** The runnable of each item that the server has reported. */
@@ -34,6 +41,8 @@ export class TestTree {
     private readonly untold = new Set<string>();
     /** Why results may no longer hold, by item. */
     private readonly stale = new Map<string, string>();
+    /** The last verdict in this window of each item that did not pass. */
+    readonly failures = new Map<string, Failure>();
     /** How the last run of a suite, or of a part, ended: VS Code computes the icon and shows an error even if tasks failed. */
     private readonly ended = new Map<string, string>();
     /** The suites of which this window has judged something: their icons say what came out. */
@@ -217,6 +226,11 @@ export class TestTree {
         }
     }
 
+    /** Returns the last verdict of an item if it did not pass, and no run outside of this window has replaced it. */
+    failureOf(id: string): Failure | undefined {
+        return this.stale.get(id)?.includes("a newer run") === true ? undefined : this.failures.get(id);
+    }
+
     /** Shows that a suite runs in this window; earlier results of it are outdated. */
     showBegin(suite: string): void {
         this.judged.add(suite);
@@ -298,6 +312,7 @@ export class TestTree {
 
     private forget(item: vscode.TestItem): void {
         this.items.delete(item.id);
+        this.failures.delete(item.id);
         this.runs.delete(item.id);
         this.untold.delete(item.id);
         item.children.forEach((child) => {

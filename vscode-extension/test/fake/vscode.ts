@@ -203,6 +203,23 @@ export class WorkspaceEdit {
 /** What a watcher tells. */
 export const watched = { created: new EventEmitter(), deleted: new EventEmitter() };
 
+/** Newer editors have it: what is registered here, by id. */
+export const mcpProviders: Record<string, { provideMcpServerDefinitions: () => Promise<unknown[]> }> = {};
+export const lm = {
+    registerMcpServerDefinitionProvider: (id: string, provider: { provideMcpServerDefinitions: () => Promise<unknown[]> }): Disposable => {
+        mcpProviders[id] = provider;
+        return new Disposable(() => undefined);
+    },
+};
+
+export class McpStdioServerDefinition {
+    constructor(
+        readonly label: string,
+        readonly command: string,
+        readonly args: string[],
+    ) {}
+}
+
 export const workspace = {
     isTrusted: true,
     textDocuments: [] as object[],

@@ -21,7 +21,7 @@ from waza_engine.lab.live.work import GraderTrials, LiveTrial, built_in
 from waza_engine.lab.proposing import proposed_texts
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
-from waza_engine.runs.regrading.recorded_trials import without_workspace
+from waza_engine.runs.regrading.regrade import without_workspace
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
 

@@ -53,8 +53,13 @@ from waza_engine.runs.grading.recorded_verdicts import has_verdict, needs_worksp
 from waza_engine.runs.grading.workers import GradingWorkers, WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.regrading.recorded_trials import with_review, without_workspace
-from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.regrading.regrade import (
+    RegradeRequest,
+    Regrading,
+    prepare_regrading,
+    with_review,
+    without_workspace,
+)
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.problems import SuiteFileError

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
-from waza_engine.results.codec.trials import status_borne_out, trial_document, trial_of
+from waza_engine.results.codec.trials import status_borne_out, trial_document, trial_of, written_status
 from waza_engine.results.codec.verdicts import cost_document, verdicts_of
 from waza_engine.results.json_values import (
     Block,
@@ -32,7 +32,6 @@ from waza_engine.scoring.tasks import (
     SuiteSummary,
     TaskScore,
     TaskStatistics,
-    TaskStatus,
     TrialScore,
     TrialStatus,
     borne_out,
@@ -50,7 +49,7 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
     The verdicts of its checkpoints count as recorded: they cannot be graded again.
     """
     checkpoints: list[TrialStatus] = [
-        task_status_of(found) for found in blocks_of(run.get("checkpoints")) if found.get("status")
+        written_status(found) for found in blocks_of(run.get("checkpoints")) if found.get("status")
     ]
     return {**run, "status": trial_status(_graded(run), checkpoints, execution_error=execution_error)}
 
@@ -86,7 +85,7 @@ def required_pass_rate(pass_rate: float) -> Json:
 def trial_score(run: Block) -> TrialScore:
     """Return a document's trial, for its task's score."""
     verdicts = verdicts_of(run)
-    broke = task_status_of(run) == "error" and bool(text_of(run.get("error_msg")))
+    broke = written_status(run) == "error" and bool(text_of(run.get("error_msg")))
     found = composite([] if broke else [verdict.graded for verdict in verdicts.values()])
     return TrialScore(
         status_borne_out(run, verdicts),
@@ -169,18 +168,6 @@ def _graded(run: Block) -> list[Graded]:
     return [verdict.graded for verdict in verdicts_of(run).values()]
 
 
-def task_status_of(found: Block) -> TaskStatus:
-    """Return the status of a task, or trial, as it is written; whatever is not known is an error."""
-    match found.get("status"):
-        case "passed" | "failed" | "skipped" as known:
-            return known
-        case _:
-            return "error"
-
-
-_STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
-
-
 def task_document(task: TaskOutcome) -> Json:
     """Return an element of ``tasks``."""
     costs = [trial.cost for trial in task.trials if trial.cost is not None]
@@ -211,7 +198,7 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
     """
     runs = blocks_of(document.get("runs"))
     trials = tuple(trial_of(run, position) for position, run in enumerate(runs, 1))
-    written = _STATUSES.get(text_of(document.get("status")), "error")
+    written = written_status(document)
     ended, pass_rate = [trial for trial in trials if not trial.stopped], pass_rate_of(document)
     status = borne_out(written, [task_status([trial.status for trial in ended], pass_rate)])
     doubted = [run.get("status") == "passed" != trial.status for run, trial in zip(runs, trials, strict=True)]

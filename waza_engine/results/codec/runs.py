@@ -16,10 +16,9 @@ from waza_engine.results.codec.figures import (
     task_document,
     task_figures,
     task_of,
-    task_status_of,
 )
 from waza_engine.results.codec.header import engine_block, header_document, header_of
-from waza_engine.results.codec.trials import unjudged_documents, unjudged_of
+from waza_engine.results.codec.trials import unjudged_documents, unjudged_of, written_status
 from waza_engine.results.codec.verdicts import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.conclusion import Conclusion, conclude, decides
 from waza_engine.results.json_values import (
@@ -272,7 +271,7 @@ _DECIDING = ("run_number", "status", "error_msg", "validations", "checkpoints", 
 def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     """Return a document with these tasks, and the summary and status that follow from them."""
     config, before = block_of(document, "config"), block_of(document, "summary")
-    scores = [TaskScore(task_status_of(task), task_figures(task)) for task in tasks]
+    scores = [TaskScore(written_status(task), task_figures(task)) for task in tasks]
     trials = config.get("runs_per_test")
     summary = suite_summary(scores, trials_per_task=trials if isinstance(trials, int) else 1)
     figures = summary_figures(summary)

@@ -42,8 +42,6 @@ from waza_engine.scoring.cost import added, total_cost
 from waza_engine.scoring.tasks import TrialStatus, borne_out, trial_status
 from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall, ToolDenial
 
-_STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
-
 
 def trial_document(trial: TrialOutcome) -> Json:
     """Return an element of ``runs``."""
@@ -366,7 +364,7 @@ def _responder_of(value: object) -> ResponderOutcome | None:
 def _checkpoint_of(found: Block) -> CheckpointOutcome:
     return CheckpointOutcome(
         after_turn=whole(found.get("after_turn")),
-        status=_STATUSES.get(text_of(found.get("status")), "error"),
+        status=written_status(found),
         validations=verdicts_of(found),
         stopped=found.get("stopped") is True,
     )
@@ -388,12 +386,21 @@ def was_stopped_as_wrong(run: Block) -> bool:
     )
 
 
+def written_status(block: Block) -> TrialStatus:
+    """Return the status of a task, a trial or a checkpoint as it is written; an unknown one is an error."""
+    match block.get("status"):
+        case "passed" | "failed" | "skipped" as known:
+            return known
+        case _:
+            return "error"
+
+
 def status_borne_out(run: Block, verdicts: Mapping[str, Validation]) -> TrialStatus:
     """Return the status in an element of ``runs``, or the one that follows from its verdicts.
 
     ``verdicts`` are those of the trial; those of its checkpoints count too.
     """
-    written = _STATUSES.get(text_of(run.get("status")), "error")
+    written = written_status(run)
     if written != "passed":
         return written
     told = [verdict.graded for verdict in verdicts.values()]

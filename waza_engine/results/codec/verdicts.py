@@ -11,6 +11,7 @@ from waza_engine.results.json_values import (
     Block,
     Json,
     block_of,
+    blocks_by_name,
     blocks_of,
     duration_of,
     figures_of,
@@ -28,11 +29,7 @@ from waza_engine.vocabulary import MEASURES_JUDGES, Check, ModelUsage, Usage
 
 def verdict_blocks(trial: Block) -> dict[str, Block]:
     """Return the verdicts of an element of ``runs``, or of a checkpoint, by their graders, as written."""
-    return {
-        name: cast("Block", verdict)
-        for name, verdict in block_of(trial, "validations").items()
-        if verdict.__class__ is dict or isinstance(verdict, Mapping)
-    }
+    return blocks_by_name(trial, "validations")
 
 
 def passed_unjudged(run: Block) -> bool:

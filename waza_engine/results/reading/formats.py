@@ -40,7 +40,7 @@ _STATS_NAMES = {
 }
 _USAGE_NAMES = {"total_turns": "turns", "tokens_input": "input_tokens", "tokens_output": "output_tokens"}
 _STATUSES = {"partial": "failed", "timeout": "error"}
-_LINES_PER_PAUSE = 100
+_LINES_PER_CHECKPOINT = 100
 _MAJOR_VERSION = "1"
 
 
@@ -100,7 +100,7 @@ def document_in(content: bytes, decode: Callable[[bytes], Block | None], *, jour
         entry = decode(line) if line else None
         if entry is not None:
             entries.append(entry)
-        if not number % _LINES_PER_PAUSE:
+        if not number % _LINES_PER_CHECKPOINT:
             checkpoint()
     if not entries or "eval_id" not in entries[0]:
         return None

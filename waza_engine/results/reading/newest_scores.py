@@ -1,7 +1,7 @@
 """The newest scores of a suite, from the result files on disk: the editor shows them at each grader.
 
 Reads documents of this engine and of upstream, journals of active or killed runs, and files of the Python
-era. ``overlay.py`` merges them.
+era. Newer ones replace older ones.
 
 Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models. Modules
 that read a whole file are loaded with the first one.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -23,7 +23,6 @@ from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
 from waza_engine.results.reading.formats import RunHead, head_of, place_in_time
-from waza_engine.results.reading.overlay import prompts_of_runs, tasks_of_runs
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
@@ -31,12 +30,14 @@ from waza_engine.results.reading.scores import (
     GraderResult,
     LaterRun,
     MetricResult,
+    PromptResult,
     RunOrigin,
     RunResult,
     TaskResult,
     run_of_nothing,
 )
 from waza_engine.results.reviews.reviewed import reviews_stamp
+from waza_engine.scoring.tasks import Graded, composite
 
 __all__ = [
     "CheckResult",
@@ -58,7 +59,7 @@ MOST_REMEMBERED = 800_000
 _LEVELS = 8
 _MOST_ENTRIES = 20_000
 _MOST_HEADS = 1_000
-_FILES_PER_PAUSE = 200
+_FILES_PER_CHECKPOINT = 200
 _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
@@ -118,7 +119,7 @@ def _ended(cut: RunResult) -> RunResult | None:
 def _nothing_readable(unread: LaterRun, eval_file: str | None) -> RunResult | None:
     """Return a run that says why it is unreadable, None when its record is gone."""
     # Hardly ever needed: most records can be read.
-    from waza_engine.results.reading.missing import why_no_scores
+    from waza_engine.results.reading.recordings import why_no_scores
 
     path = unread.unread
     why = None if path is None else why_no_scores(path)
@@ -250,7 +251,7 @@ def _result_files(suite_dir: Path) -> list[Path]:
     dated: dict[Path, float] = {}
     for path in chain(*listed, beside):
         dated[path] = _modified(path)
-        if not len(dated) % _FILES_PER_PAUSE:
+        if not len(dated) % _FILES_PER_CHECKPOINT:
             checkpoint()
     newest = sorted(((modified, path) for path, modified in dated.items()), reverse=True)
     return [path for _, path in newest[:NEWEST_FILES]]
@@ -291,3 +292,133 @@ def _modified(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+_TASKS_PER_CHECKPOINT = 1_000
+
+
+def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> dict[str, TaskResult]:
+    """Return each task's result from some runs, the newest first; pauses if there are many.
+
+    ``unread`` is a newer run whose record cannot be read.
+    """
+    found: dict[str, _Layers] = {}
+    number = 0
+    for run in runs:
+        for task in run.tasks.values():
+            if not number % _TASKS_PER_CHECKPOINT:
+                checkpoint()
+            number += 1
+            found.setdefault(task.id, _Layers()).add(run, task)
+    tasks = {name: layers.result() for name, layers in found.items()}
+    if unread is not None:
+        for name, task in tasks.items():
+            if not task.is_unrun and (task.later is None or task.later.started < unread.started):
+                tasks[name] = replace(task, later=unread)
+    return {name: task for name, task in tasks.items() if task.is_unrun} | tasks
+
+
+def prompts_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> tuple[PromptResult, ...]:
+    """Return the newest result of each trigger prompt, down to the newest run that tried all of them."""
+    found: dict[tuple[str, bool], PromptResult] = {}
+    for run in runs:
+        for prompt in run.prompts:
+            found.setdefault((prompt.prompt, prompt.should_trigger), replace(prompt, later=unread))
+        # A run that was ended may not have tried all of them.
+        if run.prompts and not run.chosen_prompts and run.complete and run.status != "error":
+            break
+    return tuple(found.values())
+
+
+def with_newer_graders(task: TaskResult, newer: Mapping[str, GraderResult]) -> TaskResult:
+    """Return a task with the verdicts of newer graders, which have judged another answer."""
+    told = replace(
+        task,
+        graders={**task.graders, **{name: newer[name] for name in newer if name not in task.checkpoints}},
+        checkpoints={name: newer.get(name, one) for name, one in task.checkpoints.items()},
+    )
+    against = {one.status for one in newer.values() if not one.passed}
+    if not task.status or task.status == "failed" or not against & {"graded", "error"}:
+        return told
+    said = [Graded(one.score, one.passed, one.weight) for one in told.graders.values() if one.counts]
+    score = composite(said).weighted_score
+    status = "failed" if "graded" in against else "error"
+    return replace(told, status=status, score=score, passed_trials=0)
+
+
+class _Layers:
+    """The results of one task in the runs, the newest first."""
+
+    def __init__(self) -> None:
+        self._unrun: TaskResult | None = None
+        self._so_far: TaskResult | None = None
+        self._whole: TaskResult | None = None
+        self._parts: list[tuple[TaskResult, Sequence[str]]] = []
+        """The newer results by some graders alone, with the names of these."""
+        self._parts_since_so_far = 0
+
+    def add(self, run: RunResult, task: TaskResult) -> None:
+        if self._whole is not None:
+            return
+        if task.is_unrun:
+            self._unrun = self._unrun or task
+        elif run.partial:
+            self._parts.append((task, run.graders))
+        elif not task.is_cut_short:
+            self._whole = task
+        elif self._so_far is None:
+            self._so_far, self._parts_since_so_far = task, len(self._parts)
+
+    def result(self) -> TaskResult:
+        if self._whole is not None:
+            told = with_newer_graders(self._whole, self._newer(self._whole, self._parts))
+        elif self._so_far is not None:
+            newer = self._newer(self._so_far, self._parts[: self._parts_since_so_far])
+            told = with_newer_graders(self._so_far, newer)
+        elif self._parts:
+            told = self._of_graders_alone()
+        else:
+            assert self._unrun is not None
+            return self._unrun
+        passed_over = [
+            task.timestamp
+            for task in (self._unrun, self._so_far)
+            if task is not None and task.timestamp > told.timestamp
+        ]
+        return replace(told, later=LaterRun(max(passed_over))) if passed_over else told
+
+    def _of_graders_alone(self) -> TaskResult:
+        """Return a task that was never judged by all of its graders: it has no verdict, unless it broke."""
+        newest = self._parts[0][0]
+        verdicts = self._newer(None, self._parts)
+        graders = {name: one for name, one in verdicts.items() if name not in newest.checkpoints}
+        return replace(newest, status="error" if newest.status == "error" else "", graders=graders)
+
+    @staticmethod
+    def _newer(
+        whole: TaskResult | None, parts: Sequence[tuple[TaskResult, Sequence[str]]]
+    ) -> dict[str, GraderResult]:
+        """Return the newest verdict of each grader that has judged the task by itself since."""
+        found: dict[str, GraderResult] = {}
+        for task, asked in reversed(parts):
+            if task.status == "error" and whole is not None:
+                # A broken answer has no verdict of its graders.
+                found |= {name: _broken(one, task) for name, one in whole.graders.items() if name in asked}
+            found |= {**task.graders, **task.checkpoints}
+        return found
+
+
+def _broken(grader: GraderResult, task: TaskResult) -> GraderResult:
+    return replace(
+        grader,
+        status="error",
+        score=0.0,
+        passed=False,
+        scores=(),
+        passes=(),
+        feedback=task.error,
+        checks=(),
+        timestamp=task.timestamp,
+        origin=task.origin,
+        reviewed=None,
+    )

@@ -94,7 +94,7 @@ class TaskResult:
     """One task of the newest run that had it.
 
     ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``; ``""`` while no run has judged it with all
-    of its graders. Verdicts of single graders may be newer than that (``overlay.py``). ``checkpoints`` are
+    of its graders. Verdicts of single graders may be newer (``with_newer_graders``). ``checkpoints`` are
     those in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``later`` is
     the newest run that planned the task and has no result for it, None when there is none.
     """

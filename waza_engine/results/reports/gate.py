@@ -10,12 +10,17 @@ from waza_engine.counting import counted
 from waza_engine.figures import reaches, shown_above, shown_below, shown_score, shown_share
 from waza_engine.markdown import code, sentence
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude, misclassified_words
+from waza_engine.results.conclusion import (
+    Conclusion,
+    TriggerConclusion,
+    chosen_parts,
+    conclude,
+    misclassified_words,
+)
 from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
-from waza_engine.results.trigger_conclusion import TriggerConclusion
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 
 Policy = Literal["allow", "warn", "fail"]

@@ -22,6 +22,7 @@ from waza_engine.results.conclusion import (
     Conclusion,
     TriggerConclusion,
     conclude,
+    trigger_verdict,
 )
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import RunOutcome
@@ -34,7 +35,6 @@ from waza_engine.results.reports.words import (
     trigger_words,
 )
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
-from waza_engine.results.trigger_conclusion import trigger_verdict
 from waza_engine.terminal import harmless_lines
 from waza_engine.vocabulary import shown_grader, told_apart
 

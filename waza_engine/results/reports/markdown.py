@@ -9,7 +9,7 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_scores
 from waza_engine.markdown import cell, cell_sentence, code, sentence
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
+from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion, conclude
 from waza_engine.results.conclusion_words import rest_words
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.record import RunHeader
@@ -22,7 +22,6 @@ from waza_engine.results.reports.words import (
 )
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
-from waza_engine.results.trigger_conclusion import TriggerConclusion
 from waza_engine.terminal import harmless_lines, visible
 from waza_engine.vocabulary import shown_grader
 

@@ -18,7 +18,7 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import cell, code, fenced, sentence
 from waza_engine.masking import masked
 from waza_engine.moments import SOME_TIME_AGO, local_time
-from waza_engine.results.conclusion import Conclusion, conclude
+from waza_engine.results.conclusion import Conclusion, TriggerConclusion, conclude, trigger_verdict
 from waza_engine.results.record import FilesChanged, RunHeader, RunOutcome, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, Mark, marked_answer, marks_in, wanted_text
 from waza_engine.results.reports.words import (
@@ -29,7 +29,6 @@ from waza_engine.results.reports.words import (
     verdict_words,
 )
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion, tasks_by_name
-from waza_engine.results.trigger_conclusion import TriggerConclusion, trigger_verdict
 from waza_engine.scoring.cost import tokens_of
 from waza_engine.terminal import visible_lines
 from waza_engine.vocabulary import Check, ToolCall, shown_grader
@@ -392,18 +391,23 @@ _Judged = TaskConclusion | GraderConclusion | None
 
 
 def change_page(then: RunOutcome, now: RunOutcome, task: str | None = None) -> str:
-    """Return the changes between two runs of a suite, or of one task; unchanged tasks are only counted."""
+    """Return the changes between two runs of a suite, or of one task; unchanged tasks are only counted.
+
+    Where one of them ran only some graders, only these are compared, and no task.
+    """
     runs, found = (then, now), (conclude(then), conclude(now))
     titles = [local_time(run.header.started) or SOME_TIME_AGO for run in runs]
     before, after = (_tasks(each, task) for each in found)
     names = list(dict.fromkeys([*after, *before]))
-    by_task = [list(_of_task(name, before.get(name), after.get(name))) for name in names]
+    ran = [set(run.header.graders) for run in runs if run.header.graders]
+    asked = ran[0].intersection(*ran[1:]) if ran else None
+    by_task = [list(_of_task(name, before.get(name), after.get(name), asked)) for name in names]
     changed, same = [row for rows in by_task for row in rows], by_task.count([])
     parts = [
         f"# {code(now.header.eval_name) or 'Evaluation'}: what changed",
         _table("run", titles, _of_runs(runs, found)),
         _table("task", titles, changed) if changed else "",
-        f"{counted(same, 'task')} came to the same." if same else "",
+        f"{counted(same, 'task')} did not change." if same else "",
         "" if task is not None else _table("trigger prompt", titles, list(_of_prompts(then, now))),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -432,16 +436,19 @@ def _of_runs(runs: Sequence[RunOutcome], found: Sequence[Conclusion]) -> list[Ro
     return [row for row in rows if row[0] == "verdict" or row[1] != row[2]]
 
 
-def _of_task(name: str, then: TaskConclusion | None, now: TaskConclusion | None) -> Iterator[Row]:
+def _of_task(
+    name: str, then: TaskConclusion | None, now: TaskConclusion | None, asked: set[str] | None
+) -> Iterator[Row]:
     """Yield a row for a task whose verdict or score is another one, and for each such grader of it."""
     graders = [{each.name: each for each in task.graders} if task else {} for task in (then, now)]
     of_graders = [
         (f"{cell(name)} {cell(shown_grader(grader))}", *told)
         for grader in dict.fromkeys([*graders[1], *graders[0]])
-        if (told := _told(graders[0].get(grader), graders[1].get(grader)))
+        if (asked is None or grader in asked)
+        and (told := _told(graders[0].get(grader), graders[1].get(grader)))
     ]
     told = _told(then, now)
-    if told:
+    if told and asked is None:
         yield (cell(name), *told)
     yield from of_graders
 
@@ -454,7 +461,8 @@ def _told(then: _Judged, now: _Judged) -> tuple[str, str] | None:
 def _words(judged: _Judged) -> str:
     if judged is None:
         return _NOT_THERE
-    mark = {"passed": "✓", "failed": "✗", "errored": "!"}.get(judged.verdict, "◷")
+    marks = {"passed": "✓", "failed": "✗", "errored": "!", "pending": "◷", "advisory": "○"}
+    mark = marks.get(judged.verdict, "–")
     return f"{mark} {judged.verdict} {shown_score(judged.score)}"
 
 

@@ -8,10 +8,9 @@ from typing import cast
 
 from waza_engine.counting import counted
 from waza_engine.figures import shown_percent, shown_score
-from waza_engine.results.conclusion import Conclusion, RunVerdict
+from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion
 from waza_engine.results.json_values import Block, block_of, number
 from waza_engine.results.record import TriggerOutcome
-from waza_engine.results.trigger_conclusion import TriggerConclusion
 from waza_engine.vocabulary import CANCELLED
 
 
@@ -31,7 +30,7 @@ CAUSE_WORDS = {
     "skill": "The skill or its answer.",
     "test": "The test.",
     "environment": "The environment.",
-    "not known": "Not known.",
+    "not known": "Cause not known.",
 }
 """The cause of a failed task, as the words before its evidence."""
 

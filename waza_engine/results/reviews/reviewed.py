@@ -83,7 +83,7 @@ REVIEWS_NAME = "reviews.jsonl"
 _LEVELS = 6
 LONGEST_BYTES = 64 * 1024 * 1024
 MOST_LINES = 50_000
-_LINES_PER_PAUSE = 100
+_LINES_PER_CHECKPOINT = 100
 _MOST_READ = 64
 
 log = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ def reviews(results: Path) -> Reviews:
         for number, review, _ in _lines(stamp[0]):
             if review is not None:
                 found[review[0]] = review[1]
-            if not number % _LINES_PER_PAUSE:
+            if not number % _LINES_PER_CHECKPOINT:
                 checkpoint()
         known = _read[stamp] = MappingProxyType(found)
         if len(_read) > _MOST_READ:

@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -17,6 +17,7 @@ from waza_engine.executors.base import WorkspaceFile
 from waza_engine.files import copy_file, from_home, write_bytes
 from waza_engine.processes.git import GitError, commit_named, git
 from waza_engine.results.places import KEPT_PREFIX, workspace_prefix
+from waza_engine.results.record import FilesChanged
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
@@ -392,3 +393,62 @@ def _run(*arguments: str, at: Path) -> str:
         return git(*arguments, at=at).strip()
     except GitError as error:
         raise RepositoryError(f"`inputs.repos`: {error}") from None
+
+
+MOST_FILES = 20_000
+"""Changes are not reported for a workspace with more files: scanning it would take too long."""
+_LEFT_OUT = frozenset({".git"})
+
+_State = tuple[int, int]
+"""A size in bytes, and a time in nanoseconds."""
+
+
+def watched_files(workspace: Path) -> Callable[[], FilesChanged]:
+    """Take a snapshot of a workspace; return a function that reports what has changed since.
+
+    Links are files of their own and never followed; git's own directory is left out.
+    """
+    before = _files_of(workspace)
+
+    def changes() -> FilesChanged:
+        after = None if before is None else _files_of(workspace)
+        return FilesChanged() if before is None or after is None else _difference(before, after)
+
+    return changes
+
+
+def _difference(before: Mapping[str, _State], after: Mapping[str, _State]) -> FilesChanged:
+    return FilesChanged.of(
+        created=sorted(after.keys() - before.keys()),
+        changed=sorted(path for path in after.keys() & before.keys() if after[path] != before[path]),
+        deleted=sorted(before.keys() - after.keys()),
+    )
+
+
+def _files_of(workspace: Path) -> dict[str, _State] | None:
+    """Return the files by their paths with `/`; None when there are too many, or not all can be seen."""
+    found: dict[str, _State] = {}
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = list(os.scandir(workspace / folder))
+        except FileNotFoundError:
+            continue  # processes of the agent may still be active
+        except OSError:
+            return None
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting += [] if entry.name in _LEFT_OUT else [f"{path}/"]
+                    continue
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return None
+            found[path] = (status.st_size, status.st_mtime_ns)
+            if len(found) > MOST_FILES:
+                return None
+    return found

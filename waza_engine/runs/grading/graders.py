@@ -13,7 +13,7 @@ from waza_engine.graders.base import Grader, GraderError, GradingContext, Surrou
 from waza_engine.graders.registry import create
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.expectations import expectations, with_rules
-from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
+from waza_engine.runs.limits.cancellation import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.vocabulary import COULD_NOT_GRADE, MEASURES_JUDGES, no_word

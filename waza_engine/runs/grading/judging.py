@@ -27,8 +27,7 @@ from waza_engine.graders.judging.judge import (
     UnusableReplyError,
 )
 from waza_engine.graders.judging.replies import quoted_reply
-from waza_engine.runs.limits.bounded import TooSlowError, call_bounded
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation, TooSlowError, call_bounded
 
 _GRACE_SECONDS = 2.0
 _NO_MODEL = (

@@ -22,8 +22,12 @@ from waza_engine.executors.base import (
     unpaid,
 )
 from waza_engine.results.reports.words import dollars
-from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import (
+    CancelledRunError,
+    RunCancellation,
+    TooSlowError,
+    call_bounded,
+)
 from waza_engine.runs.settings.table import Budget
 from waza_engine.scoring.cost import Cost, Spending, added, cost_of, has_price, tokens_of, total, total_cost
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage

@@ -1,29 +1,52 @@
-"""Find the tasks that changes since a commit affect: those whose answers or verdicts may change.
+"""Find the affected tasks: those whose answers or verdicts may have changed, since a commit or their results.
 
-A task is affected when the suite defines it differently than at the commit (``suite_before.py``), or when a
-file that it reads (``deciding_files.py``) was changed, added or deleted. All tasks are affected when the
-suite could not be read at the commit.
+A task is affected when the suite defines it differently than before, or when a file that it reads
+(``deciding_files.py``) was changed, added or deleted. All tasks are affected when the suite of then could not
+be read. Since a task's newest result (``outdated``), it also is when the executor or model differs, and when
+there is none: the record of a run has the digests of the files that decided it, and the contents of most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from waza_engine.files import FileError
+from waza_engine.graders.base import Grader
+from waza_engine.masking import masked
+from waza_engine.results.freshness import agent_differs, deciding_values
+from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.skills import SkillSet, suite_skills
 from waza_engine.runs.loading.changed_files import ChangedFiles, FilesBefore, changed_since
-from waza_engine.runs.loading.suite import NothingAffectedError, Suite
-from waza_engine.runs.passes.deciding_files import DecidingFiles, OwnFiles, is_read
-from waza_engine.runs.passes.suite_before import Build, SuiteBefore, said_of, suite_before, suite_key
-from waza_engine.runs.settings.options import written_folders
+from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError, load_suite
+from waza_engine.runs.passes.deciding_files import (
+    LONGEST_TEXT,
+    MOST_RECORDED_BYTES,
+    DecidingFiles,
+    OwnFiles,
+    inputs_today,
+    is_read,
+)
+from waza_engine.runs.settings.options import given_settings, with_options, written_folders
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.loading import load_project_config
+from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.skill_file import AGENT_SUFFIX, SKILL_FILE
+
+if TYPE_CHECKING:
+    from waza_engine.runs.loading.suite import SuiteTask
+    from waza_engine.runs.trials.trial import TrialTask
 
 _FULL_HASH = 40
 _SHOWN = 3
@@ -164,3 +187,177 @@ class _Reading:
             return True
         found = Path(place).resolve()
         return any(found == path or found in path.parents for path in self._gone)
+
+
+Build = Callable[[GraderEntry], Grader[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteBefore:
+    """The earlier definition of a suite and of its tasks by file and id, as far as it decides verdicts."""
+
+    suite: Mapping[str, Any]
+    tasks: Mapping[tuple[Path, str], object]
+
+    def of(self, task: SelectedTask) -> object:
+        """Return the earlier definition of a task, None if it did not exist."""
+        return self.tasks.get((task.source.path, task.source.id))
+
+
+def suite_before(settings: RunSettings, files: SuiteFiles, build: Build) -> SuiteBefore | None:
+    """Return the suite from ``files``, with the options of a run; None when it cannot be read.
+
+    ``build`` is as for ``select``.
+    """
+    try:
+        suite = load_suite(settings.path, given_settings(settings), files=files)
+        project = _project(suite.directory, files)
+        suite = with_options(suite, settings, project)
+        tasks, _ = select(suite, (), settings.graders, build=build, files=files)
+    except (SuiteFileError, SuiteError):
+        return None
+    known = {(task.source.path, task.source.id): said_of(task, suite, project) for task in tasks}
+    return SuiteBefore(suite_key(suite), known)
+
+
+def said_of(task: SelectedTask, suite: Suite, project: ProjectConfig) -> object:
+    """Return the parts of a suite that decide a task's verdicts, or the error of a broken task."""
+    if task.trial is None:
+        return task.source.error
+    return task_key(task.source, task.trial, suite, float(project.graders.program_timeout))
+
+
+def _project(directory: Path, files: SuiteFiles) -> ProjectConfig:
+    try:
+        return load_project_config(directory, files=files)[0]
+    except SuiteFileError:
+        return ProjectConfig()
+
+
+def task_key(
+    source: SuiteTask, task: TrialTask, suite: Suite, program_timeout_seconds: float
+) -> dict[str, Any]:
+    """Return it as JSON: equal for two suites that cannot make a difference to the task.
+
+    ``suite`` is as the options of a run want it, and ``task`` has the graders that the run takes.
+    """
+    return {
+        "directory": str(suite.directory),
+        "suite": suite_key(suite),
+        "task": task.spec.model_dump(mode="json"),
+        "task_id": source.id,
+        "task_name": source.name,
+        "graders": [[built.name, built.entry.model_dump(mode="json")] for built in task.graders],
+        "expected": [task.grade_expected, list(task.expected_names)],
+        "program_timeout": program_timeout_seconds,
+    }
+
+
+def suite_key(suite: Suite) -> dict[str, Any]:
+    """Return the suite's definition, without its tasks and settings that decide no answer."""
+    return deciding_values(suite.spec.model_dump(mode="json", exclude={"tasks", "graders", "metrics"}))
+
+
+def outdated(
+    suite: Suite, tasks: Sequence[SelectedTask], settings: RunSettings, build: Build
+) -> list[SelectedTask]:
+    """Return the tasks that are outdated, in their order. ``build`` is as for ``select``."""
+    recorded = latest_results(suite.directory, eval_file=suite.path.name)
+    results: Mapping[str, TaskResult] = {} if recorded is None else recorded.tasks
+    origins = {task.id: task.origin for task in results.values() if task.was_run}
+    config = suite.spec.config
+    found: set[str] = set()
+    groups: dict[RunOrigin, list[SelectedTask]] = {}
+    for task in tasks:
+        origin = origins.get(task.source.id)
+        if (
+            origin is None
+            or not origin.inputs
+            or any(agent_differs(origin.executor, origin.model, config.executor, config.model))
+        ):
+            found.add(task.source.id)
+        else:
+            groups.setdefault(origin, []).append(task)
+    for origin, recorded_then in groups.items():
+        found |= _Since(origin, suite, settings, build).outdated(recorded_then)
+    return [task for task in tasks if task.source.id in found]
+
+
+class _Since:
+    """The changes since a recorded run."""
+
+    def __init__(self, origin: RunOrigin, suite: Suite, settings: RunSettings, build: Build) -> None:
+        self._suite = suite
+        self._settings = settings
+        self._build = build
+        self._recorded = inputs_of(origin.results, origin.inputs)
+        self._own_files = OwnFiles(suite)
+        self._own: dict[str, bool] = {}
+
+    def outdated(self, tasks: Sequence[SelectedTask]) -> set[str]:
+        """Return the ids of the tasks that have changed."""
+        if not self._recorded.files:
+            return {task.source.id for task in tasks}
+        # The suite is compared by its meaning, not by its digests.
+        then = self._by_task(self._recorded, tasks)
+        now = self._by_task(inputs_today(self._suite, tasks), tasks)
+        before, today = self._said()
+        found: set[str] = set()
+        for task in tasks:
+            name = task.source.id
+            said = None if before is None else before.of(task)
+            same = said is not None and today is not None and said == today.of(task)
+            if not same or not self._same_files(then[name], now[name]):
+                found.add(name)
+        return found
+
+    def _same_files(self, then: Mapping[str, str], now: Mapping[str, str]) -> bool:
+        """Return whether no file was added and all that decided the task are unchanged.
+
+        A path relative to the folder that a run started in is resolved from there alone.
+        """
+        return not now.keys() - then.keys() and all(
+            now.get(name) == digest or (name not in now and self._digest(name) == digest)
+            for name, digest in then.items()
+        )
+
+    def _said(self) -> tuple[SuiteBefore | None, SuiteBefore | None]:
+        """Return the suite's old and new definitions, from masked texts where they differ."""
+        old: dict[Path, str] = {}
+        new: dict[Path, str] = {}
+        for file in self._recorded.files:
+            if self._is_own(file.path) and self._digest(file.path) != file.sha256:
+                path, text = self._suite.directory / file.path, self._recorded.texts.get(file.path)
+                if text is None:
+                    return None, None
+                old[path] = text
+                # One that is gone is in no suite of today.
+                with contextlib.suppress(FileError):
+                    new[path] = masked(DISK.text_of(path, LONGEST_TEXT))
+        if not old:
+            return (same := self._read(DISK)), same
+        return self._read(DISK.overlaid(old)), self._read(DISK.overlaid(new))
+
+    def _read(self, files: SuiteFiles) -> SuiteBefore | None:
+        return suite_before(self._settings, files, self._build)
+
+    def _digest(self, name: str) -> str:
+        try:
+            return digest_of(DISK.bytes_of(self._suite.directory / name, MOST_RECORDED_BYTES))
+        except FileError:
+            return ""
+
+    def _is_own(self, name: str) -> bool:
+        if name not in self._own:
+            self._own[name] = self._suite.directory / name in self._own_files
+        return self._own[name]
+
+    def _by_task(self, inputs: RunInputs, tasks: Sequence[SelectedTask]) -> dict[str, dict[str, str]]:
+        """Return the digests of the files that each task reads, by the path in the record."""
+        found: dict[str, dict[str, str]] = {task.source.id: {} for task in tasks}
+        for file in inputs.files:
+            if not self._is_own(file.path):
+                for name in file.tasks or found:
+                    if name in found:
+                        found[name][file.path] = file.sha256
+        return found

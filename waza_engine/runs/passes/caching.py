@@ -28,8 +28,8 @@ from waza_engine.results.record import TaskOutcome
 from waza_engine.results.writing.store import ResultsError, encoded, keep_out_of_git, write_atomically
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite import Suite, SuiteTask
+from waza_engine.runs.passes.affected import task_key
 from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
-from waza_engine.runs.passes.suite_before import task_key
 from waza_engine.runs.settings.options import inside
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from waza_engine.processes.programs import Finished, run_bounded
-from waza_engine.runs.limits.bounded import TooSlowError, call_bounded
-from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation, TooSlowError, call_bounded
 from waza_engine.spec.eval_file import Hook
 
 HOOK_SECONDS = 600.0

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from waza_engine.results.conclusion import DECIDING, decides
+from waza_engine.graders.judging.judges import JudgedConfig
+from waza_engine.results.conclusion import DECIDING, decides, trigger_verdict
 from waza_engine.results.metrics import FIGURES, follows_from_tasks, metric_value
 from waza_engine.results.record import (
     ArrivedAnswer,
@@ -17,17 +18,21 @@ from waza_engine.results.record import (
     UnjudgedAnswer,
 )
 from waza_engine.results.reports.words import mistake_words
-from waza_engine.results.trigger_conclusion import trigger_verdict
+from waza_engine.runs.agent.agent_tools import GRADER_NAME as AGENT_TOOLS
 from waza_engine.runs.agent.setup import agent_setup
+from waza_engine.runs.agent.skills import suite_skills, task_skills
 from waza_engine.runs.events.stream import EventStream
-from waza_engine.runs.limits.bounded import CancelledRunError
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.limits.budget import unpriced_models
+from waza_engine.runs.limits.cancellation import CancelledRunError
+from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import run_hooks
 from waza_engine.runs.passes.tasks import TaskRunner
+from waza_engine.runs.settings.options import without_skills
+from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext, arrived
-from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.runs.trials.selection import SelectedTask, without_comparisons
 from waza_engine.runs.trials.triggers import TriggerRun, chosen_prompts, run_triggers, trigger_tests_of
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.spec.eval_file import Metric
@@ -229,3 +234,54 @@ def untested_metrics(asked: Iterable[Metric]) -> list[str]:
         for metric in asked
         if decides(metric.name) and metric.threshold > 0
     ][:1]
+
+
+def judge_models(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[str, ...]:
+    """Return the models that judge in a run, each once; the default of the executor is ``""``."""
+    config = suite.spec.config
+    default = config.judge_model or config.model
+    models = [
+        built.grader.config.model or default
+        for task in tasks
+        if task.trial is not None
+        for built in task.trial.all_graders
+        if built.grader is not None and isinstance(built.grader.config, JudgedConfig)
+    ]
+    return tuple(dict.fromkeys(models))
+
+
+def check_prices(budget: Budget, model: str, judges: Sequence[str]) -> list[str]:
+    """Return a warning for models without a price, when their cost is limited by their tokens at least.
+
+    Raises ``SuiteError`` when nothing limits it: a limit that cannot be kept is worse than none.
+    """
+    unpriced = unpriced_models(budget, (model, *judges))
+    if not unpriced:
+        return []
+    names = ", ".join(f"`{name}`" for name in unpriced)
+    if budget.max_tokens is None:
+        what = f"The price of {names} is not known, so `--max-cost` cannot be kept"
+        raise SuiteError(f"{what}; limit the tokens with --max-tokens.")
+    return [f"the price of {names} is not known: only --max-tokens limits it"]
+
+
+def baseline_pass(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[Pass | None, list[str]]:
+    """Return the pass without skills when the suite wants a baseline, and a warning when it has no skills."""
+    if not suite.spec.baseline:
+        return None, []
+    found = suite_skills(suite)
+    specs = [task.trial.spec for task in tasks if task.trial is not None]
+    if not found.directories and not any(task_skills(suite, spec, found).directories for spec in specs):
+        return None, ["`baseline` needs skills, and none is found in `skill_directories`: it is left out"]
+    bare = without_skills(suite)
+    by_path = {(task.path, task.id): task for task in bare.tasks}
+    chosen = [_without_skills(task, by_path[task.source.path, task.source.id]) for task in tasks]
+    return Pass(bare, without_comparisons(chosen), baseline=True), []
+
+
+def _without_skills(task: SelectedTask, source: SuiteTask) -> SelectedTask:
+    if task.trial is None or source.task is None:
+        return task
+    # The tool grader of an agent file applies to that agent, which a baseline does not have.
+    graders = tuple(built for built in task.trial.graders if built.name != AGENT_TOOLS)
+    return SelectedTask(source, replace(task.trial, spec=source.task, graders=graders, tool_policy=""))

@@ -14,10 +14,9 @@ from typing import Any, TypeVar
 
 from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
-from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, judged_status
-from waza_engine.runs.events.failures import failures_of, shown
-from waza_engine.runs.events.stream import EventKind
-from waza_engine.runs.limits.bounded import CancelledRunError, start_call
+from waza_engine.results.task_conclusion import TRIAL_VERDICTS, TaskConclusion, conclude_task, judged_status
+from waza_engine.runs.events.stream import EventKind, failures_of, shown
+from waza_engine.runs.limits.cancellation import CancelledRunError, start_call
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import HookError, run_hooks
 from waza_engine.runs.trials.attempts import InterruptedTrialError
@@ -30,12 +29,6 @@ from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, t
 ENDED_BEFORE = "the run ended before"
 STOPPED_EARLY = "`fail_fast`: a task before it did not pass"
 _CLEANING_SECONDS = 0.5
-_KINDS: dict[TrialStatus, EventKind] = {
-    "passed": "passed",
-    "failed": "failed",
-    "error": "errored",
-    "skipped": "skipped",
-}
 FoundT = TypeVar("FoundT")
 
 
@@ -448,7 +441,7 @@ class TaskRunner:
 
 def _kind(status: TrialStatus, *, pending: bool) -> EventKind:
     """Return the event of a status: a trial that was graded but is skipped waits for a person."""
-    return "pending" if status == "skipped" and pending else _KINDS[status]
+    return "pending" if status == "skipped" and pending else TRIAL_VERDICTS[status]
 
 
 def _defect(error: Exception, what: str = "task") -> str:

@@ -31,7 +31,8 @@ from waza_engine.results.places import results_directory
 from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
-from waza_engine.runs.agent.workspace import WorkspaceError
+from waza_engine.results.reviews.reviewed import recorded_review, review_changes
+from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.grading.recorded_verdicts import (
@@ -39,18 +40,12 @@ from waza_engine.runs.grading.recorded_verdicts import (
     continues_session,
     has_verdict,
     needs_workspace,
+    recorded_baseline,
     recorded_verdict,
 )
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.regrading.recorded_trials import (
-    NO_WORKSPACE,
-    recorded_context,
-    task_context,
-    with_review,
-    without_workspace,
-)
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.settings.options import check_executor
 from waza_engine.runs.settings.table import Budget
@@ -418,3 +413,70 @@ def _is_of_name(eval_file: Path, name: str, suites: ResidentSuites, files: Suite
         return bool(name) and suites.name_of(eval_file, files) == name
     except SuiteFileError:
         return False
+
+
+NO_WORKSPACE = "the workspace of the run was not kept; name a directory with `--workspace`"
+
+
+def task_context(
+    suite: Suite,
+    selected: SelectedTask,
+    task: TrialTask,
+    *,
+    assertions: AssertionEvaluator | None,
+    judge: Judge | None,
+    files: SuiteFiles,
+    program_timeout_seconds: float,
+) -> GradingContext:
+    """Return a task's data for graders, independent of answers. Raises ``WorkspaceError``."""
+    prompt = prompt_of(task.spec, task.path, files)
+    return GradingContext(
+        prompt=prompt,
+        suite_directory=suite.directory,
+        fixtures_directory=fixture_directory(task.spec, suite.directory),
+        assertions=assertions,
+        program_timeout_seconds=program_timeout_seconds,
+        turns=(prompt, *task.spec.inputs.follow_up_prompts),
+        hint=task.spec.hint,
+        reference=task.spec.reference,
+        metadata=task.spec.metadata,
+        task_id=task.id,
+        task_name=selected.source.name,
+        task_description=task.spec.description,
+        judge=judge,
+        files=files,
+    )
+
+
+def recorded_context(
+    base: GradingContext, recording: Recording, trial: RecordedTrial, workspace: Path | None
+) -> GradingContext:
+    """Return the context with a recorded trial's data; ``workspace`` replaces that of the agent."""
+    found = trial.outcome
+    return replace(
+        base,
+        output=found.output,
+        transcript=tuple(found.events),
+        tool_calls=None if found.tool_calls is None else tuple(found.tool_calls),
+        skill_invocations=tuple(found.skill_invocations),
+        usage=found.usage,
+        duration_ms=found.duration_ms,
+        workspace=workspace or kept_workspace(found.workspace),
+        baseline_output=recorded_baseline(recording, base.task_id, found.number),
+    )
+
+
+def without_workspace(built: BuiltGrader) -> BuiltGrader:
+    """Return a grader that reports the missing directory: that is no failure of the agent."""
+    if not needs_workspace(built):
+        return built
+    return replace(built, grader=None, error=NO_WORKSPACE)
+
+
+def with_review(verdict: Validation, trial: RecordedTrial) -> Validation:
+    """Return a person's review of this very answer, when the grader asks for it again."""
+    if verdict.status != "pending":
+        return verdict
+    said = (trial.outcome.validations or {}).get(verdict.name)
+    review = said and recorded_review(said.score, said.details, passed=said.passed)
+    return verdict if review is None else replace(verdict, **review_changes(verdict.details, review))

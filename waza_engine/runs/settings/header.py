@@ -13,9 +13,8 @@ from urllib.parse import urlsplit
 from waza_engine.results.record import RunHeader
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.scoring.statistics import BOOTSTRAP_SEED
 from waza_engine.spec.eval_config import EvalConfig, Provider
-
-BOOTSTRAP_SEED = 0
 
 
 def run_header(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.record import TrialOutcome, UnjudgedAnswer
-from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.scoring.cost import total
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from waza_engine.results.record import TrialOutcome
-from waza_engine.runs.limits.bounded import start_call
+from waza_engine.runs.limits.cancellation import start_call
 from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Tell, run_trial

@@ -23,8 +23,8 @@ from waza_engine.executors.base import (
 )
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.results.record import CheckpointOutcome, ResponderOutcome
-from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.limits.budget import BudgetExceededError
+from waza_engine.runs.limits.cancellation import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.scoring.cost import added, total
 from waza_engine.spec.task_file import Checkpoint, Responder
 from waza_engine.vocabulary import PaidAnswer, SkillInvocation, ToolCall, Usage

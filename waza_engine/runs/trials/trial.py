@@ -25,7 +25,6 @@ from waza_engine.results.record import (
     UnjudgedAnswer,
     Validation,
 )
-from waza_engine.runs.agent.changed_files import watched_files
 from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
 from waza_engine.runs.agent.workspace import (
     Workspace,
@@ -33,11 +32,12 @@ from waza_engine.runs.agent.workspace import (
     fixture_directory,
     fresh_workspace,
     prompt_of,
+    watched_files,
 )
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
-from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Tally
+from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
 from waza_engine.runs.trials.context import RunContext, TrialRequest, arrived
 from waza_engine.runs.trials.conversation import Conversation, FollowUps, ModelResponder, converse

@@ -16,7 +16,7 @@ from waza_engine.results.record import TriggerOutcome
 from waza_engine.results.reports.words import invoked_words
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.workspace import WorkspaceError, trigger_workspace
-from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.trials.conversation import execute
 from waza_engine.spec.loading import load_trigger_tests

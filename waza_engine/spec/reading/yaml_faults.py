@@ -10,9 +10,13 @@ import re
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, cast
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 100
 """How deep collections may nest; a suite needs about six levels."""
@@ -111,3 +115,35 @@ def unknown_anchor(name: str) -> str:
 def sentence(fault: str) -> str:
     """Return an error as a sentence of its own."""
     return f"{fault[:1].upper()}{fault[1:]}."
+
+
+class Mark(Protocol):
+    """A place in the text, both counted from 0; ``index`` in characters."""
+
+    index: int
+    line: int
+
+
+class Event(Protocol):
+    """An event, as ``yaml`` hands it over; which of the values it has depends on its class there."""
+
+    start_mark: Mark
+    end_mark: Mark
+    anchor: str | None
+    tag: str | None
+    style: str | None
+    value: str
+    flow_style: bool | None
+
+
+class _Parser(Protocol):
+    def get_event(self) -> Event | None: ...
+
+
+def events_of(text: str) -> Iterator[Event]:
+    """Yield the events of YAML text in order. Raises ``yaml.YAMLError`` where it is broken."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    parser = cast("_Parser", loader(text))
+    return iter(parser.get_event, None)

@@ -25,13 +25,12 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading import yaml_faults
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, MERGE_KEY, Json, resolve_scalar
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
-from waza_engine.spec.reading.yaml_events import events_of
-from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, duplicate_key
+from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, duplicate_key, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from waza_engine.spec.reading.yaml_events import Event
+    from waza_engine.spec.reading.yaml_faults import Event
 
 
 # Messages of libyaml and PyYAML whose position alone matters, and their meaning for the author.

@@ -16,8 +16,8 @@ from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.tried_edits import reads
 from waza_language_server.text.edit import Edit, Edits
+from waza_language_server.text.scalar_writing import write_block, write_flow
 from waza_language_server.text.span import Span
-from waza_language_server.text.value_writing import write_block, write_flow
 from waza_language_server.text.workspace_edit import FileCreation, FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:

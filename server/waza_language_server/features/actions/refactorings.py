@@ -15,8 +15,8 @@ from waza_language_server.analysis.trial import Trials
 from waza_language_server.analysis.value_rules.inside_values import edits_of_rewrite
 from waza_language_server.embedded.language import Language, Rewrite, Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
-from waza_language_server.embedded.python.conjunction import conjuncts
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
+from waza_language_server.embedded.python.python_source import conjuncts
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.features.actions.moving_items import dash_of, last_row
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word

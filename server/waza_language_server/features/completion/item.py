@@ -20,7 +20,7 @@ from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from waza_engine.scoring.prices import ModelPrice
+    from waza_engine.scoring.cost import ModelPrice
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.cursor import Cursor

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +14,11 @@ from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import Language, Word
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.features.completion.item import Completion, CompletionKind, Place
-from waza_language_server.features.completion.known_models import known_models
+from waza_language_server.features.hover.model_prices import known_models
 from waza_language_server.features.hover.shape_text import value_text
 from waza_language_server.features.surroundings import surroundings
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.places import roots_around
-from waza_language_server.project.programs import programs_on_path
 from waza_language_server.project.skills import unlikeliness
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.shape import language_kind
@@ -26,6 +27,7 @@ from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from waza_language_server.project.disk import Disk
     from waza_language_server.schema.shape import Shape
 
 MAX_FILES = 500
@@ -316,3 +318,27 @@ def _end_of_name(text: str, offset: int) -> int:
     while offset < len(text) and (text[offset].isalnum() or text[offset] == "_"):
         offset += 1
     return offset
+
+
+USUAL = ("python3", "python", "bash", "sh", "node", "uv", "npx", "pwsh")
+"""The programs that graders and hooks use most, in the order in which they are offered."""
+MOST = 200
+
+
+def programs_on_path(disk: Disk, start: str) -> tuple[str, ...]:
+    """Return the programs whose names begin with ``start``, at most 200; the usual ones when it is empty."""
+    return tuple(islice(dict.fromkeys(_found(disk, start)), MOST))
+
+
+def _found(disk: Disk, start: str) -> Iterator[str]:
+    endings = tuple(os.environ.get("PATHEXT", ".exe").lower().split(";")) if os.name == "nt" else ()
+    names: dict[str, Path] = {}
+    for folder in map(Path, os.get_exec_path()):
+        if not folder.is_absolute():
+            continue
+        for name, is_folder in disk.names(folder).value:
+            found = folder / name if not is_folder and name.startswith(start) else None
+            if found is not None and (not endings or found.suffix.lower() in endings):
+                names.setdefault(found.stem if endings else name, found)
+    wanted = sorted(names) if start else [name for name in USUAL if name in names]
+    yield from (name for name in wanted if os.access(names[name], os.X_OK))

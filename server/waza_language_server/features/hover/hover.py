@@ -22,12 +22,11 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
-from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.features.hover.anchors import anchored_value, merged_keys
 from waza_language_server.features.hover.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.hover.shape_text import notes, signature, type_words, value_text
 from waza_language_server.features.scores.score_text import score_story, strength_story
-from waza_language_server.features.surroundings import TASK_GLOB, surroundings
+from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes

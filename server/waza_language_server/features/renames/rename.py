@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.renames.moved_files import path_changes
-from waza_language_server.features.renames.refusal import RenameError
 from waza_language_server.features.renames.skill_moves import skill_moves
 from waza_language_server.project.references import Symbol, is_taken, references, symbol_at
-from waza_language_server.project.rewriting import rewritten
+from waza_language_server.project.rewriting import RenameError, rewritten
 from waza_language_server.project.suite_files import SuiteSource, read_suites
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import is_shown_by_tool, uri_of

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_language_server.features.renames.refusal import RenameError
 from waza_language_server.project.claim import SKILL_NAME
+from waza_language_server.project.rewriting import RenameError
 from waza_language_server.project.skill_definitions import SkillDefinition, skills_called
 from waza_language_server.project.skills_of_run import AGENT_SUFFIX
 from waza_language_server.project.suite_files import files_of_workspace

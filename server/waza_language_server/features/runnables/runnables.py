@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, task_id, word
-from waza_language_server.project.trigger_prompts import prompts_in
+from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, task_id, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.span import Span
 

@@ -21,8 +21,8 @@ from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import REGRADED
 from waza_language_server.features.scores.verdict_hints import entry_verdicts
 from waza_language_server.features.scores.words import without_path
+from waza_language_server.project.changed_inputs import said_by
 from waza_language_server.project.document_scores import read_scores
-from waza_language_server.project.staleness import said_by
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of

@@ -17,9 +17,8 @@ from waza_engine.spec.skill_requirements import SkillRequirement, SpokenTest, na
 from waza_language_server.features.scores.inlay_hints import InlayHint
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.front_matter import front_matter
-from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.project.suite_file import SuiteFile, prompts_in
 from waza_language_server.project.suites import Task
-from waza_language_server.project.trigger_prompts import prompts_in
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:

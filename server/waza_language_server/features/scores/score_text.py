@@ -15,7 +15,7 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import shown_grader
-from waza_language_server.features.scores.live_text import is_live, live_label, live_story
+from waza_language_server.features.scores.live_text import LIVE, is_live, live_label, live_story
 from waza_language_server.features.scores.words import (
     ADVISORY,
     advisory_label,
@@ -26,8 +26,8 @@ from waza_language_server.features.scores.words import (
     suite_words,
     told_by,
 )
+from waza_language_server.project.changed_inputs import RUNS_AGAIN, RUNS_ELSEWHERE
 from waza_language_server.project.document_scores import Outcome, Score
-from waza_language_server.project.staleness import RUNS_AGAIN, RUNS_ELSEWHERE
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult
@@ -66,14 +66,16 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
 
 def suite_graders_label(scores: Sequence[Score]) -> str:
     """Return a short label for the results of a suite's graders on one task, the worst by its name."""
-    again = REGRADED if any(outcome.regraded for score in scores for outcome in score.outcomes) else ""
+    live = any(map(is_live, scores))
+    again = any(outcome.regraded for score in scores for outcome in score.outcomes)
+    origin = LIVE if live else REGRADED if again else ""
     glyphs = [(_label(score.outcomes)[:1], score.name) for score in scores]
     for worst in "✗◐!◷○":
         names = [name for glyph, name in glyphs if glyph == worst]
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            return f"{again}{worst} {names[0]}{more} (suite)"
-    return f"{again}✓ {len(scores)} of the suite"
+            return f"{origin}{worst} {names[0]}{more} (suite)"
+    return f"{origin}✓ {len(scores)} of the suite"
 
 
 def score_story(score: Score, now: datetime | None = None) -> str:

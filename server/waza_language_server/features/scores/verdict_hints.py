@@ -46,10 +46,7 @@ from waza_language_server.features.scores.verdict_labels import (
     worst_first,
 )
 from waza_language_server.features.scores.words import suite_words
-from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.judging import Judging, in_parts, judging
-from waza_language_server.project.outline import pattern_nodes, pattern_of
-from waza_language_server.project.staleness import (
+from waza_language_server.project.changed_inputs import (
     ASKED_SINCE,
     CUT_SHORT,
     GRADED_SINCE,
@@ -57,9 +54,11 @@ from waza_language_server.project.staleness import (
     said_by,
     why_stale,
 )
-from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
+from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.judging import Judging, in_parts, judging
+from waza_language_server.project.outline import pattern_nodes, pattern_of
+from waza_language_server.project.suite_file import SuiteFile, prompts_in, rule_at, shown_at
 from waza_language_server.project.suites import Task
-from waza_language_server.project.trigger_prompts import prompts_in
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult, PromptResult, RunResult, TaskResult
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.recorded_values import Values
     from waza_language_server.project.regraded import AskedAgain, RegradedSuite
-    from waza_language_server.project.trigger_prompts import WrittenPrompt
+    from waza_language_server.project.suite_file import WrittenPrompt
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 

@@ -76,8 +76,7 @@ async def _with_reason(
     ls: WazaServer, document: Document, found: feature.Hover | None, rule: Rule
 ) -> types.Hover | None:
     """Add the matches of the rule in the recorded trials to the explanation of its value."""
-    from waza_language_server.features.scores.live_text import TrialPlace
-    from waza_language_server.features.scores.why_text import why_text
+    from waza_language_server.features.scores.live_text import TrialPlace, why_text
 
     path = path_of(document.uri)
     for suite in ls.session.project.suites_of(path) if path is not None else ():

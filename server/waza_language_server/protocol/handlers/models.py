@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from waza_language_server.features.completion.known_models import known_models
+from waza_language_server.features.hover.model_prices import known_models
 from waza_language_server.project.document import Document
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.runnable_id import RunnableId

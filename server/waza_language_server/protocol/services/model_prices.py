@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from waza_engine.results.json_values import Block
-    from waza_engine.scoring.prices import ModelPrice
+    from waza_engine.scoring.cost import ModelPrice
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
@@ -68,7 +68,7 @@ class AskedPrices:
 
 def _price(entry: Block) -> ModelPrice:
     from waza_engine.results.json_values import number_or_none, text_of, whole
-    from waza_engine.scoring.prices import ModelPrice
+    from waza_engine.scoring.cost import ModelPrice
 
     return ModelPrice(
         text_of(entry.get("name")),
