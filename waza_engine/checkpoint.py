@@ -22,7 +22,7 @@ class _OutOfTime(BaseException):
 
 
 class _Watch:
-    """What looks at the checkpoints of this process: one thread of it does all of its analysis."""
+    """The function to call at the checkpoints of this process, which has one thread of analysis."""
 
     def __init__(self) -> None:
         self.watcher: Callable[[], None] | None = None

@@ -77,7 +77,7 @@ class WazaServer(LanguageServer):
         self.is_closing = False
         """True if nothing may be started any more: the server is shutting down."""
         self.turns = Turns()
-        """What is analysed when, and what is answered in between."""
+        """The order of analysis and answers."""
         self.hints_to_come: dict[str, Literal["reading", "read"]] = {}
         """Documents whose hints get a refresh request when their results are read, or got one (``read``)."""
         self.just_told: dict[str, bool] = {}

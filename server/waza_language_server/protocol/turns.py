@@ -1,4 +1,4 @@
-"""Whose turn it is: all analysis is done by one thread, which looks at the waiting messages at checkpoints.
+"""The order of analysis and answers: one thread does both, and looks at waiting messages at checkpoints.
 
 The wire has a thread of its own, which reads messages while the analysis goes on. At a checkpoint of a
 diagnosis requests are answered right there, in their order, up to the first change of a text, a file or a
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Turn:
-    """What runs: an answer about the document ``uri``, or work that others may go before."""
+    """The running work: an answer about the document ``uri``, or work that others may go before."""
 
     kind: Literal["answer", "work"]
     uri: str | None = None

@@ -87,7 +87,7 @@ async def _written_now(ls: WazaServer, uri: str) -> str:
 async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams) -> WrittenAnswer:
     """Answer with the changed problems of files that are not open."""
     previous = {known.uri: known.value for known in params.previous_result_ids}
-    # What was judged before a change is cached, so that it ends however often it begins again.
+    # Files that were checked before a change are cached: it ends however often it begins again.
     found = await ls.diagnostics.worked_out(
         lambda: ls.workspace_problems.reports(previous), most_restarts=inf
     )

@@ -56,5 +56,5 @@ def _load_features() -> None:
 
     load_rules()
     load(BEHIND_RULES)
-    # What was loaded stays, so the collector need not look at it.
+    # Loaded modules stay, so the collector need not look at them.
     gc.freeze()
