@@ -114,7 +114,7 @@ def test_no_command_writes_what_a_terminal_or_a_build_server_would_obey(suite: P
         (ENGINE, "run", f"{HOSTILE_LINE}.yaml"),
         (ENGINE, "list", "."),
         (ENGINE, "list", ".", "--json"),
-        *((ENGINE, "report", "planted.json", "-f", kind) for kind in ReportKind if kind != "github"),
+        *((ENGINE, "report", "planted.json", "-f", kind) for kind in ReportKind if kind != ReportKind.GITHUB),
         (ENGINE, "compare", "planted.json", "result.json"),
         (ENGINE, "compare", "planted.json", "result.json", "-f", "json"),
         (ENGINE, "grade", "result.json", "--suite", "usable.yaml"),

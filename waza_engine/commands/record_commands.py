@@ -76,7 +76,8 @@ def merge(
     Shards of another suite, other settings or another version are refused. With a shard missing the run
     counts as interrupted.
 
-    Exit code: as that of `waza-engine run`; 2 when nothing could be joined.
+    Exit code 0: every graded task passed. 1: a task failed. 2: the results are not the shards of one run.
+    4: no graded task failed, but something else broke. 130: a shard is missing or did not end.
     """
     from waza_engine.commands.merge import merge_command
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from tests.engine.serve.client import PATIENCE_SECONDS, Engine
 from tests.engine.suites import GREETS, HANGS, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine import serve
 from waza_engine.commands import methods
+from waza_engine.json_rpc import RpcError
 from waza_engine.results.reading.newest_scores import latest_results
 
 pytestmark = pytest.mark.check
@@ -308,11 +308,11 @@ def test_only_the_last_ended_runs_are_known(tmp_path: Path, monkeypatch: pytest.
     ids: list[str] = []
     for _ in range(3):
         answer = served.table["eval.run"]({"path": str(path)})()
-        ids.append(answer["result"]["run_id"])
+        ids.append(answer["run_id"])
         served.answered(answer)
         while events.get(timeout=PATIENCE_SECONDS)["kind"] != "ended":
             pass
     # The run that ended last is forgotten only when the next one has ended.
-    assert served.table["run.status"]({"run_id": ids[-1]})()["result"]["status"] == "completed"
-    with pytest.raises(JsonRpcException):
+    assert served.table["run.status"]({"run_id": ids[-1]})()["status"] == "completed"
+    with pytest.raises(RpcError):
         served.table["run.status"]({"run_id": ids[0]})()
