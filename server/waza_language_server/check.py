@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 from waza_engine.boundary import repository_around
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
@@ -85,7 +84,7 @@ def check_paths(paths: Sequence[Path], *, fixes: bool = False) -> Iterator[Repor
     """
     workspace = workspace_of(paths)
     with workspace.project.disk.held_still():
-        finished(read_suites(workspace.project))
+        read_suites(workspace.project)
         for file, named in each_file(paths):
             report, workspace = _check_file(workspace, file, named=named, fixes=fixes)
             if report is not None:
@@ -198,11 +197,11 @@ def _check_file(
 
 def _fixes(document: Document, workspace: Workspace, problems: Sequence[Problem]) -> Fixes:
     """Return the fixes that an editor would offer, by the code and the place of their problem."""
-    from waza_language_server.features.actions.code_actions import code_actions_in_steps
+    from waza_language_server.features.actions.code_actions import code_actions
 
     found: dict[tuple[str, Span], list[Json]] = defaultdict(list)
     around = workspace.with_document(document)
-    actions = finished(code_actions_in_steps(document, around, Span(0, len(document.text)), problems))
+    actions = code_actions(document, around, Span(0, len(document.text)), problems)
     for action in actions:
         edits = [edit for file in action.change.files for edit in file.edits]
         shown = [

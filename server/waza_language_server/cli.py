@@ -18,7 +18,7 @@ from typing import NoReturn
 from waza_engine.command_line import carry_out, carry_out_application
 from waza_engine.terminal import complain, log_to_standard_error, say
 
-_OBJECTS_BEFORE_COLLECTION = 50_000
+_OBJECTS_BEFORE_COLLECTION = 50_000, 20, 50
 
 
 def main() -> None:
@@ -54,8 +54,8 @@ def load_server() -> Callable[[int | None], NoReturn]:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Its errors reach our log through the server, once and with their cause.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    # With Python's 700 new objects the collector takes a sixth of the start.
-    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
+    # With Python's 700 new objects the collector takes a sixth of the start, and of a long parse half.
+    gc.set_threshold(*_OBJECTS_BEFORE_COLLECTION)
     from waza_language_server.protocol.later_classes import classes_made_later
 
     with classes_made_later():

@@ -21,7 +21,6 @@ from waza_engine.commands.printer import Printer
 from waza_engine.counting import counted
 from waza_engine.files import FileError
 from waza_engine.frozen import frozen
-from waza_engine.steps import finished
 from waza_engine.terminal import (
     complain,
     complain_lines,
@@ -42,7 +41,7 @@ from waza_language_server.check import (
     open_document,
     workspace_of,
 )
-from waza_language_server.features.actions.code_actions import fixed_in_steps
+from waza_language_server.features.actions.code_actions import fixed
 from waza_language_server.features.annotated_source import Caret, Hint, Lens, annotate_source, carets_of
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.scores.inlay_hints import inlay_hints
@@ -236,12 +235,12 @@ def _fix(paths: list[Path]) -> int:
     from waza_language_server.features.actions.code_actions import not_tried
 
     repaired = 0
-    for fixed in fix_paths(paths):
-        repaired += fixed.repaired
-        if fixed.why_not:
-            complain(f"{fixed.path} was not fixed: {fixed.why_not}.")
-        if fixed.untried:
-            complain(f"{fixed.path}: {not_tried(fixed.untried)}")
+    for file in fix_paths(paths):
+        repaired += file.repaired
+        if file.why_not:
+            complain(f"{file.path} was not file: {file.why_not}.")
+        if file.untried:
+            complain(f"{file.path}: {not_tried(file.untried)}")
     return repaired
 
 
@@ -324,18 +323,18 @@ def fix_paths(paths: Sequence[Path], *, write: bool = True) -> Iterator[Fixed]:
     A file that cannot be read as text is skipped, and so is one that changes meanwhile.
     """
     workspace = workspace_of(paths)
-    finished(read_suites(workspace.project))
+    read_suites(workspace.project)
     for file in [file for file, _ in each_file(paths)]:
         document = open_document(workspace.project, file)
         if document is None:
             continue
         _, workspace = diagnose_with_plug_ins(document, workspace)
         around = workspace.with_document(document)
-        fixed = finished(fixed_in_steps(document, around, diagnose(document, around)))
-        if fixed.count or fixed.untried:
-            old, new = document.text, fixed.document.text
-            why = _replace(file, old, new) if fixed.count and write else ""
-            yield Fixed(file, 0 if why else fixed.count, _diff(file, old, new), why, fixed.untried)
+        found = fixed(document, around, diagnose(document, around))
+        if found.count or found.untried:
+            old, new = document.text, found.document.text
+            why = _replace(file, old, new) if found.count and write else ""
+            yield Fixed(file, 0 if why else found.count, _diff(file, old, new), why, found.untried)
 
 
 def _diff(file: Path, old: str, new: str) -> str:

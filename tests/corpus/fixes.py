@@ -13,11 +13,10 @@ from typing import Any
 import yaml
 
 from tests.shared_corpus import SUITES, suite_files
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Trials
-from waza_language_server.features.actions.code_actions import fix_all_in_steps
+from waza_language_server.features.actions.code_actions import fix_all, fixed
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
@@ -38,7 +37,7 @@ def worse_by_single_fixes(document: Document, workspace: Workspace) -> Iterator[
     trials = Trials(document, workspace, problems)
     for problem in problems[:12]:
         for fix in problem.fixes:
-            if not fix.edits or not finished(trials.repairs([(problem, fix)], may_reveal=True)):
+            if not fix.edits or not trials.repairs([(problem, fix)], may_reveal=True):
                 continue
             after = apply(document.text, fix.edits)
             reveals = problem.code in HIDING or fix.reveals
@@ -53,7 +52,7 @@ def worse_by_fixing_all(document: Document, workspace: Workspace) -> Iterator[st
     """Yield what the fix of everything makes worse, applied until there is none."""
     for _ in range(ROUNDS):
         problems = diagnose(document, workspace)
-        action = finished(fix_all_in_steps(document, workspace, problems))
+        action = fix_all(document, fixed(document, workspace, problems))
         if action is None:
             return
         [change] = action.change.files

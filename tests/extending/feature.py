@@ -16,19 +16,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.suite_file import SuiteFile
-from waza_engine.steps import Steps
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.text.span import Span
 
 
-def linked_names_in_steps(document: Document, offset: int) -> Steps[tuple[Span, ...]]:
+def linked_names(document: Document, offset: int) -> tuple[Span, ...]:
     """Return the names of graders that are the same as the one at an offset, in the order of the text."""
     named: dict[str, list[Span]] = {}
     wanted = ""
     for grader in SuiteFile(document.tree).graders():
-        yield
         name = grader.node.get("name")
         if name is not None:
             named.setdefault(grader.name, []).append(name.span)
@@ -44,24 +42,22 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.features.linked_names import linked_names_in_steps
+from waza_language_server.features.linked_names import linked_names as feature
 from waza_language_server.protocol.convert import Converter
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.protocol.services.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
-    from waza_engine.steps import Steps
 
 
 def linked_names(
     ls: WazaServer, params: types.LinkedEditingRangeParams
-) -> Answer[types.LinkedEditingRanges]:
+) -> types.LinkedEditingRanges | None:
     """Return the names that change with the one at a position."""
 
-    def find(document: Document) -> Steps[types.LinkedEditingRanges]:
+    def find(document: Document) -> types.LinkedEditingRanges:
         convert = Converter(document, ls.session.encoding, ls.abilities)
-        names = yield from linked_names_in_steps(document, convert.offset(params.position))
+        names = feature(document, convert.offset(params.position))
         return types.LinkedEditingRanges([convert.range(name) for name in names])
 
     return ls.diagnostics.answer(params.text_document.uri, find)

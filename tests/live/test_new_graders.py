@@ -15,7 +15,6 @@ from waza_engine.lab.live.work import LiveRequest
 from waza_engine.lab.new_graders import NewGrader, new_graders
 from waza_engine.masking import read_environment
 from waza_engine.results.reports.result_page import trial_page
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.actions.new_graders import NewGrader as Offered
 from waza_language_server.features.actions.new_graders import new_graders as as_actions
@@ -70,7 +69,7 @@ class Bed:
 
         workspace = Workspace(Project([self.path.parent]), default_catalog())
         told = [asdict(grader) for grader in self.made(selected, task, trial)]
-        return finished(as_actions(workspace, self.path, task, told))
+        return as_actions(workspace, self.path, task, told)
 
     def task_file(self, task: str) -> Path:
         return next(path for path in (self.path.parent / "tasks").iterdir() if path.stem == task)

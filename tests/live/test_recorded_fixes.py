@@ -16,7 +16,6 @@ from waza_engine.commands.live import fix_document
 from waza_engine.lab.live.rules import recorded_fixes
 from waza_engine.lab.live.session import LiveSession
 from waza_engine.lab.live.work import LiveRequest
-from waza_engine.steps import finished
 from waza_language_server.features.actions.recorded_fixes import file_fix, title_of
 from waza_language_server.features.actions.recorded_fixes import recorded_fixes as as_actions
 from waza_language_server.project.document import Document
@@ -144,7 +143,7 @@ class Bed:
             if change.creations:
                 return {file: change.creations[0].text}
             return {file: apply(change.files[0].text, change.files[0].edits)}
-        actions = finished(as_actions(self.document, rule, [fix]))
+        actions = as_actions(self.document, rule, [fix])
         if not actions:
             return None
         (edit,) = actions[0].change.files
@@ -422,6 +421,6 @@ def test_a_comment_in_what_would_be_replaced_is_not_lost(tmp_path: Path) -> None
         rule = next(rule for rule in rules_in(bed.document) if rule.path[0] == "expected_actions")
         fixes = bed.fixes(rule)
         assert fixes
-        assert finished(as_actions(bed.document, rule, fixes)) == []
+        assert as_actions(bed.document, rule, fixes) == []
     finally:
         bed.session.close()

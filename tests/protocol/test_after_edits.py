@@ -4,6 +4,8 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
+from itertools import takewhile
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,6 @@ from lsprotocol import types
 
 from tests.engine.suites import run
 from tests.protocol.editor import Editor, editing, write_suite
-from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.line_index import LineIndex
 
 pytestmark = pytest.mark.check
@@ -128,9 +129,8 @@ def changes(old: str, new: str, randomness: random.Random) -> Iterator[types.Tex
     if randomness.random() < 0.05:
         yield types.TextDocumentContentChangeWholeDocument(new)
         return
-    most = min(len(old), len(new))
-    head = common_head(old, new, most)
-    tail = common_tail(old, new, most - head)
+    head = sum(takewhile(bool, map(eq, old, new)))
+    tail = sum(takewhile(bool, map(eq, reversed(old[head:]), reversed(new[head:]))))
     lines = LineIndex(old)
     while head and old[head - 1] == "\r":
         head -= 1

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.protocol.editor import TASK, editing, suite_with, write_suite
-from waza_engine.steps import finished
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.services.session import Change, Session
 
@@ -71,14 +70,14 @@ def test_claims_are_those_of_a_session_that_has_just_begun(tmp_path: Path, seed:
 
 def compare(session: Session, root: Path, unsaved: set[str], randomness: random.Random) -> None:
     """Compare with a new session, unless what an author is still writing is kept for a while."""
-    finished(session.read_all_in_steps())
+    session.read_all()
     told = {uri: document.kind for uri in session.uris if (document := session.document(uri))}
     fresh = Session([root])
     uris = list(session.uris)
     randomness.shuffle(uris)
     for uri in uris:
         fresh.open(uri, "yaml", 1, session.text(uri) or "")
-    finished(fresh.read_all_in_steps())
+    fresh.read_all()
     expected = {uri: document.kind for uri in uris if (document := fresh.document(uri))}
     if all(uri not in told or expected.get(uri) == told[uri] for uri in unsaved):
         assert told == expected
@@ -126,7 +125,7 @@ def test_a_file_that_is_open_by_two_uris_is_unsaved_until_both_are_closed(tmp_pa
     session.open(uri_of(suite), "yaml", 1, SUITE)
 
     def said() -> str | None:
-        finished(session.read_all_in_steps())
+        session.read_all()
         return session.project.outline(task).id
 
     for opened in (uri, other):

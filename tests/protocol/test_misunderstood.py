@@ -25,7 +25,7 @@ class Client:
     def __init__(self) -> None:
         self.server: WazaServer = create_server()
         self.server.protocol.set_writer(self)
-        self._dispatcher = Dispatcher(self.server.protocol, self, lambda: None)  # pyright: ignore[reportArgumentType]
+        self._dispatcher = Dispatcher(self.server.protocol, self, self.server.turns, lambda: None)  # pyright: ignore[reportArgumentType]
         self.answers: list[Any] = []
 
     def write(self, data: bytes) -> None:

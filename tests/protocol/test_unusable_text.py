@@ -9,6 +9,7 @@ import pytest
 from waza_language_server.protocol.dispatch import Dispatcher
 from waza_language_server.protocol.feature_table import COMMANDS
 from waza_language_server.protocol.own_requests import OWN_REQUESTS
+from waza_language_server.protocol.turns import Turns
 
 BAD = ["a\0b", "\ud800", "/tmp/\udfff::t", "file:///a\ud83d"]
 
@@ -37,7 +38,7 @@ class FakeInbox:
 
 def refusal(method: str, params: Any) -> str:
     protocol = FakeProtocol()
-    dispatcher = Dispatcher(cast("Any", protocol), cast("Any", FakeInbox()), lambda: None)
+    dispatcher = Dispatcher(cast("Any", protocol), cast("Any", FakeInbox()), Turns(), lambda: None)
     dispatcher.handle({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     [(code, reason)] = protocol.answers
     assert code == -32602

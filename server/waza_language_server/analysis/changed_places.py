@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from waza_engine.steps import Steps, in_steps
+from waza_engine.checkpoint import collect
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit
@@ -28,15 +28,10 @@ class Changes:
 
     def before(self, span: Span) -> Span | None:
         """Return where a span of the text after the edits was before them; None if an edit touches it."""
-        moved = self.moved(span.start, span.end)
-        return span.shifted(-moved) if moved is not None else None
-
-    def moved(self, start: int, end: int) -> int | None:
-        """Return by how many characters the edits have moved a span; None if one touches it."""
-        index = bisect_right(self._starts, end)
-        if index and self._ends[index - 1] >= start:
+        index = bisect_right(self._starts, span.end)
+        if index and self._ends[index - 1] >= span.start:
             return None
-        return self._moved[index]
+        return span.shifted(-self._moved[index])
 
     def behind(self, edit: Edit) -> int:
         """Return the offset after one of the edits, in the text after them."""
@@ -46,9 +41,9 @@ class Changes:
         """Return the edit at a span of the text after them, else the last one before it, else the first."""
         return self._edits[max(bisect_right(self._starts, span.end) - 1, 0)]
 
-    def places(self, tree: Tree) -> Steps[list[Span]]:
+    def places(self, tree: Tree) -> list[Span]:
         """Return the spans of items or entries, in the text before, that an edit touches."""
-        return sorted({*(yield from in_steps(_place(tree.root, edit.span) for edit in self._edits))})
+        return sorted({*collect(_place(tree.root, edit.span) for edit in self._edits)})
 
 
 def _place(root: Node | None, span: Span) -> Span:

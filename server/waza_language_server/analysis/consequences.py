@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY
-from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.syntax.fault import FAULT_CODES, MISREADING_CODES
 from waza_language_server.syntax.tried_edits import apply
@@ -69,8 +68,8 @@ class Weighed:
 def weighed(
     document: Document,
     problems: Sequence[Problem],
-    judge: Callable[[Document], Steps[tuple[Problem, ...]]],
-) -> Steps[Weighed]:
+    judge: Callable[[Document], tuple[Problem, ...]],
+) -> Weighed:
     """Return the problems that remain when typos are repaired, the typos themselves, and hidden problems.
 
     ``judge`` returns the problems of a document in the same place.
@@ -79,14 +78,13 @@ def weighed(
     of_text = slips[0].code in FAULT_CODES
     unknown = list(_hidden_by_aliases(document, slips))
     known = tuple(problem for problem in problems if not _is_hidden(problem, unknown))
-    edits = yield from _repairing(slips)
+    edits = _repairing(slips)
     if not edits:
         return Weighed(known)
     repaired = document.replaced(apply(document.text, edits), document.version)
-    yield from repaired.read_in_steps()
     if len(repaired.tree.errors) > max(0, len(document.tree.errors) - of_text):
         return Weighed(known)
-    left = yield from judge(repaired)
+    left = judge(repaired)
     changes = Changes(edits)
     placed = [(each, changes.before(each.span)) for each in left]
     places = {(each.code, span) for each, span in placed}
@@ -100,7 +98,7 @@ def weighed(
     )
     said = {(problem.code, problem.span) for problem in problems}
     of_column = [slip for slip in slips if slip.code in _OF_COLUMN]
-    moved = (yield from _repairing(of_column)) if of_column else ()
+    moved = _repairing(of_column) if of_column else ()
     guessed = {_mapping_at(repaired, changes.behind(edit)) for edit in edits if edit in moved}
     hidden = (
         replace(each, span=span, fixes=(), related=())
@@ -150,12 +148,12 @@ def _may_go(problem: Problem, *, of_text: bool) -> bool:
     return problem.code not in FAULT_CODES if of_text else problem.code in _OF_LACK
 
 
-def _repairing(slips: Sequence[Problem]) -> Steps[list[Edit]]:
+def _repairing(slips: Sequence[Problem]) -> list[Edit]:
     """Return the edits of each typo's first fix, without overlapping ones."""
     edits: list[Edit] = []
     for slip in slips:
         for fix in slip.fixes[:1]:
-            new = yield from fix.edits_in_steps()
+            new = fix.edits
             if not any(_meet(one.span, other.span) for one in new for other in edits):
                 edits += new
     return edits

@@ -5,11 +5,10 @@ Architecture invariant: no rule makes ``diagnose`` raise. One that fails is left
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
-from waza_engine.steps import Steps, finished
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.consequences import may_have_consequences, weighed
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
@@ -17,90 +16,75 @@ from waza_language_server.analysis.file_rules.schema_version import as_newer
 from waza_language_server.analysis.fixes import with_fixes
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import problems_of_all
-from waza_language_server.analysis.outside_graders import problems_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
 from waza_language_server.analysis.rules import (
+    FILE_RULES,
     GRADERS_RULES,
     SUITE_RULES,
     TEXT_RULES,
 )
 from waza_language_server.analysis.text_rules.syntax import multiplies_itself, syntax_faults
-from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-PROBLEMS_PER_PAUSE = 100
+PROBLEMS_PER_CHECKPOINT = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All problems of the documents in which some are not reported."""
-_hiding: WeakSet[Document] = WeakSet()
-"""The documents with more problems than their own rules find."""
 _MOST_LAYERS = 2
 """The number of rounds in which typos are repaired that earlier repairs have revealed."""
 
 
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     """Return the problems of a document in source order."""
-    return finished(diagnose_in_steps(document, workspace))
+    with workspace.project.disk.held_still():
+        return _told(document, workspace)
 
 
-def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
-    """Do the same with many pauses, during which the caller may do something else or stop."""
-    yield from document.read_in_steps()
-    return (yield from workspace.project.disk.held_still_in_steps(_told(document, workspace)))
-
-
-def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
+def all_problems(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     """Return all problems, including those that are not reported because a typo causes them."""
     if document not in _with_consequences:
-        told = yield from diagnose_in_steps(document, workspace)
+        told = diagnose(document, workspace)
         _with_consequences.setdefault(document, told)
     return _with_consequences[document]
 
 
-def hides(document: Document) -> bool:
-    """Return whether typos hide problems of a diagnosed document, which checking a part alone would miss."""
-    return document in _hiding
-
-
-def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) -> Steps[tuple[Problem, ...]]:
-    problems = yield from _wanted(document, workspace)
+def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) -> tuple[Problem, ...]:
+    problems = _wanted(document, workspace)
     if not may_have_consequences(document, problems):
         return problems
 
-    def judge(repaired: Document) -> Steps[tuple[Problem, ...]]:
+    def judge(repaired: Document) -> tuple[Problem, ...]:
         around = workspace.with_document(repaired)
         return _told(repaired, around, deeper - 1) if deeper else _wanted(repaired, around)
 
-    found = yield from weighed(document, problems, judge)
+    found = weighed(document, problems, judge)
     _with_consequences[document] = (*problems, *found.hidden)
-    if found.hidden:
-        _hiding.add(document)
-    return (yield from in_order(document.tree, iter((*found.told, *found.hidden))))
+    return _in_order(document.tree, iter((*found.told, *found.hidden)))
 
 
-def _wanted(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:
-    problems = yield from in_order(document.tree, _problems_of(document, workspace))
+def _wanted(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
+    problems = _in_order(document.tree, _problems_of(document, workspace))
     view = FileView(document.tree, document.kind, workspace.catalog)
     problems = tuple([with_fixes(view, problem) for problem in problems])
-    return (yield from as_wanted(problems, document, workspace))
+    return as_wanted(problems, document, workspace)
 
 
-def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, ...]]:
+def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
     """Return the problems that rules found in a text, each one once, in source order."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
     for count, problem in enumerate(found):
-        if problem is None or not count % PROBLEMS_PER_PAUSE:
-            yield
-        if problem is not None and problem.span.end <= len(tree.text):
+        if not count % PROBLEMS_PER_CHECKPOINT:
+            checkpoint()
+        if problem.span.end <= len(tree.text):
             key = (problem.span.start, problem.span.end, problem.code, problem.message)
             problems.setdefault(key, problem)
-    yield
+    checkpoint()
     ordered = sorted(problems)
-    yield
+    checkpoint()
     return tuple(map(problems.__getitem__, ordered))
 
 
@@ -119,14 +103,12 @@ def _problems_of(document: Document, workspace: Workspace) -> Found:
 def _found_by_rules(view: FileView, document: Document, workspace: Workspace) -> Found:
     tree, kind, catalog = view.tree, view.kind, view.catalog
     yield from found_by(TEXT_RULES, view)
-    if (yield from multiplies_itself(tree)):
+    if multiplies_itself(tree):
         return
     graders = GraderEntries(tree, kind, catalog)
-    yield from problems_outside(view, graders)
+    yield from found_by(FILE_RULES, view)
     if tree.root is None:
         return
     yield from guarded("graders", lambda: problems_of_all(view, graders))
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
-    # Built here because the rules need it first and would build it without pausing.
-    yield from outline_of_in_steps(document)
     yield from found_by(SUITE_RULES, SuiteView(document, workspace, graders))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import SEVERITIES, Problem, Severity
@@ -20,7 +21,6 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.nodes import Node
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
@@ -47,37 +47,35 @@ class Directives:
     severities: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def as_wanted(
-    problems: Sequence[Problem], document: Document, workspace: Workspace
-) -> Steps[tuple[Problem, ...]]:
+def as_wanted(problems: Sequence[Problem], document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     """Return the problems that are not suppressed, with the configured severities."""
     if not problems:
         return ()
-    directives = yield from directives_of(document)
+    directives = directives_of(document)
     severities = {**workspace.severities, **_of_project(document, workspace), **directives.severities}
     if not severities and not directives.lines and not directives.file:
         return tuple(problems)
     found: list[Problem] = []
     for number, problem in enumerate(problems, 1):
         if not number % _READ_AT_ONCE:
-            yield
+            checkpoint()
         if not _is_ignored(problem, document, directives):
             wanted = _as_grave(problem, severities.get(problem.code))
             found += () if wanted is None else (wanted,)
     return tuple(found)
 
 
-def directives_of(document: Document) -> Steps[Directives]:
+def directives_of(document: Document) -> Directives:
     """Return the directives of a document."""
-    if not document.says(MARK):
-        return Directives()
     text, lines = document.text, document.lines
+    if MARK not in text:
+        return Directives()
     by_line: dict[int, frozenset[str]] = {}
     of_file: frozenset[str] = frozenset()
     severities: dict[str, str] = {}
     for number, match in enumerate(DIRECTIVE.finditer(text), 1):
         if not number % _READ_AT_ONCE:
-            yield
+            checkpoint()
         if _is_in_value(document, match.start("what")):
             continue
         listed = match["listed"]

@@ -36,17 +36,9 @@ class RuleFailure:
 
 
 def guarded(rule: str, found: Callable[[], Iterable[T]]) -> Iterator[T]:
-    """Yield the problems that a rule finds; none when it fails, even for lack of memory or stack.
-
-    A None is a pause and is passed on immediately.
-    """
-    known: list[T] = []
+    """Yield the problems that a rule finds; none when it fails, even for lack of memory or stack."""
     try:
-        for one in found():
-            if one is None:
-                yield one
-            else:
-                known.append(one)
+        known = list(found())
     except Exception as error:  # noqa: BLE001 - noted
         note_rule_failure(rule, error)
         return

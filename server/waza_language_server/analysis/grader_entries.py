@@ -1,23 +1,20 @@
-"""All grader entries of a file. Results per entry are cached in lists across edits of the other entries.
-
-A keystroke in one of thousands of entries costs as much as checking that one.
-"""
+"""All grader entries of a file. Results per entry are cached across edits of the other entries."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Generic, TypeVar, overload
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import collect
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps, in_steps
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_places, grader_type, graders_below, graders_in
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.kept_items import Exchanged, KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 
@@ -28,12 +25,9 @@ _Asked = tuple[Callable[[Node], object], Shape]
 The shape decides which entries an item contains, and an edit can move items from one list into another.
 """
 
-_MOST_ADAPTED = 64
-"""The most changed counts that are stored on top of earlier ones; beyond it all are merged."""
-
-_kept: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[tuple[Any, ...]]]] = WeakKeyDictionary()
-_kept_where: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[bool]]] = WeakKeyDictionary()
-_others: KeptItems[bool] = KeptItems(bool)
+_kept: WeakKeyDictionary[Catalog, dict[_Asked, ItemMemo[tuple[Any, ...]]]] = WeakKeyDictionary()
+_kept_where: WeakKeyDictionary[Catalog, dict[_Asked, ItemMemo[bool]]] = WeakKeyDictionary()
+_others: ItemMemo[bool] = ItemMemo()
 """The items of lists of graders that are not grader entries."""
 
 
@@ -63,58 +57,49 @@ class GraderEntries(Sequence[Node]):
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def counted(self, ask: Callable[[Node], Value]) -> Steps[Counts[Value]]:
-        """Return how often each result of a function occurs, with pauses.
+    def counted(self, ask: Callable[[Node], Value]) -> Counts[Value]:
+        """Return how often each result of a function occurs.
 
         The function must depend on the entry alone.
         """
         known = _kept.setdefault(self._catalog, {})
-        counts: list[Counts[Value]] = []
+        counted = Counter[Value]()
         for node, shape, items in self.places:
             if items is None:
-                counts.append(_count([(yield from in_steps(map(ask, graders_below(node, shape))))]))
+                counted.update(collect(map(ask, graders_below(node, shape))))
             else:
-                kept = known.get((ask, items)) or known.setdefault((ask, items), KeptItems())
-                said = yield from kept.asked(node, partial(_said, ask, items))
-                counts.append(said.derived(_count, _counted_again))
-        said_somewhere = [count for count in counts if count.total]
-        if len(said_somewhere) == 1:
-            return said_somewhere[0]
-        together = Counter[Value]()
-        for count in said_somewhere:
-            together.update(count.by_value)
-        return Counts(dict(together), together.total())
+                kept = known.get((ask, items)) or known.setdefault((ask, items), ItemMemo())
+                counted.update(chain.from_iterable(kept.of(node, partial(_said, ask, items))))
+        return Counts(counted, counted.total())
 
-    def of_types(self, types: Collection[str]) -> Steps[list[Node]]:
-        """Return the entries of some types, with pauses."""
-        if (yield from self._has_none(types)):
+    def of_types(self, types: Collection[str]) -> list[Node]:
+        """Return the entries of some types."""
+        if self._has_none(types):
             return []
         return [entry for entry in self if grader_type(entry) in types]
 
-    def where(self, has: Callable[[Node], bool], types: Collection[str] = ()) -> Steps[list[Node]]:
-        """Return the entries for which ``has`` is true, with pauses; it must depend on the entry alone.
+    def where(self, has: Callable[[Node], bool], types: Collection[str] = ()) -> list[Node]:
+        """Return the entries for which ``has`` is true; it must depend on the entry alone.
 
         If given, ``types`` are the only types for which it can be true: nothing is checked without such
         entries.
         """
-        if types and (yield from self._has_none(types)):
+        if types and self._has_none(types):
             return []
         known = _kept_where.setdefault(self._catalog, {})
         found: list[Node] = []
         for node, shape, items in self.places:
             if items is None:
-                found += filter(has, (yield from in_steps(graders_below(node, shape))))
+                found += filter(has, collect(graders_below(node, shape)))
                 continue
-            kept = known.get((has, items)) or known.setdefault((has, items), KeptItems(bool))
-            places = yield from kept.asked(node, partial(_any, has, items))
-            for index in places.marked:
-                item = node.get(index)
+            kept = known.get((has, items)) or known.setdefault((has, items), ItemMemo())
+            for index, value in enumerate(kept.of(node, partial(_any, has, items))):
+                item = node.get(index) if value else None
                 found += filter(has, graders_below(item, items)) if item is not None else ()
-                yield
         return found
 
-    def _has_none(self, types: Collection[str]) -> Steps[bool]:
-        written = yield from self.counted(grader_type)
+    def _has_none(self, types: Collection[str]) -> bool:
+        written = self.counted(grader_type)
         return written.by_value.keys().isdisjoint(types)
 
     @cached_property
@@ -136,9 +121,9 @@ class GraderEntries(Sequence[Node]):
         return [] if root is None else list(graders_in(root, self._kind, self._catalog))
 
 
-def holds_others(items: Node) -> Steps[bool]:
+def holds_others(items: Node) -> bool:
     """Return whether any item of a list of graders is not a grader entry."""
-    return bool((yield from _others.asked(items, _is_other)).marked)
+    return any(_others.of(items, _is_other))
 
 
 def _is_other(item: Node) -> bool:
@@ -151,60 +136,3 @@ def _said(ask: Callable[[Node], Value], shape: Shape, item: Node) -> tuple[Value
 
 def _any(has: Callable[[Node], bool], shape: Shape, item: Node) -> bool:
     return any(map(has, graders_below(item, shape)))
-
-
-def _count(said: Iterable[Iterable[Any]]) -> Counts[Any]:
-    counted = Counter[Any](chain.from_iterable(said))
-    return Counts(dict(counted), counted.total())
-
-
-def _counted_again(before: Counts[Any], exchanged: Exchanged[tuple[Any, ...]]) -> Counts[Any]:
-    more = Counter[Any](chain.from_iterable(exchanged.new))
-    more.subtract(Counter(chain.from_iterable(exchanged.old)))
-    return Counts(_Adapted[Any].of(before.by_value, more), before.total + more.total())
-
-
-class _Adapted(Mapping[Value, int]):
-    """Earlier counts with a few changed ones, which share all the rest."""
-
-    __slots__ = ("_before", "_length", "_other")
-
-    def __init__(self, before: Mapping[Value, int], other: dict[Value, int]) -> None:
-        """Use ``other`` for the counts that differ from those before; 0 means that the value is gone."""
-        self._before = before
-        self._other = other
-        gone = sum(not count and value in before for value, count in other.items())
-        new = sum(value not in before for value, count in other.items() if count)
-        self._length = len(before) + new - gone
-
-    @staticmethod
-    def of(before: Mapping[Value, int], more: Mapping[Value, int]) -> Mapping[Value, int]:
-        """Return counts that are ``more`` higher than before; ``more`` may be negative."""
-        other = {value: before.get(value, 0) + by for value, by in more.items() if by}
-        if isinstance(before, _Adapted):
-            before, other = before._before, before._other | other
-        if len(other) < _MOST_ADAPTED:
-            return _Adapted(before, other)
-        # A plain dict is copied as a block of memory.
-        found = dict(before)
-        for value, count in other.items():
-            if count:
-                found[value] = count
-            else:
-                found.pop(value, None)
-        return found
-
-    def __getitem__(self, value: Value) -> int:
-        count = self._other.get(value)
-        if count is None:
-            return self._before[value]
-        if not count:
-            raise KeyError(value)
-        return count
-
-    def __iter__(self) -> Iterator[Value]:
-        yield from (value for value in self._before if value not in self._other)
-        yield from (value for value, count in self._other.items() if count)
-
-    def __len__(self) -> int:
-        return self._length

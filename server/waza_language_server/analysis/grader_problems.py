@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
@@ -28,15 +28,10 @@ from waza_language_server.schema.locate import grader_shape, grader_type, grader
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
-
-_STEPS_AT_ONCE = 4
-"""For one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
-_LONG = 4_000
-"""In characters: above it each step of an item takes as long as a slice."""
 
 _Where = tuple[SchemaName, tuple[str, ...]]
 """The kind of document that holds a grader entry, and the keys that lead to it."""
@@ -51,7 +46,7 @@ _rules_by_shape: WeakKeyDictionary[Catalog, dict[tuple[str | None, Shape], Seque
     WeakKeyDictionary()
 )
 
-_KeptOfItems = dict[tuple[SchemaName, Shape], KeptItems[tuple[Problem, ...]]]
+_KeptOfItems = dict[tuple[SchemaName, Shape], ItemMemo[tuple[Problem, ...]]]
 _kept_of_items: WeakKeyDictionary[Catalog, _KeptOfItems] = WeakKeyDictionary()
 """The problems in the items of lists of grader entries, relative to the start of each item.
 
@@ -67,26 +62,26 @@ def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
             yield from _problems_below(view, node, shape)
             continue
         key = view.kind, items
-        kept = known.get(key) or known.setdefault(key, KeptItems(bool))
+        kept = known.get(key) or known.setdefault(key, ItemMemo())
         fresh: dict[object, list[Problem]] = {}
         look = partial(_looked_at, view, items, fresh)
-        found = yield from kept.of(node, look, (yield from _touched(node, view.tree.guesses)))
-        for count, index in enumerate(found.marked, 1):
-            if not count % NODES_AT_ONCE:
-                yield None
+        found = kept.of(node, look, _touched(node, view.tree.guesses))
+        for index, problems in enumerate(found):
+            if not problems:
+                continue
             if index in fresh:
                 yield from fresh[index]
                 continue
             placed = node.green.children[index]
             entries = partial(_entries_at, node, index, items)
             place = _Place(view, placed.green, node.offset + placed.offset, entries)
-            yield from map(place.problem_of_today, found.values[index])
+            yield from map(place.problem_of_today, problems)
 
 
 def _problems_below(view: FileView, node: Node, shape: Shape) -> Found:
     for entry in graders_below(node, shape):
         yield from grader_problems(view, entry)
-        yield None
+        checkpoint()
 
 
 def _entries_at(items: Node, index: int, shape: Shape) -> Iterator[Node]:
@@ -96,26 +91,20 @@ def _entries_at(items: Node, index: int, shape: Shape) -> Iterator[Node]:
 
 def _looked_at(
     view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node
-) -> Steps[tuple[Problem, ...]]:
+) -> tuple[Problem, ...]:
     """Return the problems of an item of a list for the cache, and add them to ``fresh``."""
-    found: list[Problem] = []
-    at_once = _STEPS_AT_ONCE if item.green.end - item.green.start < _LONG else 0
-    for number, problem in enumerate(_problems_below(view, item, shape)):
-        if problem is not None:
-            found.append(problem)
-        elif number >= at_once:
-            yield
+    found = list(_problems_below(view, item, shape))
     fresh[item.step] = found
-    return (yield from _all_to_keep(found, item.offset)) if found else ()
+    return _all_to_keep(found, item.offset) if found else ()
 
 
-def _touched(items: Node, spans: Sequence[Span]) -> Steps[list[int]]:
+def _touched(items: Node, spans: Sequence[Span]) -> list[int]:
     """Return the indexes of the items that spans touch."""
     found: set[int] = set()
     last = len(items.green.children) - 1
     for number, span in enumerate(spans, 1):
         if not number % NODES_AT_ONCE:
-            yield
+            checkpoint()
         first = max(0, items.children_before(span.start) - 1)
         found.update(range(first, min(last, items.children_before(span.end + 1)) + 1))
     return sorted(found)
@@ -131,13 +120,10 @@ def grader_problems(view: FileView, entry: Node) -> Found:
     if kept is not None:
         yield from map(_Place(view, entry.green, entry.offset, lambda: (entry,)).problem_of_today, kept)
         return
-    found: list[Problem] = []
-    for problem in _checked(view, entry):
-        yield problem
-        if problem is not None:
-            found.append(problem)
+    found = list(_checked(view, entry))
+    yield from found
     if not refers_elsewhere(entry.green):
-        memory[entry.green] = (yield from _all_to_keep(found, entry.offset)) if found else ()
+        memory[entry.green] = _all_to_keep(found, entry.offset) if found else ()
 
 
 def _memory_at(view: FileView, entry: Node) -> Memory:
@@ -147,20 +133,9 @@ def _memory_at(view: FileView, entry: Node) -> Memory:
 
 
 def _checked(view: FileView, entry: Node) -> Found:
-    located: list[tuple[Node, Shape]] = []
     catalog = view.catalog
     shape = grader_shape(entry, catalog)
-
-    def locate() -> Found:
-        found: list[tuple[Node, Shape]] = []
-        pairs = located_below(entry, shape, catalog)
-        while some := list(islice(pairs, NODES_AT_ONCE)):
-            found += some
-            if len(some) == NODES_AT_ONCE:
-                yield None
-        located.extend(found)
-
-    yield from guarded("shapes", locate)
+    located = list(guarded("shapes", lambda: located_below(entry, shape, catalog)))
     rules = _rules_about(grader_type(entry), shape, catalog)
     yield from found_by(rules, GraderView(view, entry, located))
 
@@ -175,14 +150,14 @@ def _rules_about(grader_type: str | None, shape: Shape, catalog: Catalog) -> Seq
     return rules
 
 
-def _all_to_keep(problems: Sequence[Problem], offset: int) -> Steps[tuple[Problem, ...]]:
+def _all_to_keep(problems: Sequence[Problem], offset: int) -> tuple[Problem, ...]:
     """Return problems relative to an offset, with fixes that hold no tree; a grader can have thousands."""
     found: list[Problem] = []
     for number, problem in enumerate(problems, 1):
         fixes = tuple([Fix(fix.title, (), fix.preferred) for fix in problem.fixes])
         found.append(replace(problem, fixes=fixes).shifted(-offset))
         if not number % NODES_AT_ONCE:
-            yield
+            checkpoint()
     return tuple(found)
 
 
@@ -213,20 +188,15 @@ class _Place:
         return self.view == other.view and self.green is other.green and self.offset == other.offset
 
 
-def _made_again(place: _Place, kept: Problem, number: int) -> Steps[Edits]:
+def _made_again(place: _Place, kept: Problem, number: int) -> Edits:
     """Return the edits of a fix; empty if its rule does not find the problem any more."""
     if not (_checked_last and _checked_last[-1].place.is_same(place)):
-        found: list[Problem] = []
-        for each in chain.from_iterable(_checked(place.view, entry) for entry in place.entries()):
-            if each is None:
-                yield
-            else:
-                found.append(each)
+        found = chain.from_iterable(_checked(place.view, entry) for entry in place.entries())
         _checked_last.append(_Checked(place, {_key(each): each for each in found}))
     again = _checked_last[-1].problems.get(_key(kept, place.offset))
     if again is None or number >= len(again.fixes):
         return ()
-    return (yield from again.fixes[number].edits_in_steps())
+    return again.fixes[number].edits
 
 
 @frozen()

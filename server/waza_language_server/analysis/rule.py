@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 NODES_AT_ONCE = 32
-"""Nodes that a rule visits between two pauses: a pause takes as long as a visit."""
-Found = Iterator[Problem | None]
-"""The problems that a rule yields, and None wherever a pause is possible."""
+"""Nodes that a rule visits between two checkpoints: a checkpoint takes as long as a visit."""
+Found = Iterator[Problem]
+"""The problems that a rule yields; it calls ``checkpoint()`` often."""
 
 
 @frozen()
 class FileView:
-    """A file by itself; while a fix is validated, perhaps only the affected part.
+    """A file by itself.
 
     It has only the catalog of the workspace: its problems stay cached while other files change.
     """
@@ -69,17 +69,13 @@ View = TypeVar("View", contravariant=True)
 class Rule(Generic[View]):
     """A row of the table. ``name`` is shown to the user when the rule fails.
 
-    ``reads_comments``: the rule reads text outside of nodes, so its results are never reused. ``find_in``
-    lets a rule of suites check some of the graders; its results for one grader do not depend on the others. A
-    rule of graders may list the grader ``types``, or the kinds of ``values``, that it is about; it is skipped
-    for graders of other types and for those without such a value.
+    A rule of graders may list the grader ``types``, or the kinds of ``values``, that it is about;
+    it is skipped for graders of other types and for those without such a value.
     """
 
     name: str
     find: Callable[[View], Found]
     codes: frozenset[str]
-    reads_comments: bool = False
-    find_in: Callable[[View, Iterable[Node]], Found] | None = None
     types: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
 
@@ -95,13 +91,8 @@ def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
     Like ``guarded``, but without two more generators for each rule and grader, which cost as much as a rule.
     """
     for rule in rules:
-        known: list[Problem] = []
         try:
-            for one in rule.find(view):
-                if one is None:
-                    yield one
-                else:
-                    known.append(one)
+            known = list(rule.find(view))
         except Exception as error:  # noqa: BLE001 - noted
             note_rule_failure(rule.name, error)
         else:

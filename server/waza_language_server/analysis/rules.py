@@ -27,22 +27,17 @@ from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     nobody_to_judge,
     unknown_judges,
-    unknown_judges_of,
     unknown_names,
 )
-from waza_language_server.analysis.suite_rules.grader_packages import packages, packages_of
+from waza_language_server.analysis.suite_rules.grader_packages import packages
 from waza_language_server.analysis.suite_rules.named_files import (
     missing_files,
-    missing_files_of,
     missing_programs,
-    missing_programs_of,
     outside_paths,
-    outside_paths_of,
 )
 from waza_language_server.analysis.suite_rules.skill_files import skill_file
 from waza_language_server.analysis.suite_rules.skills import (
     loaded_skills,
-    loaded_skills_of,
     missing_skills,
     skill_directories,
     skill_of_triggers,
@@ -57,7 +52,6 @@ from waza_language_server.analysis.suite_rules.tasks import (
 from waza_language_server.analysis.suite_rules.weak_graders import (
     scores_without_graders,
     unread_verdicts,
-    unread_verdicts_of,
     weak_graders,
 )
 from waza_language_server.analysis.text_rules.syntax import syntax
@@ -101,16 +95,8 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("structure", structure_of_file, _STRUCTURE_CODES),
     Rule("patterns", patterns_of_file, _PATTERN_CODES),
     Rule("expected graders", expected_graders, _words("misplaced-key")),
-)
-"""Rules about a file that check one value at a time, and its parents.
-
-They ignore the entries of the file's lists of graders: they do not run again as long as they found nothing
-and everything else is unchanged (``outside_graders.py``).
-"""
-
-ITEM_RULES: tuple[Rule[FileView], ...] = (
-    Rule("modeline", wrong_schema, _words("wrong-schema"), reads_comments=True),
-    Rule("suppressions", unknown_codes, _words("unknown-code"), reads_comments=True),
+    Rule("modeline", wrong_schema, _words("wrong-schema")),
+    Rule("suppressions", unknown_codes, _words("unknown-code")),
     Rule("files of tasks", input_files, _words("outside-workspace")),
     Rule("turns", turns, _words("duplicate-turn turn-never-comes")),
     Rule("commands of hooks", hook_commands, _words("unlikely-value")),
@@ -126,7 +112,7 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("requirements", requirements, _words("key-without-effect")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
 )
-"""Rules about a file that compare the items of a list with each other, and not its graders otherwise."""
+"""Rules about a file by itself, outside the entries of its lists of graders."""
 
 GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule(
@@ -189,23 +175,23 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("orphans", orphans, _words("orphan-task")),
     Rule("task id", duplicate_ids, _words("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _words("grader-name-of-suite")),
-    Rule("grader packages", packages, _words("grader-package"), find_in=packages_of),
-    Rule("named files", missing_files, _words("missing-file"), find_in=missing_files_of),
-    Rule("outside paths", outside_paths, _words("outside-repository"), find_in=outside_paths_of),
-    Rule("programs", missing_programs, _words("missing-program"), find_in=missing_programs_of),
-    Rule("unread verdicts", unread_verdicts, _words("unread-verdict"), find_in=unread_verdicts_of),
-    Rule("loaded skills", loaded_skills, _words("skill-already-loaded"), find_in=loaded_skills_of),
+    Rule("grader packages", packages, _words("grader-package")),
+    Rule("named files", missing_files, _words("missing-file")),
+    Rule("outside paths", outside_paths, _words("outside-repository")),
+    Rule("programs", missing_programs, _words("missing-program")),
+    Rule("unread verdicts", unread_verdicts, _words("unread-verdict")),
+    Rule("loaded skills", loaded_skills, _words("skill-already-loaded")),
     Rule("echoed prompts", echoed_prompts, _words("answer-in-prompt")),
     Rule("skills", missing_skills, _words("skill-not-found")),
     Rule("skill of trigger prompts", skill_of_triggers, _words("skill-not-found missing-key")),
     Rule("skill directories", skill_directories, _words("missing-file path-not-portable")),
     Rule("skill files", skill_file, _words("skill-frontmatter skill-name unknown-key recommended-key")),
     Rule("judges", nobody_to_judge, _words("nobody-judges")),
-    Rule("judge references", unknown_judges, _words("unknown-grader-name"), find_in=unknown_judges_of),
+    Rule("judge references", unknown_judges, _words("unknown-grader-name")),
     Rule("grader references", unknown_names, _words("unknown-grader-name")),
     Rule("scores", scores_without_graders, _words("threshold-out-of-reach")),
     Rule("weak graders", weak_graders, _words("weak-grader")),
 )
 """Rules about the content of other files."""
 
-RULES = (*TEXT_RULES, *FILE_RULES, *ITEM_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES)
+RULES = (*TEXT_RULES, *FILE_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.project.recorded_values import entries
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.uris import uri_of
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.project.workspace import Workspace
@@ -41,10 +40,10 @@ class RunError:
         return f"{self.path.name}, line {self.line}: {told}"
 
 
-def run_errors_in_steps(
+def run_errors(
     workspace: Workspace, target: RunnableId, judged_before: Collection[str]
-) -> Steps[tuple[RunError, ...]]:
-    """Return the errors on disk that make the verdict of a run meaningless, with many pauses.
+) -> tuple[RunError, ...]:
+    """Return the errors on disk that make the verdict of a run meaningless.
 
     ``judged_before`` are the names of the graders of the last run: if there are no graders now, they were
     removed.
@@ -56,10 +55,10 @@ def run_errors_in_steps(
     tasks = [task for task in workspace.project.tasks_of(known).value if target.task in (None, task.id)]
     found: list[RunError] = []
     for path in dict.fromkeys((suite, *(task.path for task in tasks))):
-        found += yield from _of_file(workspace, path)
+        found += _of_file(workspace, path)
     if not found and judged_before and target.grader is None:
-        entries = yield from entries_in_steps(workspace.project, suite)
-        if not any(value is not None and _judges(name) for (_, name), value in entries.items()):
+        written = entries(workspace.project, suite)
+        if not any(value is not None and _judges(name) for (_, name), value in written.items()):
             names = ", ".join(f"`{name}`" for name in judged_before)
             found.append(RunError(suite, 1, "", f"no grader is left; the last run had {names}."))
     return tuple(found)
@@ -69,14 +68,14 @@ def _judges(name: str) -> bool:
     return name == "//expected" or not name.startswith("//")
 
 
-def _of_file(workspace: Workspace, path: Path) -> Steps[list[RunError]]:
-    yield from workspace.project.read_in_steps(path)
+def _of_file(workspace: Workspace, path: Path) -> list[RunError]:
+    workspace.project.read(path)
     text = workspace.project.disk.text(path)
     kind = workspace.project.claim(path, text.value) if text.known else None
     if kind not in ("eval", "task"):
         return []
     document = Document(uri_of(path), 0, text.value, kind)
-    problems = yield from diagnose_in_steps(document, workspace)
+    problems = diagnose(document, workspace)
     return [
         RunError(path, document.lines.line_of(problem.span.start) + 1, problem.code, problem.message)
         for problem in _deciding(document, problems)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.project.mentions import files_named
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.skills_of_run import UnknownSkillsError, definition_in, skills_of_run
@@ -34,25 +35,20 @@ class DocumentLink:
     tooltip: str = ""
 
 
-def document_links(document: Document, workspace: Workspace) -> Steps[tuple[DocumentLink, ...]]:
-    """Return the links of a document, with many pauses; paths without a file are left out."""
+def document_links(document: Document, workspace: Workspace) -> tuple[DocumentLink, ...]:
+    """Return the links of a document; paths without a file are left out."""
     # Thousands of paths may lie in one folder.
-    return (yield from workspace.project.disk.held_still_in_steps(_links(document, workspace)))
+    with workspace.project.disk.held_still():
+        return _links(document, workspace)
 
 
-def _links(document: Document, workspace: Workspace) -> Steps[tuple[DocumentLink, ...]]:
+def _links(document: Document, workspace: Workspace) -> tuple[DocumentLink, ...]:
     file = SuiteSource.of(document)
     paths = PathsIn(workspace.project, file)
     skills: Mapping[str, Path] | None = None
     found: list[DocumentLink] = []
-    looked_up = 0
-    for mention in files_named(file, document.tree, workspace.catalog):
-        yield
-        if mention is None:
-            continue
-        looked_up += 1
-        if looked_up > MOST_LOOKED_UP:
-            break
+    for mention in islice(files_named(file, document.tree, workspace.catalog), MOST_LOOKED_UP):
+        checkpoint()
         if mention.kind == "skill":
             skills = _skills(workspace.project, file) if skills is None else skills
             if mention.name in skills:

@@ -6,9 +6,9 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_engine.steps import Steps
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 5_000
 """Ranges for a client that sends no limit: the limit of VS Code."""
-_PARTS_PER_PAUSE = 16
+_PARTS_PER_CHECKPOINT = 16
 _COMMENTS = compiled_later(r"[ \t]*#.*(?:\r?\n[ \t]*#.*)+")
 
 
@@ -33,8 +33,8 @@ class Fold:
     is_comment: bool = False
 
 
-def folds(document: Document, most: int = MOST) -> Steps[tuple[Fold, ...]]:
-    """Return what can be folded, in the order of the lines, with many pauses; of too many the outermost."""
+def folds(document: Document, most: int = MOST) -> tuple[Fold, ...]:
+    """Return what can be folded, in the order of the lines; of too many the outermost."""
     root, lines = document.tree.root, document.lines
     found: dict[int, Fold] = {}
     texts: list[Span] = []
@@ -43,8 +43,8 @@ def folds(document: Document, most: int = MOST) -> Steps[tuple[Fold, ...]]:
         below: list[Node] = []
         for node in level:
             for number, (start, value) in enumerate(_parts(node)):
-                if not number % _PARTS_PER_PAUSE:
-                    yield
+                if not number % _PARTS_PER_CHECKPOINT:
+                    checkpoint()
                 end = _last_line(document.text, lines, value)
                 first = lines.line_of(start)
                 if first < end and len(found) < most:
@@ -56,7 +56,7 @@ def folds(document: Document, most: int = MOST) -> Steps[tuple[Fold, ...]]:
         level = below
     texts.sort()
     for comment in _comments(document.text):
-        yield
+        checkpoint()
         if comment is None:
             continue
         at = bisect_right(texts, Span(comment.end(), comment.end())) - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.project.naming_places import mentions_in, place_of
 from waza_language_server.project.references import (
@@ -16,7 +17,6 @@ from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.text.workspace_edit import FilePlace
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
@@ -44,42 +44,42 @@ class WorkspaceSymbol:
     container: str
 
 
-def definition(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[FilePlace, ...]]:
+def definition(document: Document, workspace: Workspace, offset: int) -> tuple[FilePlace, ...]:
     """Return the definition of the symbol at an offset; for a path or glob the files that it matches."""
     symbol = symbol_at(document, workspace, offset)
-    return () if symbol is None else (yield from definitions(workspace, symbol))
+    return () if symbol is None else definitions(workspace, symbol)
 
 
 def all_references(
     document: Document, workspace: Workspace, offset: int, *, with_definition: bool = True
-) -> Steps[tuple[FilePlace, ...]]:
+) -> tuple[FilePlace, ...]:
     """Return every reference in the workspace to the symbol at an offset."""
     symbol = symbol_at(document, workspace, offset)
     if symbol is None:
         return ()
-    found = yield from references(workspace, symbol)
+    found = references(workspace, symbol)
     return tuple(each.place for each in found if with_definition or not each.defines)
 
 
-def highlights(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Highlight, ...]]:
+def highlights(document: Document, workspace: Workspace, offset: int) -> tuple[Highlight, ...]:
     """Return the references in the document to the symbol at an offset."""
     symbol = symbol_at(document, workspace, offset)
     if symbol is None:
         return ()
-    found = yield from references_in_document(workspace, symbol)
+    found = references_in_document(workspace, symbol)
     return tuple(Highlight(each.place.span, each.defines) for each in found)
 
 
-def workspace_symbols(workspace: Workspace, query: str) -> Steps[tuple[WorkspaceSymbol, ...]]:
+def workspace_symbols(workspace: Workspace, query: str) -> tuple[WorkspaceSymbol, ...]:
     """Return the graders, tasks and skills whose names hold the letters of a query in order."""
     found: list[WorkspaceSymbol] = []
     for file in files_of_workspace(workspace.project):
-        yield
-        if file is None or file.kind in {"project_config", "trigger_tests"}:
+        checkpoint()
+        if file.kind in {"project_config", "trigger_tests"}:
             continue
         for each in mentions_in(workspace, file):
-            yield
-            if each is None or not each.defines or not _fits(query, each.name):
+            checkpoint()
+            if not each.defines or not _fits(query, each.name):
                 continue
             if each.kind == "grader" or each.kind == "task" or each.kind == "skill":
                 container = _shown(workspace, file.path.as_posix() if file.path is not None else file.uri)

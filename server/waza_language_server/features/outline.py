@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.syntax.merges import value_at
 
 if TYPE_CHECKING:
@@ -37,55 +37,55 @@ class OutlineSymbol:
     below: tuple[OutlineSymbol, ...] = ()
 
 
-def outline(document: Document) -> Steps[tuple[OutlineSymbol, ...]]:
-    """Return the keys of a document, and below each its blocks and the items of its lists; with many pauses.
+def outline(document: Document) -> tuple[OutlineSymbol, ...]:
+    """Return the keys of a document, and below each its blocks and the items of its lists.
 
     Plain values are listed at the top level only. The target of an alias is listed where it is written.
     """
     root = document.tree.root
     found: list[OutlineSymbol] = []
     for entry in root.each_entry() if root is not None else ():
-        found += [(yield from _key(entry))]
+        found += [_key(entry)]
     return tuple(found)
 
 
-def _key(entry: Entry) -> Steps[OutlineSymbol]:
-    yield
+def _key(entry: Entry) -> OutlineSymbol:
+    checkpoint()
     key, value = entry.key, entry.value
-    below = yield from _below(value, key.value)
+    below = _below(value, key.value)
     detail = _word(value.value) if value.kind == "scalar" else ""
     return OutlineSymbol(
         _word(key.value) or "?", detail, _BLOCKS.get(value.kind, "value"), entry.span, key.span, below
     )
 
 
-def _below(node: Node, key: str) -> Steps[tuple[OutlineSymbol, ...]]:
+def _below(node: Node, key: str) -> tuple[OutlineSymbol, ...]:
     found: list[OutlineSymbol] = []
     for entry in node.each_entry():
         if entry.value.kind in _BLOCKS:
-            found += [(yield from _key(entry))]
+            found += [_key(entry)]
     detailed = len(node.green.children) <= MOST_IN_DETAIL
     for number, item in enumerate(node.each_item(), 1):
         if not detailed and key not in _ITEMS and item.green.kind == "scalar":
             # An outline with thousands of items is of no use.
             if not number % _PASSED_OVER_AT_ONCE:
-                yield
+                checkpoint()
             continue
-        found += [(yield from _item(item, _ITEMS.get(key, "item"), detailed=detailed))]
+        found += [_item(item, _ITEMS.get(key, "item"), detailed=detailed)]
     return tuple(found)
 
 
-def _item(item: Node, kind: SymbolWord, *, detailed: bool) -> Steps[OutlineSymbol]:
-    yield
+def _item(item: Node, kind: SymbolWord, *, detailed: bool) -> OutlineSymbol:
+    checkpoint()
     if item.kind != "mapping":
         kind = _BLOCKS.get(item.kind, "value")
-        below = (yield from _below(item, "")) if detailed else ()
+        below = _below(item, "") if detailed else ()
         return OutlineSymbol(_word(item.value) or f"{item.step}", "", kind, item.span, item.span, below)
     names = (value for name in _NAMES if (value := item.get(name)) is not None and value.kind == "scalar")
     named = next((value for value in names if value.value.strip()), None)
     type_ = value_at(item, "type") if kind == "grader" else None
     detail = _word(type_.value) if type_ is not None and (named is None or type_.span != named.span) else ""
-    below = (yield from _below(item, "")) if detailed else ()
+    below = _below(item, "") if detailed else ()
     if named is None:
         return OutlineSymbol(_beginning(item), detail, kind, item.span, item.span, below)
     return OutlineSymbol(_word(named.value), detail, kind, item.span, named.span, below)

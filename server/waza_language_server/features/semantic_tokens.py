@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_engine.steps import Steps, finished
 from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.features.surroundings import EmbeddedValue
 from waza_language_server.schema.catalog import Catalog
@@ -39,7 +39,7 @@ _WORDS: dict[str, TokenKind] = {
 """The kinds, as schemas state them, whose values are one word."""
 _DEFINED_BY = {"grader.name": "name", "task.id": "id"}
 _LINE = compiled_later(r"[^\r\n]+")
-_TOKENS_PER_PAUSE = 500
+_TOKENS_PER_CHECKPOINT = 500
 
 
 @frozen()
@@ -59,29 +59,22 @@ _kept: WeakKeyDictionary[Catalog, WeakKeyDictionary[Green, Tokens]] = WeakKeyDic
 
 def semantic_tokens(document: Document, workspace: Workspace, span: Span | None = None) -> Tokens:
     """Return the tokens in a part of a document (all of it without ``span``), in order."""
-    return finished(semantic_tokens_in_steps(document, workspace, span))
-
-
-def semantic_tokens_in_steps(
-    document: Document, workspace: Workspace, span: Span | None = None
-) -> Steps[Tokens]:
-    """Do the same with many pauses."""
     root, catalog = document.tree.root, workspace.catalog
     if root is None:
         return ()
     found: list[SemanticToken] = []
     for node, shape in values_and_graders(root, catalog.document(document.kind), span):
-        yield
+        checkpoint()
         if shape is None:
-            found += yield from _of_grader(document, catalog, node)
+            found += _of_grader(document, catalog, node)
         else:
             found += _of_value(document.text, node, shape)
-    yield
+    checkpoint()
     found.sort(key=lambda each: each.start)
     kept: list[SemanticToken] = []
     for number, each in enumerate(found):
-        if not number % _TOKENS_PER_PAUSE:
-            yield
+        if not number % _TOKENS_PER_CHECKPOINT:
+            checkpoint()
         if (span is None or (each.start < span.end and each.end > span.start)) and (
             not kept or each.start >= kept[-1].end
         ):
@@ -89,14 +82,14 @@ def semantic_tokens_in_steps(
     return tuple(kept)
 
 
-def _of_grader(document: Document, catalog: Catalog, entry: Node) -> Steps[list[SemanticToken]]:
+def _of_grader(document: Document, catalog: Catalog, entry: Node) -> list[SemanticToken]:
     memory = _kept.setdefault(catalog, WeakKeyDictionary())
     known = memory.get(entry.green)
     if known is not None:
         return [_shifted(each, entry.offset) for each in known]
     found: list[SemanticToken] = []
     for node, shape in located_below(entry, grader_shape(entry, catalog), catalog):
-        yield
+        checkpoint()
         found += _of_value(document.text, node, shape)
     if not refers_elsewhere(entry.green) and not document.tree.broken(entry):
         memory[entry.green] = tuple(_shifted(each, -entry.offset) for each in found)

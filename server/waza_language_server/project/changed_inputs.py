@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, is_named, read_bytes
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.masking import masked
-from waza_engine.steps import Steps
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.disk import MAX_BYTES, content_of
 from waza_language_server.project.stamps import stamp_of
@@ -36,7 +36,7 @@ MAX_RECORDS = 8
 """Records of inputs that are remembered: each may hold megabytes of text."""
 MAX_COMPARED_LINES = 2_000
 """Of longer differences the lines are counted without their order."""
-_FILES_PER_PAUSE = 20
+_FILES_PER_CHECKPOINT = 20
 _ID_LINE = compiled_later(r"^id[ \t]*:(.*)$", re.MULTILINE)
 EVERY = ""
 """Placeholder for all tasks: no task has this id."""
@@ -104,9 +104,9 @@ class InputTexts:
         """Return the text of a file at a run, with credentials masked; None if it was not stored."""
         return self.recorded(origin).texts.get(recorded)
 
-    def moved_in_steps(
+    def moved(
         self, origin: RunOrigin, suite: Path, paths: Sequence[Path], task_in: Callable[[Path], str]
-    ) -> Steps[Mapping[Path, InputFile]]:
+    ) -> Mapping[Path, InputFile]:
         """Return the files of tasks that had another name at a run, by their ``paths`` today.
 
         ``task_in`` returns the id of the task in a file.
@@ -114,14 +114,14 @@ class InputTexts:
         recorded = self.recorded(origin).files[:MAX_FILES]
         known: dict[Path, InputFile] = {}
         for number, file in enumerate(recorded):
-            if not number % _FILES_PER_PAUSE:
-                yield
+            if not number % _FILES_PER_CHECKPOINT:
+                checkpoint()
             known[place_of(suite, file.path)] = file
         gone: list[InputFile] | None = None
         found: dict[Path, InputFile] = {}
         for path in paths:
             if path not in known:
-                yield
+                checkpoint()
                 if gone is None:
                     gone = [file for place, file in known.items() if stamp_of(place) is None]
                 task = task_in(path)
@@ -139,24 +139,24 @@ class InputTexts:
         """Return the current SHA-256 of a file, "" if it does not exist, None if unknown."""
         return self._digest(None, path, today)
 
-    def changed_in_steps(
+    def changed(
         self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
-    ) -> Steps[tuple[ChangedInput, ...]]:
+    ) -> tuple[ChangedInput, ...]:
         """Return the changed inputs since a run, those of all tasks first."""
         found: list[ChangedInput] = []
         for number, file in enumerate(self.recorded(origin).files[:MAX_FILES]):
-            if not number % _FILES_PER_PAUSE:
-                yield
+            if not number % _FILES_PER_CHECKPOINT:
+                checkpoint()
             path = place_of(suite, file.path)
             if not is_suite_file(path):
                 changed = self._changed(origin, file, path, today)
                 found += [] if changed is None else [changed]
-        found += yield from self._added_in_steps(origin, suite, today, is_suite_file)
+        found += self._added(origin, suite, today, is_suite_file)
         return tuple(found)
 
-    def _added_in_steps(
+    def _added(
         self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
-    ) -> Steps[list[ChangedInput]]:
+    ) -> list[ChangedInput]:
         """Return the files that lie in the folders of a run and did not then, each once."""
         recorded = self.recorded(origin)
         if not recorded.folders:
@@ -164,7 +164,7 @@ class InputTexts:
         known = {place_of(suite, file.path) for file in recorded.files}
         new: dict[Path, set[str]] = {}
         for folder in recorded.folders:
-            for file in (yield from _files_below_in_steps(place_of(suite, folder.path), suite, today)):
+            for file in _files_below(place_of(suite, folder.path), suite, today):
                 if file not in known and not is_suite_file(file):
                     new.setdefault(file, set()).update(folder.tasks or {EVERY})
         return [
@@ -214,14 +214,14 @@ class InputTexts:
         return known[1]
 
 
-def _files_below_in_steps(place: Path, suite: Path, today: FilesToday) -> Steps[list[Path]]:
+def _files_below(place: Path, suite: Path, today: FilesToday) -> list[Path]:
     """Return the files of a folder as a run reads it, no more than it records."""
     from waza_engine.results.inputs import is_left_by_programs, is_unread
 
     found: list[Path] = []
     waiting = [place]
     while waiting and len(found) < MAX_FILES:
-        yield
+        checkpoint()
         folder = waiting.pop()
         listed = today.disk.names(folder).value
         in_skill = (SKILL_NAME, False) in listed

@@ -18,11 +18,10 @@ from typing import Generic, TypeVar
 
 from waza_engine.files import FileError, read_beginning, read_bytes, text_of
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.stamps import Stamp, identity_of, is_settled, reason, stamp_of
-from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse
 
 MAX_BYTES = 4_000_000
 """Bytes; larger files are not read, and their content stays unknown."""
@@ -78,42 +77,37 @@ class Disk:
         self._trees: dict[Path, Remembered[Tree]] = {}
         self._last_tree: Tree | None = None
         self._moment: dict[Hashable, object] | None = None
+        self._moment_ends = math.inf
 
     @contextmanager
-    def held_still(self) -> Generator[None]:
-        """Look at each folder once: for one question that asks about the same folders many times."""
+    def held_still(self, seconds: float = math.inf) -> Generator[None]:
+        """Look at each folder once: for one question that asks about the same folders many times.
+
+        If it is held still already, as for a check of many files, that cache is used.
+        Long work looks at the disk again after some ``seconds``.
+        """
         if self._moment is not None:
             yield
             return
-        self._moment, self.reach.links.known = {}, {}
+        with self._moment_being({}, time.monotonic() + seconds):
+            yield
+
+    @contextmanager
+    def as_it_is(self) -> Generator[None]:
+        """Show the actual disk in this block, while others hold it still."""
+        with self._moment_being(None, math.inf):
+            yield
+
+    @contextmanager
+    def _moment_being(self, moment: dict[Hashable, object] | None, ends: float) -> Generator[None]:
+        links = self.reach.links
+        around = self._moment, self._moment_ends, links.known
+        self._moment, self._moment_ends = moment, ends
+        links.known = None if moment is None else {}
         try:
             yield
         finally:
-            self._moment, self.reach.links.known = None, None
-
-    def held_still_in_steps(self, steps: Steps[Value], *, seconds: float = math.inf) -> Steps[Value]:
-        """Do some work as if the disk were held still; other code sees its actual state during the pauses.
-
-        If it is held still already, as for a check of many files, that cache is used.
-        Long work reads the disk again after some ``seconds``.
-        """
-        moment: dict[Hashable, object] = {}
-        followed: dict[str, str] = {}
-        links = self.reach.links
-        began = time.monotonic()
-        while True:
-            if time.monotonic() - began > seconds:
-                moment, followed, began = {}, {}, time.monotonic()
-            around, followed_around = self._moment, links.known
-            if around is None:
-                self._moment, links.known = moment, followed
-            try:
-                next(steps)
-            except StopIteration as end:
-                return end.value
-            finally:
-                self._moment, links.known = around, followed_around
-            yield
+            self._moment, self._moment_ends, links.known = around
 
     @property
     def is_still(self) -> bool:
@@ -125,6 +119,10 @@ class Disk:
         moment = self._moment
         if moment is None:
             return answer()
+        if self._moment_ends < math.inf and (now := time.monotonic()) > self._moment_ends:
+            moment.clear()
+            self.reach.links.known = {}
+            self._moment_ends = now + LOOKED_AT_AGAIN_SECONDS
         if question not in moment:
             if len(moment) >= MAX_KEPT:
                 moment.clear()
@@ -216,21 +214,10 @@ class Disk:
         """Return the tree of a file, parsed once for each version of it; empty when it cannot be read."""
         return self._believed(self._trees, path, path, lambda text: parse(text.value), MAX_TREES)
 
-    def read_tree_in_steps(self, path: Path) -> Steps[None]:
-        """Find out with pauses what ``tree`` is going to be asked for."""
-        known = self._recalled(self._trees, path, path, path.parent)
-        stamp = self.stamp(path) if known is not None or not self._led_outside(path, path.parent) else None
-        if stamp is None or isinstance(stamp, str) or (known is not None and known.stamp == stamp):
-            return
-        settled = is_settled(stamp)
-        tree = yield from parse_in_steps(self.text(path).value)
-        self._trim(self._trees, MAX_TREES)
-        self._trees[path] = Remembered(stamp, tree, settled)
-
-    def parsed_in_steps(self, text: str) -> Steps[Tree]:
+    def parsed(self, text: str) -> Tree:
         """Return the tree of the text of a file; the last one is cached."""
         if self._last_tree is None or self._last_tree.text != text:
-            tree = yield from parse_in_steps(text)
+            tree = parse(text)
             if len(text) > LARGEST_REMEMBERED:
                 return tree
             self._last_tree = tree
@@ -257,19 +244,6 @@ class Disk:
             self._trim(memory, most)
             memory[key] = known
         return known.value
-
-    def derive_in_steps(
-        self, path: Path, purpose: str, read: Callable[[Fact[str]], Steps[object]]
-    ) -> Steps[None]:
-        """Find out with pauses what ``derived`` is going to be asked for."""
-        known = self._recalled(self._derived, (path, purpose), path, path.parent)
-        stamp = self.stamp(path) if known is not None or not self._led_outside(path, path.parent) else None
-        if stamp is None or isinstance(stamp, str) or (known is not None and known.stamp == stamp):
-            return
-        settled = is_settled(stamp)
-        fresh = yield from read(self.text(path))
-        self._trim(self._derived)
-        self._derived[path, purpose] = Remembered(stamp, fresh, settled)
 
     def _recalled(
         self, memory: dict[Key, Remembered[Value]], key: Key, _path: Path, _folder: Path

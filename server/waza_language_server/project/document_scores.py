@@ -13,11 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import (
     FILE_REWRITTEN,
     JUDGE_REWRITTEN,
@@ -68,7 +68,7 @@ def goes_on_elsewhere(run: RunResult) -> bool:
     return journal is not None and goes_on(journal)
 
 
-def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScores]:
+def scores(document: Document, project: Project) -> DocumentScores:
     """Return the scores of a document's graders, to be asked for one by one.
 
     With a pause after each file that must be read.
@@ -78,17 +78,17 @@ def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScore
     task = task_id(document.tree.root, path) if path and document.kind == "task" else None
     runs: list[tuple[Suite, RunResult]] = []
     for suite in suites:
-        run = yield from project.scores.shown_in_steps(suite.path)
+        run = project.scores.shown(suite.path)
         if run is not None:
             runs.append((suite, run))
     return DocumentScores(project, path, task, runs, [suite.path for suite in suites])
 
 
-def read_scores_in_steps(document: Document, project: Project) -> Steps[DocumentScores]:
+def read_scores(document: Document, project: Project) -> DocumentScores:
     """Do the same and read what else its scores depend on: nothing is left to be read when it returns."""
-    scores = yield from scores_in_steps(document, project)
-    yield from scores.read_in_steps()
-    return scores
+    found = scores(document, project)
+    found.read()
+    return found
 
 
 @frozen()
@@ -273,17 +273,17 @@ class DocumentScores:
         """Return the values of the document at a moment; None if unknown."""
         return self.recorded.values_then(self._path, moment) if self._path is not None else None
 
-    def read_in_steps(self) -> Steps[None]:
+    def read(self) -> None:
         """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
         for suite, _ in self._runs if self._task is None else ():
-            yield from self._read_overriding(suite)
+            self._read_overriding(suite)
         today = FilesToday(self.project.disk, self.project.documents)
         for suite, run in self._runs:
             for path in self._scores.regraded.files_read(suite.path, run.tasks):
                 if path not in self._digests:
                     self._digests[path] = self._scores.inputs.digest_now(path, today)
-                    yield
-        yield from self.recorded.read_in_steps(today, self._task)
+                    checkpoint()
+        self.recorded.read(today, self._task)
 
     def of_grader(self, grader: GraderEntry) -> Score | None:
         """Return the score of a grader entry, None when it was never graded."""
@@ -302,18 +302,17 @@ class DocumentScores:
         suites = [suite.path for suite, _ in self._runs]
         return self._scores.strengths.of(suites, place, grader.recorded_as, grader.node.to_python())
 
-    def of_suite_graders_in_steps(self) -> Steps[tuple[Score, ...]]:
-        """Return the results of the suite's graders on the task of a task file, with many pauses."""
+    def of_suite_graders(self) -> tuple[Score, ...]:
+        """Return the results of the suite's graders on the task of a task file."""
         if self._task is None or not self._runs:
             return ()
         suite, run = max(self._runs, key=lambda known: known[1].timestamp)
         task = run.tasks.get(self._task)
         if task is None:
             return ()
-        yield from self.project.read_tree_in_steps(suite.path)
         found: list[Score] = []
         for grader in SuiteFile(self.project.tree(suite.path)).own_graders():
-            yield
+            checkpoint()
             name = grader.name
             if name not in task.graders or self._task in self._overriding(suite, name):
                 continue
@@ -338,10 +337,10 @@ class DocumentScores:
     def _overriding(self, suite: Suite, name: str) -> set[str]:
         """Return the tasks with an own grader of this name: its result has replaced the suite's."""
         if suite.path not in self._own:
-            finished(self._read_overriding(suite))
+            self._read_overriding(suite)
         return self._own[suite.path].get(name, set())
 
-    def _read_overriding(self, suite: Suite) -> Steps[None]:
+    def _read_overriding(self, suite: Suite) -> None:
         known: dict[str, set[str]] = {}
         for grader in suite.outline.graders:
             if grader.task is not None and grader.has_results:
@@ -350,7 +349,7 @@ class DocumentScores:
             for grader in task.outline.graders:
                 if grader.has_results:
                     known.setdefault(grader.name, set()).add(task.id)
-            yield
+            checkpoint()
         self._own[suite.path] = known
 
     def _newest(self, suite: Suite, task: TaskResult, now: _Written) -> Outcome | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from bisect import insort
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -20,9 +20,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
-from waza_engine.steps import Steps, finished
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
     EVAL_NAMES,
@@ -34,7 +34,7 @@ from waza_language_server.project.claim import (
 from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.facts import Fact
-from waza_language_server.project.outline import EMPTY, Outline, outline_in_steps, outline_of
+from waza_language_server.project.outline import EMPTY, Outline, outline, outline_of
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.suites import (
     Suite,
@@ -199,37 +199,31 @@ class Project:
         document = self.documents.get(path)
         return document.tree if document is not None else self.disk.tree(path)
 
-    def read_tree_in_steps(self, path: Path) -> Steps[None]:
-        """Read with pauses what ``tree`` is going to be asked for."""
-        if path not in self.documents:
-            yield from self.disk.read_tree_in_steps(path)
-
     def outline(self, path: Path) -> Outline:
         """Return the outline of an eval or task file; ``EMPTY`` if it cannot be read."""
         document = self.documents.get(path)
         if document is not None:
             return outline_of(document)
-        return self.disk.derived(path, "outline", lambda text: finished(self._read_outline(text)))
+        return self.disk.derived(path, "outline", self._outline_in)
 
-    def read_in_steps(self, path: Path) -> Steps[None]:
+    def read(self, path: Path) -> None:
         """Read the closed eval files around a file, before they are needed."""
         for folder in folders_above(path):
-            yield from self.read_folder_in_steps(folder)
+            self.read_folder(folder)
             if folder in self.roots:
                 break
         for eval_file in tuple(islice(self.far.of(path), MOST_OF_FILE)):
-            yield from self.read_outline_in_steps(eval_file)
+            self._read_outline(eval_file)
 
-    def read_folder_in_steps(self, folder: Path) -> Steps[None]:
+    def read_folder(self, folder: Path) -> None:
         """Read the eval files in a folder, those that are not open."""
         for name in self._eval_files_in(folder):
-            yield from self.read_outline_in_steps(folder / name)
-        yield
+            self._read_outline(folder / name)
+        checkpoint()
 
-    def read_outline_in_steps(self, path: Path) -> Steps[None]:
-        """Read the outline of a closed eval or task file."""
+    def _read_outline(self, path: Path) -> None:
         if path not in self.documents:
-            yield from self.disk.derive_in_steps(path, "outline", self._read_outline)
+            self.outline(path)
 
     # Suites and their tasks.
 
@@ -250,26 +244,26 @@ class Project:
         others = {name for name in self.names(folder) - usual if _OTHER_EVAL_NAME.fullmatch(name)}
         yield from (name for name in (*sorted(usual), *sorted(others)) if self._is_eval(folder / name))
 
-    def tasks_with_id(self, suite: Suite, task_id: str) -> Generator[Path | None]:
-        """Yield the task files of a suite with this ``id``, and None after each that was checked."""
+    def tasks_with_id(self, suite: Suite, task_id: str) -> Iterator[Path]:
+        """Yield the task files of a suite with this ``id``."""
         paths: Iterable[Path] = self.task_paths(suite).value
         if self.disk.is_still:
             # Callers loop over all tasks of a suite: avoid a quadratic number of reads.
-            by_id = yield from self._by_written_id(suite)
+            by_id = self._by_written_id(suite)
             paths = (*by_id.get(task_id, ()), *by_id.get(None, ()))
         for path in paths:
             if self._written_id(path) in (task_id, None) and self.outline(path).id == task_id:
                 yield path
-            yield None
+            checkpoint()
 
-    def _by_written_id(self, suite: Suite) -> Steps[dict[str | None, list[Path]]]:
+    def _by_written_id(self, suite: Suite) -> dict[str | None, list[Path]]:
         known = self.disk.once((self, "ids", suite.path), dict[str | None, list[Path]])
         if not known:
             found: dict[str | None, list[Path]] = {}
             for path in self.task_paths(suite).value:
                 found.setdefault(self._written_id(path), []).append(path)
-                yield
-            # Not before all are there: others may ask in the pauses.
+                checkpoint()
+            # Not before all are there: others may ask at the checkpoints.
             known.update(found)
         return known
 
@@ -335,9 +329,9 @@ class Project:
 
     # Helpers.
 
-    def _read_outline(self, text: Fact[str]) -> Steps[Outline]:
+    def _outline_in(self, text: Fact[str]) -> Outline:
         if text.known:
-            return (yield from outline_in_steps((yield from self.disk.parsed_in_steps(text.value))))
+            return outline(self.disk.parsed(text.value))
         # A run may read larger files than we do.
         return replace(EMPTY, unreadable="" if text.why == TOO_LARGE else text.why)
 

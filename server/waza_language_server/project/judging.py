@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import Steps
 from waza_language_server.project.changed_inputs import (
     A_JUDGE_REWRITTEN,
     REWRITTEN,
@@ -24,9 +23,9 @@ from waza_language_server.project.recorded_values import (
     ByPlace,
     Values,
     by_place,
-    entries_in_steps,
-    values_of_file_in_steps,
-    values_today_in_steps,
+    entries,
+    values_of_file,
+    values_today,
 )
 
 if TYPE_CHECKING:
@@ -41,21 +40,21 @@ if TYPE_CHECKING:
 _Said = Mapping[str, Json]
 
 
-def judging_in_steps(document: Document, scores: DocumentScores, run: RunResult) -> Steps[Judging]:
-    """Return how the suite of a document is written that the newest results are of, with pauses."""
+def judging(document: Document, scores: DocumentScores, run: RunResult) -> Judging:
+    """Return how the suite of a document is written that the newest results are of."""
     (suite, *_) = scores.suites_of(run)
     own: Values = {}
     if document.kind != "trigger_tests":
-        own = yield from values_today_in_steps(document.tree)
-    of_suite, entries = own, dict[tuple[str, str], Json]()
+        own = values_today(document.tree)
+    of_suite, written = own, dict[tuple[str, str], Json]()
     if document.kind == "task":
-        of_suite = yield from values_of_file_in_steps(scores.project, suite)
+        of_suite = values_of_file(scores.project, suite)
     regraded = scores.project.scores.regraded
     is_again = any(regraded.again(suite, task) is not None for task in run.tasks.values())
     if document.kind == "eval" and (is_again or in_parts(run)):
-        entries = yield from entries_in_steps(scores.project, suite)
+        written = entries(scores.project, suite)
     again = regraded.of_suite(suite, run) if document.kind == "eval" else None
-    return Judging(scores, suite, own, of_suite, again, entries)
+    return Judging(scores, suite, own, of_suite, again, written)
 
 
 def in_parts(newest: RunResult) -> bool:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import may_be_file
@@ -25,12 +26,11 @@ from waza_language_server.schema.locate import (
     located_below,
     shape_at,
 )
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.suite_files import SuiteSource
     from waza_language_server.schema.catalog import Catalog
@@ -57,7 +57,7 @@ _OF_PROGRAMS = frozenset({"command", "argument"})
 _FILES_AND_GRADERS = frozenset(
     {"grader", *(kind for kind, meant in MEANT.items() if meant in ("file", "skill"))}
 )
-_files_kept: WeakKeyDictionary[Catalog, dict[Shape, KeptItems[tuple[Mention, ...]]]] = WeakKeyDictionary()
+_files_kept: WeakKeyDictionary[Catalog, dict[Shape, ItemMemo[tuple[Mention, ...]]]] = WeakKeyDictionary()
 """The files that items of grader lists mention, with spans relative to each item, by their shape."""
 
 _TO_ANCHOR = compiled_later(r"(?:[\s:?,\[{-]|(?<!\S)#[^\r\n]*|![^\s,\[\]{}]*)*+&")
@@ -102,8 +102,8 @@ class Mention:
         return (self.shape.kind or "") if self.shape is not None else ""
 
 
-def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
-    """Yield the names in a file, anchors left out, and None wherever a pause is welcome."""
+def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention]:
+    """Yield the names in a file, anchors left out."""
     if file.kind == "skill":
         # The tree of one that is open has the front matter alone.
         yield from _in_skill(file.document.text if file.document is not None else tree.text)
@@ -114,25 +114,25 @@ def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mentio
     entries = SuiteFile(tree)
     tasks = sorted({(task.node.span.start, task.node.span.end) for task in entries.tasks()})
     for grader in entries.graders():
-        yield None
+        checkpoint()
         node = grader.node.get("name")
         if node is None or node.target.kind != "scalar" or not grader.name:
             continue
         task = grader.task.node.span.start if grader.task is not None else None
         above = grader.item.parent
-        checkpoint = above.span.start if grader.place == "checkpoint" and above is not None else None
-        yield _mention("grader", tree.text, node.target, defines=True, task=task, checkpoint=checkpoint)
+        turn = above.span.start if grader.place == "checkpoint" and above is not None else None
+        yield _mention("grader", tree.text, node.target, defines=True, task=task, checkpoint=turn)
     for node, shape in located_below(root, catalog.document(file.kind), catalog):
         kind = _kind_of(node, shape)
         if kind is None or (kind == "grader" and node.step == "name"):
-            yield None
+            checkpoint()
             continue
         task = _around(tasks, node.span.start)
         yield _named(kind, tree.text, node, shape, task)
 
 
-def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
-    """Yield the mentions of files and skills alone, and None wherever a pause is welcome.
+def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention]:
+    """Yield the mentions of files and skills alone.
 
     Those in a grader are kept as long as it is not touched.
     """
@@ -143,50 +143,46 @@ def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Men
         if shape.kind == "grader":
             yield from _files_in(tree.text, node, shape, catalog)
             continue
-        yield _of_file(tree.text, node, shape)
+        yield from _of_file(tree.text, node, shape)
         if (items := shape.items) is not None and is_grader_list(node, shape):
-            known = kept.get(items) or kept.setdefault(items, KeptItems(bool))
+            known = kept.get(items) or kept.setdefault(items, ItemMemo())
             look = partial(_kept_of_item, tree.text, items, catalog)
-            found = yield from known.of(node, look)
-            for index in found.marked:
-                item = node.get(index)
-                yield from (each.shifted(item.offset) for each in found.values[index] if item is not None)
+            found = known.of(node, look)
+            for index, mentions in enumerate(found):
+                item = node.get(index) if mentions else None
+                yield from (each.shifted(item.offset) for each in mentions if item is not None)
 
 
-def _kept_of_item(text: str, shape: Shape, catalog: Catalog, item: Node) -> Steps[tuple[Mention, ...]]:
-    found: list[Mention] = []
-    for mention in _files_in(text, item, shape, catalog):
-        if mention is None:
-            yield
-        else:
-            found.append(mention.shifted(-item.offset))
-    return tuple(found)
+def _kept_of_item(text: str, shape: Shape, catalog: Catalog, item: Node) -> tuple[Mention, ...]:
+    return tuple([each.shifted(-item.offset) for each in _files_in(text, item, shape, catalog)])
 
 
-def _files_in(text: str, entry: Node, shape: Shape, catalog: Catalog) -> Iterator[Mention | None]:
+def _files_in(text: str, entry: Node, shape: Shape, catalog: Catalog) -> Iterator[Mention]:
     """Yield the mentions of files and skills in a grader entry; most types have no place for any."""
     if not shape.branches and not grader_shape(entry, catalog).may_hold(_FILES_AND_GRADERS):
         return
     for node, known in located_below(entry, shape, catalog):
-        yield _of_file(text, node, known)
+        checkpoint()
+        yield from _of_file(text, node, known)
 
 
-def _of_file(text: str, node: Node, shape: Shape) -> Mention | None:
+def _of_file(text: str, node: Node, shape: Shape) -> Iterator[Mention]:
     kind = _kind_of(node, shape)
-    return _mention(kind, text, node, defines=False, shape=shape) if kind in ("file", "skill") else None
+    if kind in ("file", "skill"):
+        yield _mention(kind, text, node, defines=False, shape=shape)
 
 
-def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention | None]:
-    """Yield the mentions of a grader, task or skill of one name, and None wherever a pause is welcome.
+def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention]:
+    """Yield the mentions of a grader, task or skill of one name.
 
     If the name can only be written literally, only the places where it occurs are searched.
     """
     places = _occurrences(tree.text, name) if not tree.anchored else None
     if tree.root is None or places is None or file.kind == "skill":
-        yield from (each for each in mentions(file, tree, catalog) if each is None or each.name == name)
+        yield from (each for each in mentions(file, tree, catalog) if each.name == name)
         return
     for offset in places:
-        yield None
+        checkpoint()
         node = tree.root.at(offset)
         shape = shape_at(file.kind, node.path, tree.root, catalog) if node.step is not None else None
         kind = _kind_of(node, shape) if shape is not None else None
@@ -249,11 +245,11 @@ def _checkpoint(check: Node) -> int | None:
     return None
 
 
-def anchors(tree: Tree) -> Iterator[Mention | None]:
+def anchors(tree: Tree) -> Iterator[Mention]:
     """Yield the anchors of a document and their aliases."""
     nodes = tree.root.walk() if tree.root is not None else ()
     for node in nodes:
-        yield None
+        checkpoint()
         yield from _anchors_of(tree, node)
 
 

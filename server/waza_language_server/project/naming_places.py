@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.project.mentions import Mention, SymbolKind, mentions, mentions_of
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.stamps import stamp_of
@@ -33,8 +33,8 @@ class Reference:
         return self.mention.defines
 
 
-def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Mention | None]:
-    """Yield everything that a file names, and None wherever a pause is welcome.
+def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Mention]:
+    """Yield everything that a file names.
 
     A file that contains none of the words is not parsed.
     """
@@ -46,12 +46,11 @@ def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterato
         return
     path = file.path if file.document is None else None
     stamp = stamp_of(path) if path is not None else None
-    tree = yield from _tree(workspace, file)
+    tree = _tree(workspace, file)
     found: list[Mention] = []
     for mention in mentions(file, tree, workspace.catalog):
         yield mention
-        if mention is not None:
-            found.append(mention)
+        found.append(mention)
     if path is not None and isinstance(stamp, tuple) and tree.text:
         workspace.known.keep(path, file.kind, stamp, tuple(found))
 
@@ -61,38 +60,30 @@ def place_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FileP
     return FilePlace(file.uri, _text(workspace, file), mention.span)
 
 
-def named(
-    workspace: Workspace, files: Iterable[SuiteSource | None], kind: SymbolKind, name: str
-) -> Steps[list[Reference]]:
+def named(workspace: Workspace, files: Iterable[SuiteSource], kind: SymbolKind, name: str) -> list[Reference]:
     """Return where files say a name of one kind."""
     found: list[Reference] = []
     for file in files:
-        yield
-        if file is None:
-            continue
+        checkpoint()
         known = _known(workspace, file)
         if known is None and not _may_say(workspace, file, name):
             continue
-        for each in known if known is not None else (yield from _read(workspace, file, kind, name)):
+        for each in known if known is not None else _read(workspace, file, kind, name):
             if each.kind == kind and each.name == name:
-                yield
+                checkpoint()
                 found.append(Reference(place_of(workspace, file, each), each))
     return found
 
 
-def naming_file(
-    workspace: Workspace, files: Iterable[SuiteSource | None], path: Path
-) -> Steps[list[Reference]]:
+def naming_file(workspace: Workspace, files: Iterable[SuiteSource], path: Path) -> list[Reference]:
     """Return the paths and globs that mean a file."""
     found: list[Reference] = []
     for file in files:
-        yield
-        if file is None:
-            continue
+        checkpoint()
         paths = PathsIn(workspace.project, file)
         for each in mentions_in(workspace, file):
-            yield
-            if each is not None and each.kind == "file" and path in paths.files(each):
+            checkpoint()
+            if each.kind == "file" and path in paths.files(each):
                 found.append(Reference(place_of(workspace, file, each), each, written=False))
     return found
 
@@ -103,17 +94,13 @@ def may_name(workspace: Workspace, file: SuiteSource, name: str) -> bool:
     return any(each.name == name for each in known) if known is not None else _may_say(workspace, file, name)
 
 
-def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) -> Steps[list[Mention]]:
-    tree = yield from _tree(workspace, file)
-    found: list[Mention] = []
+def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) -> list[Mention]:
+    tree = _tree(workspace, file)
     catalog = workspace.catalog
     # A path cannot be searched by its words.
-    steps = mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
-    for each in steps:
-        yield
-        if each is not None:
-            found.append(each)
-    return found
+    return collect(
+        mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
+    )
 
 
 def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | None:
@@ -123,10 +110,9 @@ def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | Non
     return workspace.known.of(file.path, file.kind)
 
 
-def _tree(workspace: Workspace, file: SuiteSource) -> Steps[Tree]:
+def _tree(workspace: Workspace, file: SuiteSource) -> Tree:
     if file.document is None:
-        return (yield from workspace.project.disk.parsed_in_steps(_text(workspace, file)))
-    yield from file.document.read_in_steps()
+        return workspace.project.disk.parsed(_text(workspace, file))
     return file.document.tree
 
 

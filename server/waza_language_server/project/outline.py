@@ -6,21 +6,19 @@ false if the file has syntax errors, so that a missing name proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from math import isfinite
-from operator import attrgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, word
-from waza_language_server.syntax.kept_items import Exchanged, KeptItems, items_where
+from waza_language_server.syntax.item_memo import ItemMemo, items_where
 from waza_language_server.syntax.merges import value_at
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.chunks import Chunks
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -57,7 +55,7 @@ class Outline:
     patterns: tuple[str, ...] = ()
     inline_tasks: tuple[str, ...] = ()
     tasks_from: str | None = None
-    graders: Sequence[GraderOutline] = ()
+    graders: tuple[GraderOutline, ...] = ()
     models: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     skill_directories: tuple[str, ...] = ()
@@ -92,22 +90,6 @@ class _Said:
     tools: tuple[str, ...]
 
 
-_grader: Callable[[_Said], GraderOutline] = attrgetter("grader")
-_models_said: Callable[[_Said], tuple[str, ...]] = attrgetter("models")
-_tools_said: Callable[[_Said], tuple[str, ...]] = attrgetter("tools")
-
-
-@frozen()
-class _SaidTogether:
-    """The outline of several grader entries; ``models`` and ``tools`` have no duplicates."""
-
-    graders: Sequence[GraderOutline]
-    models: tuple[str, ...]
-    tools: tuple[str, ...]
-    one_each: bool = False
-    """True if they are the items of a list, one grader each."""
-
-
 @frozen()
 class _SaidInline:
     """The outline of one inline task. ``id`` is empty if it depends on its position, or on other tasks."""
@@ -116,24 +98,16 @@ class _SaidInline:
     said: tuple[_Said, ...]
 
 
-@frozen()
-class _Tasks:
-    """The outline of all inline tasks: their ids, and the outlines of their graders."""
-
-    ids: tuple[str, ...]
-    said: _SaidTogether
-
-
-_said: Mapping[GraderPlace, KeptItems[tuple[_Said, ...]]] = {
-    "graders": KeptItems(),
-    "expected": KeptItems(),
-    "checkpoint": KeptItems(),
+_said: Mapping[GraderPlace, ItemMemo[tuple[_Said, ...]]] = {
+    "graders": ItemMemo(),
+    "expected": ItemMemo(),
+    "checkpoint": ItemMemo(),
 }
 """Cached outlines of the file's own grader lists that an edit has not changed."""
-_said_inline: KeptItems[_SaidInline | None] = KeptItems()
+_said_inline: ItemMemo[_SaidInline | None] = ItemMemo()
 """The same for the items of ``tasks``."""
 
-_PATTERNS_PER_PAUSE = 64
+_PATTERNS_PER_CHECKPOINT = 64
 _MOST_TAGS = 2_000
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 _KEYS_OF_TOOLS = frozenset((*_TOOL_LISTS, "expect"))
@@ -141,29 +115,24 @@ _KEYS_OF_TOOLS = frozenset((*_TOOL_LISTS, "expect"))
 
 def outline(tree: Tree) -> Outline:
     """Return the outline of an eval or task file."""
-    return finished(outline_in_steps(tree))
-
-
-def outline_in_steps(tree: Tree) -> Steps[Outline]:
-    """Do the same with a pause after every grader."""
     root = tree.root
     if root is None or root.kind != "mapping":
         return Outline(complete=not tree.errors)
     entries = SuiteFile(tree)
-    said: list[_SaidTogether] = []
+    said: list[_Said] = []
     for place, graders in entries.own_lists():
-        said.append((yield from _said_by_list(place, graders, entries)))
-    inline = yield from _inline_tasks(root, entries)
-    said.append(inline.said)
-    patterns = yield from _patterns(root)
+        said += _said_by_list(place, graders, entries)
+    inline_tasks, said_inline = _inline_tasks(root, entries)
+    said += said_inline
+    patterns = _patterns(root)
     return Outline(
         id=word(root.get("id")),
         name=word(root.get("name")),
         skill=word(root.get("skill")),
         patterns=patterns,
-        inline_tasks=inline.ids,
+        inline_tasks=inline_tasks,
         tasks_from=word(root.get("tasks_from")),
-        graders=_joined([one.graders for one in said if one.graders]),
+        graders=tuple([one.grader for one in said]),
         model=word(root.get("config", "model")),
         executor=next(
             (
@@ -189,15 +158,9 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
 
 def outline_of(document: Document) -> Outline:
     """Return the outline of an open document, computed once for each version."""
-    return finished(outline_of_in_steps(document))
-
-
-def outline_of_in_steps(document: Document) -> Steps[Outline]:
-    """Do the same with many pauses, in which the document is read if it was not yet."""
     known = _outlines.get(document)
     if known is None:
-        yield from document.read_in_steps()
-        known = _outlines[document] = yield from outline_in_steps(document.tree)
+        known = _outlines[document] = outline(document.tree)
     return known
 
 
@@ -234,23 +197,19 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
             yield from _scalars(tasks.get("task_files"))
         elif tasks.kind == "scalar" and tasks.value:
             yield tasks
-        for item in (item.target for item in finished(items_where(tasks, _is_pattern))):
+        for item in (item.target for item in items_where(tasks, _is_pattern)):
             if item.kind == "scalar" and item.value:
                 yield item
             elif item.written("task_files") is not None:
                 yield from _scalars(item.get("task_files"))
 
 
-def _patterns(root: Node) -> Steps[tuple[str, ...]]:
-    for key in ("tasks", "task_patterns"):
-        if (tasks := root.get(key)) is not None:
-            # The same check as in ``pattern_nodes``, which would not pause within thousands of items.
-            yield from items_where(tasks.target, _is_pattern)
+def _patterns(root: Node) -> tuple[str, ...]:
     found: list[str] = []
     for number, node in enumerate(pattern_nodes(root), 1):
         found.append(pattern_of(node))
-        if not number % _PATTERNS_PER_PAUSE:
-            yield
+        if not number % _PATTERNS_PER_CHECKPOINT:
+            checkpoint()
     return tuple(found)
 
 
@@ -270,41 +229,11 @@ def _mappings(node: Node | None) -> Iterator[Node]:
             yield item.target
 
 
-def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Steps[_SaidTogether]:
-    if items.kind != "sequence":
-        return _together(())
-
+def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Iterable[_Said]:
     def said_by(item: Node) -> tuple[_Said, ...]:
         return tuple(map(_said_by, entries.graders_at(item, place)))
 
-    kept = yield from _said[place].asked(items, said_by)
-    return kept.derived(_all_together, _together_again)
-
-
-def _all_together(said: Sequence[tuple[_Said, ...]]) -> _SaidTogether:
-    one_each = all(map((1).__eq__, map(len, said)))
-    return _together(tuple(chain.from_iterable(said)), one_each=one_each)
-
-
-def _together_again(before: _SaidTogether, exchanged: Exchanged[tuple[_Said, ...]]) -> _SaidTogether | None:
-    """Return what all of them say after an edit that leaves models and tools alone."""
-    start, stop = exchanged.at, exchanged.at + len(exchanged.old)
-    old, new = (tuple(chain.from_iterable(said)) for said in (exchanged.old, exchanged.new))
-    if not before.one_each or len(new) != len(exchanged.new) or any(len(said) != 1 for said in exchanged.new):
-        return None
-    if [(one.models, one.tools) for one in old] != [(one.models, one.tools) for one in new]:
-        return None
-    graders = Chunks(before.graders).spliced(start, stop, map(_grader, new))
-    return _SaidTogether(graders, before.models, before.tools, one_each=True)
-
-
-def _together(said: tuple[_Said, ...], *, one_each: bool = False) -> _SaidTogether:
-    return _SaidTogether(
-        Chunks(map(_grader, said)),
-        _unique(chain.from_iterable(map(_models_said, said))),
-        _unique(chain.from_iterable(map(_tools_said, said))),
-        one_each,
-    )
+    return chain.from_iterable(_said[place].of(items, said_by))
 
 
 def _said_by(grader: GraderEntry) -> _Said:
@@ -315,18 +244,18 @@ def _said_by(grader: GraderEntry) -> _Said:
     return _Said(outlined, () if model is None else (model,), tuple(_tools_in(config)))
 
 
-def _inline_tasks(root: Node, entries: SuiteFile) -> Steps[_Tasks]:
-    """Return the outline of the inline tasks; with pauses, except for those that an edit has not changed."""
+def _inline_tasks(root: Node, entries: SuiteFile) -> tuple[tuple[str, ...], list[_Said]]:
+    """Return the ids of the inline tasks, and the outlines of their graders."""
     written = root.get("tasks")
     listed = written.target if written is not None else None
     if listed is not None and listed.kind == "sequence":
-        kept = yield from _said_inline.asked(listed, lambda item: _said_at(item, entries))
-        known = kept.derived(_of_all_tasks)
-        if known is not None:
-            return known
-    tasks = yield from in_steps(entries.tasks())
-    said = yield from in_steps(tuple(map(_said_by, entries.graders_of(task))) for task in tasks)
-    return _Tasks(tuple(task.id for task in tasks), _together(tuple(chain.from_iterable(said))))
+        inline = _said_inline.of(listed, lambda item: _said_at(item, entries))
+        known = [one for one in inline if one is not None]
+        if all(one.id for one in known):
+            return tuple([one.id for one in known]), [said for one in known for said in one.said]
+    tasks = collect(entries.tasks())
+    said = collect(tuple(map(_said_by, entries.graders_of(task))) for task in tasks)
+    return tuple([task.id for task in tasks]), [*chain.from_iterable(said)]
 
 
 def _said_at(item: Node, entries: SuiteFile) -> _SaidInline | None:
@@ -342,16 +271,6 @@ def _said_at(item: Node, entries: SuiteFile) -> _SaidInline | None:
             return _SaidInline("", ())
         return _SaidInline(task.id, tuple(map(_said_by, entries.graders_of(task))))
     return None
-
-
-def _of_all_tasks(said: Iterable[_SaidInline | None]) -> _Tasks | None:
-    """Return what all tasks say together; None where an id depends on the place of its task."""
-    tasks = [one for one in said if one is not None]
-    if not all(one.id for one in tasks):
-        return None
-    return _Tasks(
-        tuple([one.id for one in tasks]), _together(tuple(chain.from_iterable(one.said for one in tasks)))
-    )
 
 
 def _models(root: Node) -> Iterator[str]:
@@ -399,10 +318,6 @@ def _scalars(node: Node | None) -> Iterator[Node]:
     for item in node.each_item():
         if item.target.kind == "scalar" and item.target.value:
             yield item.target
-
-
-def _joined(graders: list[Sequence[GraderOutline]]) -> Sequence[GraderOutline]:
-    return graders[0] if len(graders) == 1 else Chunks(chain.from_iterable(graders))
 
 
 def _unique(words: Iterator[str]) -> tuple[str, ...]:

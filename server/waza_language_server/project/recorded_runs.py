@@ -8,14 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, read_bytes, text_of
 from waza_engine.markdown import code
 from waza_engine.results.freshness import agent_differs
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import Steps
 from waza_language_server.project.changed_inputs import SUITE_REWRITTEN, ChangedInput, FilesToday, place_of
 from waza_language_server.project.disk import MAX_BYTES
-from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file_in_steps
+from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file
 from waza_language_server.project.stamps import was_there
 from waza_language_server.project.suite_file import is_switched_off
 
@@ -114,7 +114,7 @@ class RecordedRuns:
             self._then[path, moment] = self._scores.values_then(path, moment, recorded)
         return self._then[path, moment]
 
-    def read_in_steps(self, today: FilesToday, of_task: str | None = None) -> Steps[None]:
+    def read(self, today: FilesToday, of_task: str | None = None) -> None:
         """Compare the files of the runs with those of today, with a pause after each.
 
         With ``of_task`` of the files that tasks have of their own that of this task alone.
@@ -122,26 +122,22 @@ class RecordedRuns:
         for moment, (suite, origin) in tuple(self._origins.items()):
             key = suite.path, origin.results
             if suite.path not in self._today:
-                values = yield from values_of_file_in_steps(self._project, suite.path)
+                values = values_of_file(self._project, suite.path)
                 self._today[suite.path] = values.get(("", SUITE))
             if key not in self._changes and origin.inputs:
                 tasks = {task.path: task for task in self._project.tasks_of(suite).value}
-                self._moves[key] = moved = yield from self._scores.inputs.moved_in_steps(
+                self._moves[key] = moved = self._scores.inputs.moved(
                     origin, suite.path, tuple(tasks), lambda path, tasks=tasks: tasks[path].id
                 )
                 own = {suite.path, *tasks, *(place_of(suite.path, file.path) for file in moved.values())}
-                self._changes[key] = yield from self._scores.inputs.changed_in_steps(
-                    origin, suite.path, today, own.__contains__
-                )
+                self._changes[key] = self._scores.inputs.changed(origin, suite.path, today, own.__contains__)
             if key not in self._rewritten:
-                self._rewritten[key] = yield from self._rewritten_in_steps(moment, today, of_task)
+                self._rewritten[key] = self._find_rewritten(moment, today, of_task)
             # A record that does not list its files cannot tell which ones are new.
             if of_task is None and origin.inputs and key in self._ran and key not in self._added:
-                self._added[key] = yield from self._added_in_steps(suite, self._ran[key])
+                self._added[key] = self._find_added(suite, self._ran[key])
 
-    def _rewritten_in_steps(
-        self, moment: datetime, today: FilesToday, of_task: str | None
-    ) -> Steps[Mapping[str, bool]]:
+    def _find_rewritten(self, moment: datetime, today: FilesToday, of_task: str | None) -> Mapping[str, bool]:
         """Return the tasks whose own file says something else than at a run, and whether they ask it.
 
         One that has another id today is named by that of then.
@@ -154,7 +150,7 @@ class RecordedRuns:
         for task in self._project.tasks_of(suite).value:
             if of_task not in (None, task.id):
                 continue
-            yield
+            checkpoint()
             path = task.path
             file = moved.get(path) or recorded.get(path)
             if file is None:
@@ -166,17 +162,17 @@ class RecordedRuns:
             for then in set(map(str, file.tasks if file is not None else ())) - {task.id}:
                 found[then] = True
             before = self.values_then(path, moment)
-            now = yield from values_of_file_in_steps(self._project, path)
+            now = values_of_file(self._project, path)
             if before is None or before != now:
                 found[task.id] = before is None or before.get(("", INPUTS)) != now.get(("", INPUTS))
         return found
 
-    def _added_in_steps(self, suite: Suite, ran: Collection[str]) -> Steps[str]:
+    def _find_added(self, suite: Suite, ran: Collection[str]) -> str:
         """Return the first task in a file of its own that a run would have today and had not, "" for none."""
         for task in self._project.tasks_of(suite).value:
             if task.id in ran:
                 continue
-            yield
+            checkpoint()
             root = self._project.tree(task.path).root
             if root is not None and root.kind == "mapping" and not is_switched_off(root):
                 return task.id

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import deciding_values
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import Steps, finished
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.tree import Tree, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,42 +36,40 @@ _written: WeakKeyDictionary[Green, Json] = WeakKeyDictionary()
 _PURPOSE = "recorded values"
 
 
-def entries_in_steps(project: Project, suite: Path) -> Steps[Values]:
-    """Return what decides the scores of a suite as it is written now, by task and name, with pauses."""
-    found = dict((yield from values_of_file_in_steps(project, suite)))
+def entries(project: Project, suite: Path) -> Values:
+    """Return what decides the scores of a suite as it is written now, by task and name."""
+    found = dict(values_of_file(project, suite))
     found.pop(("", SUITE), None)
     for known in project.suites_of(suite):
         if known.path == suite:
             for task in project.tasks_of(known).value:
-                values = yield from values_of_file_in_steps(project, task.path)
+                values = values_of_file(project, task.path)
                 found |= {(task.id, name): value for (place, name), value in values.items() if not place}
-                yield
+                checkpoint()
     return found
 
 
-def values_today_in_steps(tree: Tree) -> Steps[Values]:
+def values_today(tree: Tree) -> Values:
     """Return the current values of an open document, computed once for each version."""
     known = _of_trees.get(tree)
     if known is None:
-        known = _of_trees[tree] = yield from values_in_steps(tree)
+        known = _of_trees[tree] = values(tree)
     return known
 
 
-def values_of_file_in_steps(project: Project, path: Path) -> Steps[Values]:
-    """Return what decides the scores of one suite file as it is written now, with pauses."""
+def values_of_file(project: Project, path: Path) -> Values:
+    """Return what decides the scores of one suite file as it is written now."""
     document = project.documents.get(path)
     if document is not None:
-        yield from document.read_in_steps()
-        return (yield from values_today_in_steps(document.tree))
-    yield from project.disk.derive_in_steps(path, _PURPOSE, _read)
-    return project.disk.derived(path, _PURPOSE, lambda text: finished(_read(text)))
+        return values_today(document.tree)
+    return project.disk.derived(path, _PURPOSE, _read)
 
 
-def _read(text: Fact[str]) -> Steps[Values]:
-    return (yield from values_in_steps((yield from parse_in_steps(text.value))))
+def _read(text: Fact[str]) -> Values:
+    return values(parse(text.value))
 
 
-def values_in_steps(tree: Tree) -> Steps[Values]:
+def values(tree: Tree) -> Values:
     """Return what decides the scores of a file: graders, inputs, expectations and metrics, by their place."""
     found: dict[tuple[str, str], Json] = {}
     suite = SuiteFile(tree)
@@ -81,7 +79,7 @@ def values_in_steps(tree: Tree) -> Steps[Values]:
             found[place, recorded_as] = written_in(grader)
         if (place, INPUTS) not in found:
             found[place, INPUTS] = inputs_around(grader)
-        yield
+        checkpoint()
     places = [(task.id, task.node) for task in suite.tasks()]
     if tree.root is not None:
         places.append(("", tree.root))
@@ -96,7 +94,7 @@ def values_in_steps(tree: Tree) -> Steps[Values]:
         for key in ("inputs", "expected", "metrics"):
             value = node.get(key)
             found[place, f"//{key}"] = value.to_python() if value is not None else None
-        yield
+        checkpoint()
     return found
 
 

@@ -16,8 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.project.mentions import Mention, SymbolKind, anchors, mention_at
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.naming_places import Reference, may_name, named, naming_file
@@ -73,54 +73,54 @@ def symbol_at(document: Document, workspace: Workspace, offset: int) -> Symbol |
 
 def references(
     workspace: Workspace, symbol: Symbol, *, with_overridden: bool = False
-) -> Steps[tuple[Reference, ...]]:
+) -> tuple[Reference, ...]:
     """Return every place where a symbol is named, those of its own document first.
 
     ``with_overridden`` takes a task's grader and the suite's of the same name, whose verdict it replaces, for
     one: with different names both would judge the task.
     """
-    yield from read_suites(workspace.project)
+    read_suites(workspace.project)
     match symbol.kind:
         case "grader":
-            graders = yield from _graders(workspace, symbol)
+            graders = _graders(workspace, symbol)
             graders = _connected(_overriding(graders) if with_overridden else graders, symbol)
             found = [each.reference for each in graders]
         case "task":
-            found = yield from _of_task(workspace, symbol)
+            found = _of_task(workspace, symbol)
         case "skill":
-            found = yield from _of_skill(workspace, symbol)
+            found = _of_skill(workspace, symbol)
         case "file":
-            found = yield from _of_file(workspace, symbol)
+            found = _of_file(workspace, symbol)
         case "anchor":
-            found = yield from _of_anchor(symbol)
+            found = _of_anchor(symbol)
     return tuple(found)
 
 
-def references_in_document(workspace: Workspace, symbol: Symbol) -> Steps[tuple[Reference, ...]]:
+def references_in_document(workspace: Workspace, symbol: Symbol) -> tuple[Reference, ...]:
     """Return the places where a symbol is named in the document alone that it was pointed at in."""
     if symbol.kind == "anchor":
-        return tuple((yield from _of_anchor(symbol)))
+        return tuple(_of_anchor(symbol))
     own = SuiteSource.of(symbol.document)
     if symbol.kind == "grader":
-        graders = yield from _graders_in(workspace, (own,), symbol.name)
+        graders = _graders_in(workspace, (own,), symbol.name)
         return tuple(each.reference for each in _connected(graders, symbol))
-    found = yield from named(workspace, (own,), symbol.kind, symbol.name)
+    found = named(workspace, (own,), symbol.kind, symbol.name)
     if symbol.kind == "task":
         found = [each for each in found if each.mention.whole == symbol.mention.whole]
     return tuple(found)
 
 
-def definitions(workspace: Workspace, symbol: Symbol) -> Steps[tuple[FilePlace, ...]]:
+def definitions(workspace: Workspace, symbol: Symbol) -> tuple[FilePlace, ...]:
     """Return where a symbol is defined; of a path the files that it means."""
     project = workspace.project
     if symbol.kind == "file":
         files = PathsIn(project, SuiteSource.of(symbol.document)).files(symbol.mention)
         return tuple(FilePlace(_uri(project, path), "", Span(0, 0)) for path in files)
-    found = yield from references(workspace, symbol)
+    found = references(workspace, symbol)
     return tuple(each.place for each in found if each.defines)
 
 
-def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> Steps[bool]:
+def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> bool:
     """Return whether a name is taken in the scope of the symbol, or in a part of it.
 
     The scope includes the places where it overrides, or is overridden.
@@ -128,8 +128,8 @@ def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> Steps[bool]:
     other = replace(symbol, name=name)
     match symbol.kind:
         case "grader":
-            mine = _overriding((yield from _graders(workspace, symbol)))
-            others = yield from _graders(workspace, other)
+            mine = _overriding(_graders(workspace, symbol))
+            others = _graders(workspace, other)
             home = frozenset[Scope]().union(*(each.meant for each in _connected(mine, symbol)))
             around = {scope for each in mine if each.meant & home for scope in chain(*each.scopes)}
             return any(
@@ -143,12 +143,12 @@ def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> Steps[bool]:
                 name in workspace.project.task_ids(suite).value for suite in _suites(workspace.project, path)
             )
         case "anchor":
-            return any(each.defines for each in (yield from _of_anchor(other)))
+            return any(each.defines for each in _of_anchor(other))
         case "skill" | "file":
             return False
 
 
-def _graders(workspace: Workspace, symbol: Symbol) -> Steps[list[_Named]]:
+def _graders(workspace: Workspace, symbol: Symbol) -> list[_Named]:
     """Return where the name is that of a grader, in all suites that share tasks with that of the document."""
     project, own = workspace.project, SuiteSource.of(symbol.document)
     files: dict[str, SuiteSource] = {own.uri: own}
@@ -160,21 +160,21 @@ def _graders(workspace: Workspace, symbol: Symbol) -> Steps[list[_Named]]:
             continue
         seen.add(suite.path)
         for file in files_of_suite(project, suite):
-            yield
+            checkpoint()
             if file.uri not in files and may_name(workspace, file, symbol.name):
                 files[file.uri] = file
                 # Another suite that runs this task may have a grader of the same name.
                 waiting += _suites(project, file.path)
-    return (yield from _graders_in(workspace, files.values(), symbol.name))
+    return _graders_in(workspace, files.values(), symbol.name)
 
 
-def _graders_in(workspace: Workspace, files: Iterable[SuiteSource], name: str) -> Steps[list[_Named]]:
+def _graders_in(workspace: Workspace, files: Iterable[SuiteSource], name: str) -> list[_Named]:
     found: list[tuple[Reference, tuple[tuple[Scope, ...], ...]]] = []
     defined: set[Scope] = set()
     for file in files:
         suites = _suites(workspace.project, file.path) if file.kind == "task" else ()
         evals = tuple((_uri(workspace.project, suite.path), None, None) for suite in suites)
-        for each in (yield from named(workspace, (file,), "grader", name)):
+        for each in named(workspace, (file,), "grader", name):
             scopes = _scopes(file, each.mention, evals)
             found.append((each, scopes))
             if each.defines:
@@ -243,49 +243,47 @@ def _connected(graders: list[_Named], symbol: Symbol) -> list[_Named]:
     return list(found.values())
 
 
-def _of_task(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
+def _of_task(workspace: Workspace, symbol: Symbol) -> list[Reference]:
     project, own = workspace.project, SuiteSource.of(symbol.document)
-    found = yield from named(workspace, (own,), "task", symbol.name)
+    found = named(workspace, (own,), "task", symbol.name)
     found = [each for each in found if each.mention.whole == symbol.mention.whole]
     if own.kind == "task" and own.path is not None:
         files = (SuiteSource.at(project, suite.path, "eval") for suite in _suites(project, own.path))
-        found += yield from naming_file(workspace, files, own.path)
+        found += naming_file(workspace, files, own.path)
     return found
 
 
-def _of_skill(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
+def _of_skill(workspace: Workspace, symbol: Symbol) -> list[Reference]:
     project, seen = workspace.project, set[str]()
 
-    def files() -> Iterator[SuiteSource | None]:
+    def files() -> Iterator[SuiteSource]:
         for file in _own_first(symbol.document, files_of_workspace(project, symbol.document)):
-            seen.update((file.uri,) if file is not None else ())
+            seen.add(file.uri)
             yield file
 
-    found = yield from named(workspace, files(), "skill", symbol.name)
+    found = named(workspace, files(), "skill", symbol.name)
     # A suite may find its skill in a folder that is not searched for suites, and as an agent's file.
-    defined = yield from skills_called(project, symbol.document, symbol.name)
+    defined = skills_called(project, symbol.document, symbol.name)
     others = (SuiteSource.at(project, each.file, "skill") for each in defined if each.written)
-    return found + (
-        yield from named(workspace, (each for each in others if each.uri not in seen), "skill", symbol.name)
-    )
+    return found + (named(workspace, (each for each in others if each.uri not in seen), "skill", symbol.name))
 
 
-def _of_file(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
+def _of_file(workspace: Workspace, symbol: Symbol) -> list[Reference]:
     files = PathsIn(workspace.project, SuiteSource.of(symbol.document)).files(symbol.mention)
     if len(files) != 1:
-        return (yield from named(workspace, (SuiteSource.of(symbol.document),), "file", symbol.name))
+        return named(workspace, (SuiteSource.of(symbol.document),), "file", symbol.name)
     around = _own_first(symbol.document, files_of_workspace(workspace.project, symbol.document))
-    return (yield from naming_file(workspace, around, files[0]))
+    return naming_file(workspace, around, files[0])
 
 
-def _of_anchor(symbol: Symbol) -> Steps[list[Reference]]:
+def _of_anchor(symbol: Symbol) -> list[Reference]:
     """Return an anchor and its aliases: those up to the place where its name is given to something else."""
     found: list[Reference] = []
     document = symbol.document
     is_given = is_there = False
     for each in anchors(document.tree):
-        yield
-        if each is None or each.name != symbol.name:
+        checkpoint()
+        if each.name != symbol.name:
             continue
         if each.defines and is_given:
             if is_there:
@@ -297,10 +295,10 @@ def _of_anchor(symbol: Symbol) -> Steps[list[Reference]]:
     return found
 
 
-def _own_first(document: Document, files: Iterator[SuiteSource | None]) -> Iterator[SuiteSource | None]:
+def _own_first(document: Document, files: Iterator[SuiteSource]) -> Iterator[SuiteSource]:
     own = SuiteSource.of(document)
     yield own
-    yield from (file for file in files if file is None or file.uri != own.uri)
+    yield from (file for file in files if file.uri != own.uri)
 
 
 def _suites(project: Project, path: Path | None) -> tuple[Suite, ...]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import Steps
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.project.skills import written_name
-from waza_language_server.syntax.tree import Tree, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.text.scalar_map import ScalarMap
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 def rewritten(
     workspace: Workspace, changes: Iterable[tuple[FilePlace, Mention, str]]
-) -> Steps[list[tuple[FilePlace, str]]]:
+) -> list[tuple[FilePlace, str]]:
     """Return the scalars of mentions and what to write there for other values; each file is parsed once."""
     opened = {document.uri: document for document in workspace.project.documents.values()}
     trees: dict[str, Tree] = {}
     found: list[tuple[FilePlace, str]] = []
     for place, mention, value in changes:
-        yield
+        checkpoint()
         if mention.kind == "anchor":
             found.append((place, value))
             continue
@@ -35,7 +35,7 @@ def rewritten(
             text, node, start = skill.matter, skill.node, skill.offset
         else:
             if place.uri not in trees:
-                trees[place.uri] = yield from _tree(place, opened.get(place.uri))
+                trees[place.uri] = _tree(place, opened.get(place.uri))
             root, start, text = trees[place.uri].root, 0, place.text
             node = root.at(mention.whole.start) if root is not None else None
         # A file may have changed since it was read.
@@ -44,10 +44,9 @@ def rewritten(
     return found
 
 
-def _tree(place: FilePlace, document: Document | None) -> Steps[Tree]:
+def _tree(place: FilePlace, document: Document | None) -> Tree:
     if document is None or document.text is not place.text:
-        return (yield from parse_in_steps(place.text))
-    yield from document.read_in_steps()
+        return parse(place.text)
     return document.tree
 
 

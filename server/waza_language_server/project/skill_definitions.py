@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.searched_folders import is_searched
-from waza_engine.steps import Steps
 from waza_language_server.project.skills_of_run import (
     UnknownSkillsError,
     definition_in,
@@ -46,7 +46,7 @@ class SkillDefinition:
 
 def skills_called(
     project: Project, near: Document, name: str, *, anyhow: bool = False
-) -> Steps[tuple[SkillDefinition, ...]]:
+) -> tuple[SkillDefinition, ...]:
     """Return the definitions of the skills of one name, in the open folders and where suites find them.
 
     ``anyhow`` takes the ones whose folder alone is called so, and those in other capitals, as a run does.
@@ -61,8 +61,8 @@ def skills_called(
             found[file] = known
 
     for source in files_of_workspace(project, near):
-        yield
-        if source is None or source.path is None:
+        checkpoint()
+        if source.path is None:
             continue
         if source.kind == "skill":
             take(source.path)
@@ -76,18 +76,18 @@ def skills_called(
             # The search of the open folders finds it already.
             continue
         for folder in _skills(project, suite):
-            yield
+            checkpoint()
             definition = definition_in(project, folder)
             if definition is not None and definition not in found:
                 take(definition)
     return tuple(found.values())
 
 
-def skills_of_workspace(project: Project, near: Document) -> Steps[dict[Path, str]]:
+def skills_of_workspace(project: Project, near: Document) -> dict[Path, str]:
     """Return the files that define a skill in the open folders, and the names of their skills."""
     found: dict[Path, str] = {}
     for folder in folders_of_workspace(project, near):
-        yield
+        checkpoint()
         file = definition_in(project, folder)
         if file is not None:
             found[file] = SkillDefinition(file, name_in(project, file)).name

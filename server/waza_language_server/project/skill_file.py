@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import Steps
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.project.document import Document
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.skills import written_name
@@ -65,8 +65,8 @@ class SuitesOfSkills:
         """Look at the disk again: files have changed."""
         self._known.clear()
 
-    def of_in_steps(self, skill: SkillFile, project: Project) -> Steps[tuple[Suite, ...]]:
-        """Return the suites whose ``skill`` is the one of this file, the nearest first; with many pauses."""
+    def of(self, skill: SkillFile, project: Project) -> tuple[Suite, ...]:
+        """Return the suites whose ``skill`` is the one of this file, the nearest first."""
         name = skill.name.casefold()
         evals = tuple(document for document in project.documents.values() if document.kind == "eval")
         known = self._known.get(skill.path)
@@ -78,8 +78,8 @@ class SuitesOfSkills:
             return known[3]
         found: list[Suite] = []
         for file in files_of_workspace(project, skill):
-            yield
-            if file is None or file.path is None or file.kind != "eval":
+            checkpoint()
+            if file.path is None or file.kind != "eval":
                 continue
             suite = project.suite(file.path)
             if (suite.outline.skill or "").casefold() == name and _is_meant(skill, name, suite, project):

@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
-from waza_engine.steps import finished
 from waza_language_server.syntax.aliases import aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.merges import value_at
@@ -189,7 +188,7 @@ class SuiteFile:
     @cached_property
     def _follows_aliases(self) -> bool:
         """Return whether the aliases expand to no more nodes than a run would read."""
-        return self._root is not None and finished(aliased_nodes(self._root.green)) <= MAX_ALIASED_NODES
+        return self._root is not None and aliased_nodes(self._root.green) <= MAX_ALIASED_NODES
 
 
 def task_nodes(tree: Tree, kind: str) -> Iterator[Node]:

@@ -1,6 +1,6 @@
 """The files that suites consist of: eval files, their tasks, trigger tests, settings, skills.
 
-Enumerated with pauses, for a workspace may hold thousands of them. Nothing is read but what says which task
+Enumerated, for a workspace may hold thousands of them. Nothing is read but what says which task
 files there are.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.searched_folders import is_searched
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
@@ -17,7 +18,6 @@ from waza_language_server.project.suites import folders_below
 from waza_language_server.project.uris import path_of, uri_of
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document, DocumentKind
     from waza_language_server.project.index import Project
     from waza_language_server.project.skill_file import SkillFile
@@ -74,13 +74,13 @@ def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
         yield SuiteSource.at(project, path, "task")
 
 
-def read_suites(project: Project) -> Steps[None]:
+def read_suites(project: Project) -> None:
     """Read the eval files in the open folders, unless cached, to learn which tasks belong to which suite."""
     moment = project.far.moment
     if project.far.is_known:
         return
     for folder in folders_of_workspace(project, None):
-        yield from project.read_folder_in_steps(folder)
+        project.read_folder(folder)
         for suite in project.suites_in(folder):
             project.far.note(suite)
     project.far.all_noted(moment)
@@ -101,21 +101,19 @@ def read_suites_again(project: Project, changed: Iterable[Path] | None) -> None:
             project.far.note(suite)
 
 
-def files_of_workspace(
-    project: Project, near: Document | SkillFile | None = None
-) -> Iterator[SuiteSource | None]:
-    """Yield all suite files in the open folders, each once, and None after each folder.
+def files_of_workspace(project: Project, near: Document | SkillFile | None = None) -> Iterator[SuiteSource]:
+    """Yield all suite files in the open folders, each once.
 
     Where ``near`` lies in none of them, those of its folder and of its suites are, too.
     """
     seen: set[Path] = set()
     for folder in folders_of_workspace(project, near):
-        yield from project.read_folder_in_steps(folder)
+        project.read_folder(folder)
         for file in _in_folder(project, folder):
             if file.path is not None and file.path not in seen:
                 seen.add(file.path)
                 yield file
-        yield None
+        checkpoint()
     for document in tuple(project.documents.values()):
         file = SuiteSource.of(document)
         if file.path is not None and file.path not in seen:

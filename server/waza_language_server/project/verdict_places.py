@@ -124,7 +124,7 @@ class VerdictPlaces:
             return self._suite, inline.node
         suite = self._project.suite(self._suite)
         with self._project.disk.held_still():
-            paths = (path for path in self._project.tasks_with_id(suite, task) if path is not None)
+            paths = iter(self._project.tasks_with_id(suite, task))
             named = (path for path in self._project.task_paths(suite).value if path.stem == task)
             path = next(paths, None) or next(named, None)
         if path is None:

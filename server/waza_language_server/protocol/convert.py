@@ -107,12 +107,6 @@ class Converter:
         """Return the range of a span."""
         return types.Range(self.position(span.start), self.position(span.end))
 
-    def written_range(self, span: Span) -> str:
-        """Return the range of a span as ``json.dumps`` writes it."""
-        first, start, last, end = self._document.lines.positions(span, self._encoding)
-        begin = f'{{"line": {first}, "character": {start}}}'
-        return f'{{"start": {begin}, "end": {{"line": {last}, "character": {end}}}}}'
-
     def code_lens(self, lens: CodeLens) -> types.CodeLens:
         """Return a lens with its command."""
         # Thousands have one of few titles, and several the same place.

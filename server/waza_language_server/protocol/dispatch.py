@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.protocol.messages import Message
     from waza_language_server.protocol.pygls_internals import Protocol
+    from waza_language_server.protocol.turns import Turns
     from waza_language_server.protocol.wire import Inbox
 
 log = logging.getLogger(__name__)
@@ -39,10 +40,11 @@ log = logging.getLogger(__name__)
 class Dispatcher:
     """Hands the messages of one client to ``pygls``, which calls the handlers."""
 
-    def __init__(self, protocol: Protocol, inbox: Inbox, leave: Callable[[], None]) -> None:
+    def __init__(self, protocol: Protocol, inbox: Inbox, turns: Turns, leave: Callable[[], None]) -> None:
         """``leave`` is called when the client says that the server may end."""
         self._protocol = protocol
         self._inbox = inbox
+        self._turns = turns
         self._leave = leave
         self._shut_down = False
 
@@ -75,6 +77,7 @@ class Dispatcher:
         refusal = self._refusal(method, message)
         if refusal is None:
             self._shut_down = self._shut_down or method == "shutdown"
+            self._turns.begin_request(message["id"])
             refusal = self._hand_over(message)
         if refusal is not None:
             log.info("A request (%.100r) was refused: %s", method, refusal[1])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from waza_engine.steps import in_steps
+from waza_engine.checkpoint import collect
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.messages import OutdatedError
 from waza_language_server.text.labels import message
@@ -20,7 +20,6 @@ from waza_language_server.text.line_index import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from waza_engine.steps import Steps
     from waza_language_server.protocol.capabilities import ClientAbilities
     from waza_language_server.protocol.services.session import Session
     from waza_language_server.text.span import Span
@@ -53,8 +52,8 @@ class FileConverter:
         """Return a location in the text that was searched, for lists that are requested again after edits."""
         return types.Location(place.uri, self._range_in(LineIndex(place.text), place.span))
 
-    def workspace_edit(self, edit: WorkspaceEdit) -> Steps[types.WorkspaceEdit]:
-        """Return changes of the very versions they were made for, with pauses; raises ``OutdatedError``.
+    def workspace_edit(self, edit: WorkspaceEdit) -> types.WorkspaceEdit:
+        """Return changes of the very versions they were made for; raises ``OutdatedError``.
 
         Those of a file that ``shows_others`` are refused in words. Clients that check versions refuse them
         for others. Operations on files must only be asked of a client that can carry them out
@@ -64,14 +63,14 @@ class FileConverter:
             why = f"{_name(file.uri)} has unsaved text that is no suite file; save or close it first."
             raise JsonRpcException(message(why), types.LSPErrorCodes.RequestFailed.value)
         if self._abilities.versions_edits:
-            found = types.WorkspaceEdit(document_changes=(yield from self._document_changes(edit)))
+            found = types.WorkspaceEdit(document_changes=self._document_changes(edit))
         else:
             assert not edit.creations
             assert not edit.renames
             assert not edit.deletions
             changes: dict[str, Sequence[types.TextEdit]] = {}
             for file in edit.files:
-                changes[file.uri] = yield from self._text_edits(file)
+                changes[file.uri] = self._text_edits(file)
             found = types.WorkspaceEdit(changes=changes)
         for file in edit.files:
             self._check(file.uri, file.text)
@@ -81,13 +80,13 @@ class FileConverter:
         if self._session.text(uri) not in (None, text):
             raise OutdatedError
 
-    def _document_changes(self, edit: WorkspaceEdit) -> Steps[list[DocumentChange]]:
+    def _document_changes(self, edit: WorkspaceEdit) -> list[DocumentChange]:
         found: list[DocumentChange] = []
         for file in edit.files:
             identifier = types.OptionalVersionedTextDocumentIdentifier(
                 file.uri, self._session.version(file.uri)
             )
-            found.append(types.TextDocumentEdit(identifier, [*(yield from self._text_edits(file))]))
+            found.append(types.TextDocumentEdit(identifier, [*self._text_edits(file)]))
         start = types.Position(0, 0)
         for new in edit.creations:
             found.append(types.CreateFile(new.uri))
@@ -98,11 +97,9 @@ class FileConverter:
         found += [types.DeleteFile(deletion.uri) for deletion in edit.deletions]
         return found
 
-    def _text_edits(self, file: FileEdit) -> Steps[list[types.TextEdit]]:
-        return (
-            yield from in_steps(
-                types.TextEdit(self._range(file.uri, file.text, edit.span), edit.text) for edit in file.edits
-            )
+    def _text_edits(self, file: FileEdit) -> list[types.TextEdit]:
+        return collect(
+            types.TextEdit(self._range(file.uri, file.text, edit.span), edit.text) for edit in file.edits
         )
 
     def _range(self, uri: str, text: str, span: Span) -> types.Range:

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 class Feature:
     """A row of the table. ``handler`` is a function of a module in ``protocol.handlers``.
 
-    One that is called ``at once`` begins, and mostly answers, before the next message is taken; one that goes
-    ``in slices`` is awaited from its start. ``options`` are sent to the client. ``built_in`` replaces the
-    handler that ``pygls`` has for such a message.
+    One that is called ``at once`` answers before the next message is taken, at a checkpoint of a diagnosis
+    too; one that is ``awaited`` is a coroutine, which may wait for others. ``options`` are sent to the
+    client. ``built_in`` replaces the handler that ``pygls`` has for such a message.
     """
 
     method: str
     handler: str
-    when: Literal["at once", "in slices"] = "at once"
+    when: Literal["at once", "awaited"] = "at once"
     options: Any = None
     built_in: bool = False
 
@@ -59,10 +59,10 @@ class Feature:
         def handle(ls: WazaServer, params: Any) -> Any:
             return _load(self.handler)(ls, params)
 
-        async def handle_in_slices(ls: WazaServer, params: Any) -> Any:
+        async def handle_awaited(ls: WazaServer, params: Any) -> Any:
             return await _load(self.handler)(ls, params)
 
-        return handle if self.when == "at once" else handle_in_slices
+        return handle if self.when == "at once" else handle_awaited
 
 
 _EVERY_FILE = types.FileOperationRegistrationOptions(
@@ -108,20 +108,20 @@ FEATURES = (
     Feature(SUITE_STATE, "runnables.suite_state"),
     Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
     Feature(MARKS, "marks.marks"),
-    Feature(FILE_MARKS, "marks.file_marks", "in slices"),
-    Feature(TESTS, "suite_tree.tests", "in slices"),
-    Feature(STALE_RESULTS, "suite_tree.stale_results", "in slices"),
-    Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
-    Feature(TRIAL_DOCUMENT, "trial_document.trial_document", "in slices"),
-    Feature(NEW_GRADERS, "new_graders.new_graders", "in slices"),
-    Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
-    Feature(AFFECTED, "affected.affected", "in slices"),
-    Feature(MODELS, "models.models", "in slices"),
-    Feature(REVIEWS, "reviews.reviews", "in slices"),
+    Feature(FILE_MARKS, "marks.file_marks", "awaited"),
+    Feature(TESTS, "suite_tree.tests", "awaited"),
+    Feature(STALE_RESULTS, "suite_tree.stale_results", "awaited"),
+    Feature(RESULT_DOCUMENT, "result_document.result_document", "awaited"),
+    Feature(TRIAL_DOCUMENT, "trial_document.trial_document", "awaited"),
+    Feature(NEW_GRADERS, "new_graders.new_graders", "awaited"),
+    Feature(RECORDED_RUNS, "result_document.recorded_runs", "awaited"),
+    Feature(AFFECTED, "affected.affected", "awaited"),
+    Feature(MODELS, "models.models", "awaited"),
+    Feature(REVIEWS, "reviews.reviews", "awaited"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
-        "in slices",
+        "awaited",
         types.CodeActionOptions(
             code_action_kinds=[
                 types.CodeActionKind.QuickFix,
@@ -162,20 +162,20 @@ FEATURES = (
         options=types.DocumentLinkOptions(),
     ),
     Feature(
-        types.WORKSPACE_SYMBOL, "navigation.workspace_symbols", "in slices", types.WorkspaceSymbolOptions()
+        types.WORKSPACE_SYMBOL, "navigation.workspace_symbols", "awaited", types.WorkspaceSymbolOptions()
     ),
     Feature(types.TEXT_DOCUMENT_RENAME, "rename.rename", options=types.RenameOptions(prepare_provider=True)),
     Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, "rename.prepare"),
-    Feature(types.WORKSPACE_WILL_RENAME_FILES, "file_operations.will_rename", "in slices", _EVERY_FILE),
-    Feature(types.WORKSPACE_WILL_DELETE_FILES, "file_operations.will_delete", "in slices", _EVERY_FILE),
+    Feature(types.WORKSPACE_WILL_RENAME_FILES, "file_operations.will_rename", "awaited", _EVERY_FILE),
+    Feature(types.WORKSPACE_WILL_DELETE_FILES, "file_operations.will_delete", "awaited", _EVERY_FILE),
     Feature(types.WORKSPACE_DID_CREATE_FILES, "file_operations.did_create", options=_EVERY_FILE),
     Feature(types.WORKSPACE_DID_RENAME_FILES, "file_operations.did_rename", options=_EVERY_FILE),
     Feature(types.WORKSPACE_DID_DELETE_FILES, "file_operations.did_delete", options=_EVERY_FILE),
-    Feature(types.WORKSPACE_EXECUTE_COMMAND, "execute_command.execute", "in slices", built_in=True),
+    Feature(types.WORKSPACE_EXECUTE_COMMAND, "execute_command.execute", "awaited", built_in=True),
     Feature(
         types.WINDOW_WORK_DONE_PROGRESS_CANCEL,
         "execute_command.progress_cancelled",
-        "in slices",
+        "awaited",
         built_in=True,
     ),
 )
@@ -202,10 +202,10 @@ COMMANDS = (
 PULLED_DIAGNOSTICS = Feature(
     types.TEXT_DOCUMENT_DIAGNOSTIC,
     "diagnostics.pull",
-    "in slices",
+    "awaited",
     types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="waza"),
 )
-PULLED_WORKSPACE_DIAGNOSTICS = Feature(types.WORKSPACE_DIAGNOSTIC, "diagnostics.pull_workspace", "in slices")
+PULLED_WORKSPACE_DIAGNOSTICS = Feature(types.WORKSPACE_DIAGNOSTIC, "diagnostics.pull_workspace", "awaited")
 """Both only for clients that ask for diagnostics themselves, which then get none pushed."""
 
 

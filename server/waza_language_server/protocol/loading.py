@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 
-from waza_engine.steps import Steps
+from waza_engine.checkpoint import checkpoint
 
 FIRST = (
     *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
@@ -27,8 +27,8 @@ BEHIND_RULES = (
 """The modules that the next requests need, the soonest first."""
 
 
-def load(modules: Iterable[str]) -> Steps[None]:
-    """Load modules of the server by their names in it, with a pause after each."""
+def load(modules: Iterable[str]) -> None:
+    """Load modules of the server by their names in it."""
     for module in modules:
         import_module(f"waza_language_server.{module}")
-        yield
+        checkpoint()

@@ -28,6 +28,10 @@ class OutdatedError(Exception):
     """A newer text arrived before a request about the previous one was answered."""
 
 
+class CancelledRequestError(Exception):
+    """The client cancelled a request while it was answered."""
+
+
 @frozen()
 class WrittenAnswer:
     """The response to a request, already serialized as JSON in ASCII."""

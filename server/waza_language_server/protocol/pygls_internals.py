@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -20,8 +19,13 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import from_fs_path
 
-from waza_language_server.protocol.long_answers import is_long, written
-from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError, WrittenAnswer
+from waza_language_server.protocol.messages import (
+    CONTENT_MODIFIED,
+    REQUEST_CANCELLED,
+    CancelledRequestError,
+    OutdatedError,
+    WrittenAnswer,
+)
 from waza_language_server.protocol.own_requests import OWN_REQUESTS
 
 if TYPE_CHECKING:
@@ -29,8 +33,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from waza_language_server.protocol.messages import Identifier, Message
-
-_SLICE_SECONDS = 0.005
 
 
 class Protocol(LanguageServerProtocol):
@@ -112,7 +114,11 @@ class Protocol(LanguageServerProtocol):
 
     def as_json(self, value: Any) -> Any:
         """Return a value of the protocol as it goes over the wire."""
-        return json.loads(json.dumps(value, default=self._serialize_message))
+        return json.loads(self.written(value))
+
+    def written(self, value: Any) -> str:
+        """Return a value of the protocol as JSON, in ASCII."""
+        return json.dumps(value, default=self._serialize_message)
 
     def from_json(self, value: Any, wanted: Any) -> Any:
         """Return a received value as an object of a protocol type."""
@@ -192,6 +198,9 @@ class Protocol(LanguageServerProtocol):
         if isinstance(error, OutdatedError):
             self._request_futures.pop(msg_id, None)
             self.answer(msg_id, CONTENT_MODIFIED, "The document has changed meanwhile.")
+        elif isinstance(error, CancelledRequestError):
+            self._request_futures.pop(msg_id, None)
+            self.answer(msg_id, REQUEST_CANCELLED, "The request was canceled.")
         elif error is None and not future.cancelled() and asyncio.iscoroutine(future.result()):
             rest = asyncio.ensure_future(future.result())
             self._request_futures[msg_id] = rest
@@ -199,31 +208,8 @@ class Protocol(LanguageServerProtocol):
         elif error is None and not future.cancelled() and isinstance(future.result(), WrittenAnswer):
             self._request_futures.pop(msg_id, None)
             self._write_result(msg_id, future.result().json)
-        elif error is None and not future.cancelled() and is_long(future.result()):
-            sending = cast("Any", asyncio.ensure_future(self._send_long(msg_id, future.result())))
-            self._request_futures[msg_id] = sending
-            sending.add_done_callback(partial(self._end_of_long, msg_id=msg_id))
         else:
             super()._send_handler_result(future, msg_id=msg_id)
-
-    async def _send_long(self, msg_id: Identifier, result: object) -> None:
-        """Write an answer between the messages, and send it."""
-        steps = written(result, cast("Any", self._converter).unstructure)
-        while True:
-            pause_at = time.perf_counter() + _SLICE_SECONDS
-            try:
-                while time.perf_counter() < pause_at:
-                    next(steps)
-            except StopIteration as end:
-                self._write_result(msg_id, end.value)
-                return
-            await asyncio.sleep(0)
-
-    def _end_of_long(self, sending: Future[Any], *, msg_id: Identifier) -> None:
-        if sending.cancelled() or sending.exception() is not None:
-            super()._send_handler_result(sending, msg_id=msg_id)
-        elif self._request_futures.get(msg_id) is sending:
-            del self._request_futures[msg_id]
 
 
 _NOT_OFFERED = (

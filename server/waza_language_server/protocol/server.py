@@ -30,10 +30,11 @@ from waza_language_server.protocol.feature_table import (
     PULLED_WORKSPACE_DIAGNOSTICS,
 )
 from waza_language_server.protocol.pygls_internals import Protocol
-from waza_language_server.protocol.services.idle import IdleWork
+from waza_language_server.protocol.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from waza_language_server.engine.runs import Event, Run, RunKey, Runs
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.told_histories import ToldHistories
     from waza_language_server.protocol.services.unended_runs import UnendedRuns
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
-    from waza_language_server.protocol.services.written_problems import WrittenProblems
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +76,8 @@ class WazaServer(LanguageServer):
         """Set when the server has nothing left to do but to exit."""
         self.is_closing = False
         """True if nothing may be started any more: the server is shutting down."""
-        self.idle = IdleWork()
-        """Work that is done while no request is pending."""
+        self.turns = Turns()
+        """The order of analysis and answers."""
         self.hints_to_come: dict[str, Literal["reading", "read"]] = {}
         """Documents whose hints get a refresh request when their results are read, or got one (``read``)."""
         self.just_told: dict[str, bool] = {}
@@ -100,6 +100,7 @@ class WazaServer(LanguageServer):
 
         session = begun_session(self)
         session.on_others = self._others_say_otherwise
+        self.turns.set_aside(partial(_disk_as_it_is, session))
         return session
 
     def _others_say_otherwise(self) -> None:
@@ -114,17 +115,7 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.schedule import Diagnostics
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
-        return Diagnostics(self.session, publish, self._meet_unknown_type, self._slice_done)
-
-    def _slice_done(self, goes_on: bool) -> None:
-        self.idle.disturb(goes_on=goes_on)
-
-    @cached_property
-    def written_problems(self) -> WrittenProblems:
-        """Problems as this client is shown them."""
-        from waza_language_server.protocol.services.written_problems import WrittenProblems
-
-        return WrittenProblems(self.protocol.as_json)
+        return Diagnostics(self.session, publish, self._meet_unknown_type, self.turns)
 
     @cached_property
     def workspace_problems(self) -> WorkspaceProblems[str]:
@@ -333,7 +324,7 @@ class WazaServer(LanguageServer):
     async def close(self) -> None:
         """End the engine and its runs, and start none any more; returns when they are gone."""
         self.is_closing = True
-        self.idle.end()
+        self.turns.end()
         if "runs" in self.__dict__:
             await self.runs.close()
 
@@ -367,6 +358,11 @@ def create_server() -> WazaServer:
         # This announces their names to the client; the handler of the request gets all of them.
         server.command(command)(_by_request)
     return server
+
+
+def _disk_as_it_is(session: Session) -> AbstractContextManager[None]:
+    # The disk may be another one when the client has opened other folders.
+    return session.project.disk.as_it_is()
 
 
 def _by_request(_ls: WazaServer, *_: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sys
 from contextlib import suppress
 
 from waza_language_server.protocol.dispatch import Dispatcher
@@ -14,12 +15,16 @@ from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standar
 
 log = logging.getLogger(__name__)
 
+SWITCH_SECONDS = 0.001
+"""How long the thread that reads the wire waits for a busy analysis; by default it is five times as long."""
+
 
 def start(port: int | None = None) -> int:
     """Serve one client until it leaves, on standard input and output or on a port; return the exit code."""
     server = create_server()
     # Loaded modules stay, so the collector need not look at them.
     gc.freeze()
+    sys.setswitchinterval(SWITCH_SECONDS)
     if port is None:
         return _serve(server, take_standard_streams())
     import socket
@@ -62,9 +67,9 @@ async def _main_loop(server: WazaServer, wire: Wire, departure: Departure) -> No
 
 
 async def _handle_all(server: WazaServer, inbox: Inbox) -> None:
-    dispatcher = Dispatcher(server.protocol, inbox, server.leave)
+    dispatcher = Dispatcher(server.protocol, inbox, server.turns, server.leave)
+    server.turns.serve(inbox, dispatcher.handle)
     while (message := await inbox.next()) is not None:
-        server.idle.disturb()
         dispatcher.handle(message)
         if inbox.empty():
             # Lets the work that the messages started take a step before the next one is waited for.

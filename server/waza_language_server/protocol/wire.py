@@ -1,7 +1,7 @@
 """The wire: the two descriptors that carry messages, out of reach of everything else in the process.
 
-Messages are read by one thread of their own, so that neither a busy loop nor a full pool of workers delays
-them, and a request that its sender has cancelled is known as such before any work on it starts.
+Messages are read by one thread of their own, so that a busy loop does not delay them: long work looks at
+those that wait at its checkpoints, and a cancelled request is known as such before any work on it starts.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import threading
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,9 @@ class Inbox:
         self._frames = Frames(wire.receive)
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[tuple[Message | Malformed, int] | None] = asyncio.Queue()
+        self._queue: deque[tuple[Message | Malformed, int]] = deque()
+        self._arrived = asyncio.Event()
+        self._ended = False
         self._cancelled: set[Identifier] = set()
         self._backlog_bytes = 0
         self._room = threading.Condition()
@@ -90,18 +93,33 @@ class Inbox:
 
     async def next(self) -> Message | Malformed | None:
         """Return the next message, None at the end of input."""
-        taken = await self._queue.get()
-        if taken is None:
-            return None
-        message, size = taken
-        with self._room:
-            self._backlog_bytes -= size
-            self._room.notify()
+        while not self._queue:
+            if self._ended:
+                return None
+            self._arrived.clear()
+            # A message that came before this line would be announced by nothing.
+            if not self._queue and not self._ended:
+                await self._arrived.wait()
+        message = self._queue[0][0]
+        self.take(message)
         return message
 
     def empty(self) -> bool:
         """Return whether the queue is empty."""
-        return self._queue.empty()
+        return not self._queue
+
+    def waiting(self) -> tuple[Message | Malformed, ...]:
+        """Return the messages that wait, in order of arrival; they stay in the queue."""
+        with self._room:
+            return tuple(message for message, _ in self._queue)
+
+    def take(self, message: Message | Malformed) -> None:
+        """Remove a message from the queue, to be handled now."""
+        with self._room:
+            at = next(at for at, (each, _) in enumerate(self._queue) if each is message)
+            self._backlog_bytes -= self._queue[at][1]
+            del self._queue[at]
+            self._room.notify()
 
     def is_cancelled(self, identifier: Identifier) -> bool:
         """Return whether the sender has cancelled this request; the cancellation may still be queued."""
@@ -115,7 +133,7 @@ class Inbox:
         failure: Exception | None = None
         try:
             while (body := self._frames.next()) is not None:
-                self._take(read_message(body), len(body))
+                self._receive(read_message(body), len(body))
         except Exception as error:  # noqa: BLE001 - whatever it is, report the end
             failure = error
         self._on_end(1)
@@ -123,9 +141,10 @@ class Inbox:
         # notified, since this thread ends with it.
         if failure is not None:
             log.warning("The connection to the client ended: %s", failure)
-        self._post(None)
+        self._ended = True
+        self._announce()
 
-    def _take(self, message: Message | Malformed, size: int) -> None:
+    def _receive(self, message: Message | Malformed, size: int) -> None:
         if not isinstance(message, Malformed):
             method = message.get("method")
             if method == "$/cancelRequest" and (identifier := cancelled_id(message)) is not None:
@@ -137,11 +156,12 @@ class Inbox:
         with self._room:
             self._room.wait_for(lambda: self._backlog_bytes < LONGEST_BACKLOG_BYTES)
             self._backlog_bytes += size
-        self._post((message, size))
+            self._queue.append((message, size))
+        self._announce()
 
-    def _post(self, taken: tuple[Message | Malformed, int] | None) -> None:
+    def _announce(self) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._queue.put_nowait, taken)
+            self._loop.call_soon_threadsafe(self._arrived.set)
         except RuntimeError:
             log.debug("A message came after the end.")
 

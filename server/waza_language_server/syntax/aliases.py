@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.scalars import Json, resolve_scalar
-from waza_engine.steps import Steps
 from waza_language_server.syntax.green import Green
 
 ALIAS_BUDGET = 10_000
@@ -85,7 +85,7 @@ def _has_alias(green: Green) -> bool:
     return False
 
 
-def aliased_nodes(root: Green) -> Steps[int]:
+def aliased_nodes(root: Green) -> int:
     """Return how many nodes the aliases of a document expand to, including nested aliases.
 
     No alias is followed to count them: an anchor precedes its aliases, so its size is known by then.
@@ -107,7 +107,7 @@ def aliased_nodes(root: Green) -> Steps[int]:
         counted += 1
         looked_at += 1
         if not looked_at % _COUNTED_AT_ONCE:
-            yield
+            checkpoint()
         if green.kind == "alias":
             size = sizes.get(green.value, 0)
             aliased += size

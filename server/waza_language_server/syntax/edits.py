@@ -2,7 +2,7 @@
 
 The fewest characters, the author's indentation, every comment preserved.
 
-Each function returns edits of ``tree.text``. They are validated first, with pauses: if the edited text does
+Each function returns edits of ``tree.text``. They are validated first: if the edited text does
 not parse as intended (or parses worse than before), no edits are returned.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from waza_engine.steps import Steps
 from waza_language_server.syntax.author_style import indent_step, line_break
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
@@ -30,7 +29,7 @@ from waza_language_server.syntax.placed_text import (
     with_only_item,
     without_comma,
 )
-from waza_language_server.syntax.tree import Tree, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import (
     Edits,
     apply,
@@ -48,7 +47,7 @@ from waza_language_server.text.span import Span
 
 def insert_entry(
     tree: Tree, mapping: Node | None, key: str, value_text: str, after: Entry | None = None
-) -> Steps[Edits]:
+) -> Edits:
     """Add ``key: value_text`` to a mapping, after ``after`` or at its end.
 
     ``mapping`` may be an empty value (``config:``), which becomes a mapping, or None for an empty document.
@@ -58,47 +57,43 @@ def insert_entry(
     value = value_of(entry_text)
     edits = inserted(tree, mapping, entry_text, after)
     path = mapping.path if mapping is not None else ()
-    return (yield from checked(tree, edits, path, lambda old: {**entries_of(old), **entries_of(value)}))
+    return checked(tree, edits, path, lambda old: {**entries_of(old), **entries_of(value)})
 
 
-def insert_item(tree: Tree, sequence: Node, item_text: str) -> Steps[Edits]:
+def insert_item(tree: Tree, sequence: Node, item_text: str) -> Edits:
     """Add an item to the end of a list in brackets; ``item_text`` is YAML on one line."""
     items = sequence.items
     if sequence.kind != "sequence" or sequence.style != "flow":
         return ()
     edits = insert_in_brackets(tree.text, sequence, items[-1] if items else None, item_text)
     value = items_of(value_of(f"[{item_text}]"))
-    return (yield from checked(tree, edits, sequence.path, lambda old: [*items_of(old), *value]))
+    return checked(tree, edits, sequence.path, lambda old: [*items_of(old), *value])
 
 
-def replace_scalar(tree: Tree, node: Node, new_value: str) -> Steps[Edits]:
+def replace_scalar(tree: Tree, node: Node, new_value: str) -> Edits:
     """Give a scalar another value in its current style; a string stays a string."""
     written = ScalarMap.of(tree.text, node).write(new_value)
     edits = (Edit(node.span, written),)
     if node.step is None:
-        new_tree = yield from parse_in_steps(apply(tree.text, edits), tree)
+        new_tree = parse(apply(tree.text, edits), tree)
         return edits if new_tree.errors == tree.errors else ()
-    good = yield from reads(
-        tree, edits, node.path, lambda new: new.kind == "scalar" and new.value == new_value
-    )
+    good = reads(tree, edits, node.path, lambda new: new.kind == "scalar" and new.value == new_value)
     return edits if good else ()
 
 
-def delete_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
+def delete_entry(tree: Tree, entry: Entry) -> Edits:
     """Remove an entry with its lines; comments above it and around it stay."""
     mapping = entry.value.parent
     if mapping is None:
         return ()
     edits = deleted(tree.text, mapping, entry)
     gone = entry.key.value
-    return (
-        yield from checked(
-            tree, edits, mapping.path, lambda old: {k: v for k, v in entries_of(old).items() if k != gone}
-        )
+    return checked(
+        tree, edits, mapping.path, lambda old: {k: v for k, v in entries_of(old).items() if k != gone}
     )
 
 
-def comment_out_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
+def comment_out_entry(tree: Tree, entry: Entry) -> Edits:
     """Turn an entry into a comment in place; from brackets and after a dash, on a line above."""
     mapping, text = entry.value.parent, tree.text
     if mapping is None:
@@ -116,14 +111,12 @@ def comment_out_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
         comment = "".join(f"{' ' * column}{row}{line_break(text)}" for row in rows)
         edits = (Edit(Span(above, above), comment), *deleted(text, mapping, entry))
     gone = entry.key.value
-    return (
-        yield from checked(
-            tree, edits, mapping.path, lambda old: {k: v for k, v in entries_of(old).items() if k != gone}
-        )
+    return checked(
+        tree, edits, mapping.path, lambda old: {k: v for k, v in entries_of(old).items() if k != gone}
     )
 
 
-def delete_item(tree: Tree, item: Node) -> Steps[Edits]:
+def delete_item(tree: Tree, item: Node) -> Edits:
     """Remove an item of a list with its lines; the last one leaves ``[]``."""
     sequence = item.parent
     if sequence is None or sequence.kind != "sequence":
@@ -143,16 +136,14 @@ def delete_item(tree: Tree, item: Node) -> Steps[Edits]:
             edits = (Edit(Span(dash, items[index + 1].span.start - 2), ""),) if index + 1 < len(items) else ()
         else:
             edits = (Edit(whole_lines(text, Span(dash, max(item.span.end, dash + 1))), ""),)
-    return (
-        yield from checked(
-            tree, edits, sequence.path, lambda old: [v for i, v in enumerate(items_of(old)) if i != index]
-        )
+    return checked(
+        tree, edits, sequence.path, lambda old: [v for i, v in enumerate(items_of(old)) if i != index]
     )
 
 
 def move_entry_into(
     tree: Tree, entry: Entry, mapping: Node, child_key: str, *, as_item: bool = False
-) -> Steps[Edits]:
+) -> Edits:
     """Move an entry into the mapping under ``child_key`` of ``mapping``, which is created if missing.
 
     With ``as_item`` its value, which is on one line, becomes the only item of a list.
@@ -186,7 +177,7 @@ def move_entry_into(
     if not edits:
         return ()
     if not same:
-        new_tree = yield from parse_in_steps(apply(text, edits), tree)
+        new_tree = parse(apply(text, edits), tree)
         return edits if is_no_worse(tree, new_tree) else ()
 
     def moved_model(old: object) -> object:
@@ -194,10 +185,10 @@ def move_entry_into(
         model[child_key] = {**entries_of(model.get(child_key)), name: value}
         return model
 
-    return (yield from checked(tree, edits, mapping.path, moved_model))
+    return checked(tree, edits, mapping.path, moved_model)
 
 
-def move_entries_into(tree: Tree, entries: Sequence[Entry], mapping: Node, child_key: str) -> Steps[Edits]:
+def move_entries_into(tree: Tree, entries: Sequence[Entry], mapping: Node, child_key: str) -> Edits:
     """Move entries of a block mapping, each on lines of its own, into the mapping under ``child_key``.
 
     If it does not exist, it is created in place of the first of them.
@@ -228,10 +219,10 @@ def move_entries_into(tree: Tree, entries: Sequence[Entry], mapping: Node, child
         model[child_key] = {**entries_of(model.get(child_key)), **moved}
         return model
 
-    return (yield from checked(tree, edits, mapping.path, moved_model))
+    return checked(tree, edits, mapping.path, moved_model)
 
 
-def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Steps[Edits]:
+def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Edits:
     """Move an entry into a mapping further up, next to the one that holds it."""
     mapping = entry.value.parent
     if mapping is None:
@@ -249,12 +240,12 @@ def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Steps[Edits]:
     gone = _only_content_of(above, entry, tree.text) or entry
     if gone is not entry and mapping.style == "flow" and (note := _comment_behind(tree.text, gone)):
         value = f"{value} {note}"
-    inserted = yield from insert_entry(tree, above, entry.key.value, value, after)
-    deleted = yield from delete_entry(tree, gone)
+    inserted = insert_entry(tree, above, entry.key.value, value, after)
+    deleted = delete_entry(tree, gone)
     return (*inserted, *deleted) if inserted and deleted else ()
 
 
-def unwrap_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
+def unwrap_entry(tree: Tree, entry: Entry) -> Edits:
     """Put the keys of a block into the mapping around it, in place of the entry that holds them."""
     text, mapping, block = tree.text, entry.value.parent, entry.value
     if mapping is None or mapping.style == "flow" or block.kind != "mapping" or block.style == "flow":
@@ -279,7 +270,7 @@ def unwrap_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
     def unwrapped(old: object) -> object:
         return {**{k: v for k, v in entries_of(old).items() if k != name}, **entries_of(moved)}
 
-    return (yield from checked(tree, tuple(edits), mapping.path, unwrapped))
+    return checked(tree, tuple(edits), mapping.path, unwrapped)
 
 
 def _only_content_of(above: Node, entry: Entry, text: str) -> Entry | None:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import ClassVar, Literal
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, Event, duplicate_key, events_of, sentence
-from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, names_of
@@ -31,7 +31,7 @@ from waza_language_server.text.span import Span
 with patterns_compiled_later():
     import yaml
 
-EVENTS_PER_PAUSE = 250
+EVENTS_PER_CHECKPOINT = 250
 """About a millisecond."""
 
 _CHARACTERS_PER_UNIT = 500
@@ -83,19 +83,14 @@ class Part:
 
 def read(text: str) -> Reading:
     """Parse one document. The text must be free of characters that YAML forbids (see ``characters``)."""
-    return finished(read_in_steps(text))
-
-
-def read_in_steps(text: str) -> Steps[Reading]:
-    """Do the same with a pause after every ``EVENTS_PER_PAUSE`` events."""
     reading = Reading()
     builder = Builder(text, reading)
     try:
         for event in events_of(text):
             reading.work += 1
             builder.take(event)
-            if not reading.work % EVENTS_PER_PAUSE:
-                yield
+            if not reading.work % EVENTS_PER_CHECKPOINT:
+                checkpoint()
     except _TooDeepError as error:
         reading.error = ReadError("too deep", error.at, None, at_end=False)
     except yaml.MarkedYAMLError as error:
@@ -109,8 +104,8 @@ def read_in_steps(text: str) -> Steps[Reading]:
     return reading
 
 
-def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequence"]) -> Steps[list[Part]]:
-    """Parse the pairs or items ``text[cuts[i]:cuts[i + 1]]`` together, with the same pauses.
+def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequence"]) -> list[Part]:
+    """Parse the pairs or items ``text[cuts[i]:cuts[i + 1]]`` together, with the same checkpoints.
 
     Each has the same result as if ``read`` parsed it on its own, at a third of the cost. Return those before
     the first that is not exactly one pair or item of a block, or that cannot be parsed.
@@ -137,8 +132,8 @@ def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequenc
             if taker is not None:
                 taker(builder, event)
             count += 1
-            if not count % EVENTS_PER_PAUSE:
-                yield
+            if not count % EVENTS_PER_CHECKPOINT:
+                checkpoint()
     except (yaml.YAMLError, UnicodeError, _TooDeepError):
         return parts
     if builder.root is not None and begun == len(cuts) - 1:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from waza_engine.steps import Steps
-from waza_language_server.syntax.events import Part, read_in_steps, read_parts
-from waza_language_server.syntax.kept_readings import KeptReadings
+from waza_engine.checkpoint import checkpoint
+from waza_language_server.syntax.events import Part, read, read_parts
 from waza_language_server.syntax.piece import Piece, strict_piece
 
 MOST_WASTED = 2_000
@@ -40,7 +39,7 @@ class Together:
         self._most = MOST_TOGETHER
         self._refused = -1
 
-    def piece(self, index: int) -> Steps[Piece | None]:
+    def piece(self, index: int) -> Piece | None:
         """Return a piece that is not apart; None if it must be parsed on its own.
 
         After such a piece fewer are tried at first, so that little is parsed in vain.
@@ -52,8 +51,8 @@ class Together:
         if stop - index < 2:
             return None
         start, cuts = self._cuts[index], self._cuts[index : stop + 1]
-        parts = yield from read_parts(self._text[start : cuts[-1]], [cut - start for cut in cuts], self._kind)
-        yield
+        parts = read_parts(self._text[start : cuts[-1]], [cut - start for cut in cuts], self._kind)
+        checkpoint()
         if len(parts) < stop - index:
             self._refused = index + len(parts)
             self._most = 2
@@ -102,8 +101,8 @@ class Joining:
         self._known = known
         self._wasted = 0
 
-    def join(self, first: int) -> Steps[tuple[Piece | None, int]]:
-        """Try to join the open piece ``first`` with the following ones; pause between the attempts.
+    def join(self, first: int) -> tuple[Piece | None, int]:
+        """Try to join the open piece ``first`` with the following ones.
 
         The number of joined pieces doubles, so an open quote costs no more than parsing the rest of the text
         twice. Return the piece and the index after it. Without a piece the index shows whether the text ended
@@ -116,8 +115,8 @@ class Joining:
             text = self._texts(first, stop)
             piece, cost = self._known.get(text), 0
             if piece is None:
-                piece, cost = yield from _strict_or_open(text, self._kind)
-                yield
+                piece, cost = _strict_or_open(text, self._kind)
+                checkpoint()
             work += cost
             if piece is not None and not piece.open:
                 return piece, stop
@@ -128,20 +127,16 @@ class Joining:
         return None, first
 
 
-def _strict_or_open(text: str, kind: str) -> Steps[tuple[Piece | None, int]]:
+def _strict_or_open(text: str, kind: str) -> tuple[Piece | None, int]:
     """Parse a block of a kind strictly; return it and its cost.
 
     A piece is open if only its end is missing; None if it cannot be parsed.
     """
-    known = _refused.known(text, kind)
-    if known is not None:
-        return known
-    reading = yield from read_in_steps(text)
+    reading = read(text)
     root = reading.root
     piece: Piece | None = None
     if reading.error is not None:
         piece = Piece(text, (), 0, open=True) if reading.error.at_end else None
-        _refused.keep(text, (piece, reading.work), kind)
     elif (
         root is not None
         and (root.kind, root.style) == (kind, "block")
@@ -149,7 +144,3 @@ def _strict_or_open(text: str, kind: str) -> Steps[tuple[Piece | None, int]]:
     ):
         piece = strict_piece(text, reading, root.children, root.end)
     return piece, reading.work
-
-
-_refused: KeptReadings[tuple[Piece | None, int]] = KeptReadings()
-"""The results of joined pieces that failed strict parsing, and the cost of finding out."""

@@ -14,7 +14,6 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.syntax.aliases import anchored_by, plain_value
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, position_of
-from waza_language_server.syntax.items import pairs_between
 from waza_language_server.text.span import Span
 
 
@@ -78,7 +77,7 @@ class Node:
         return tuple(self.each_entry())
 
     def each_entry(self) -> Iterator[Entry]:
-        """Yield the same pairs one by one, so that the caller may stop or pause in between."""
+        """Yield the same pairs one by one, so that the caller may stop in between."""
         if self.kind == "mapping":
             children = self.green.children
             for index in range(0, len(children) - 1, 2):
@@ -106,17 +105,6 @@ class Node:
         if green.kind == "sequence":
             for index, child in enumerate(green.children):
                 yield Node(child.green, offset + child.offset, self, index)
-
-    def items_between(self, start: int, stop: int) -> list[Node]:
-        """Return the items from ``start`` up to ``stop`` of a sequence, or of an alias's target."""
-        items = self.target
-        if items.green.kind != "sequence":
-            return []
-        pairs = pairs_between(items.green.children, start, stop)
-        return [
-            Node(green, items.offset + offset, items, index)
-            for index, (green, offset) in enumerate(pairs, start)
-        ]
 
     def entry(self, key: str) -> Entry | None:
         """Return the first entry with this key."""

@@ -15,24 +15,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_engine.steps import Steps
-from waza_language_server.syntax.events import Reading, read_in_steps
+from waza_language_server.syntax.events import Reading, read
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
-from waza_language_server.syntax.items import Items
 from waza_language_server.syntax.joint_reading import Joining, Together
-from waza_language_server.syntax.kept_readings import KeptReadings
 from waza_language_server.syntax.piece import Piece, noteworthy, repaired_piece, strict_piece
 from waza_language_server.syntax.repair import repair_block, repair_entries, repair_items
-from waza_language_server.text.chunks import Chunks
 from waza_language_server.text.edit import Edit, Fix
-from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
-
-_FEW_ITEMS = 64
-"""In lists up to this size each item has its own offset: moving all of them is as fast."""
 
 _HEADER = compiled_later(
     r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:(?:[ \t]+#[^\r\n]*|[ \t]*)(?:\r\n|\n)"""
@@ -60,7 +53,7 @@ class Section:
 
     @property
     def text(self) -> str:
-        """Return the source of the section; joined on demand, because an edit does not need it."""
+        """Return the source of the section; joined on demand."""
         return (
             self.head.text
             if not self.items
@@ -68,20 +61,20 @@ class Section:
         )
 
 
-def read_section(text: str, known: Mapping[str, Piece]) -> Steps[Section]:
-    """Parse one key at column 0 with its value, with a pause after every item of a list.
+def read_section(text: str, known: Mapping[str, Piece]) -> Section:
+    """Parse one key at column 0 with its value.
 
     ``known`` holds items parsed before, by their text.
     """
     first = first_item(text)
     if first is None:
-        return (yield from plain_section(text))
+        return plain_section(text)
     start, dash = first.start, first.dash
-    head = yield from read_entry(text[:start])
+    head = read_entry(text[:start])
     if len(head.children) != 2 or head.open:
-        return (yield from plain_section(text))
+        return plain_section(text)
     starts = [start, *(match.start() + 1 for match in item_starts(dash, text, start))]
-    starts, items, still_open = yield from _read_items(text, starts, dash, known)
+    starts, items, still_open = _read_items(text, starts, dash, known)
     return build_list(len(text), head, dash, starts, items, still_open=still_open)
 
 
@@ -99,21 +92,14 @@ def first_item(text: str) -> FirstItem | None:
     return None if first is None else FirstItem(first.start(1), len(first[1]))
 
 
-def last_item_in(text: str) -> int | None:
-    """Return where the last of several items begins in the text of a key at column 0 that holds a list."""
-    first = first_item(text)
-    starts = item_starts(first.dash, text, first.start) if first else []
-    return starts[-1].start() + 1 if starts else None
-
-
 def is_list(text: str) -> bool:
     """Return whether the text of a key at column 0 looks like one that holds a list."""
     return first_item(text) is not None
 
 
-def plain_section(text: str) -> Steps[Section]:
+def plain_section(text: str) -> Section:
     """Read one key at column 0 and its value in one go."""
-    return section_of((yield from read_entry(text)))
+    return section_of(read_entry(text))
 
 
 def section_of(piece: Piece) -> Section:
@@ -122,9 +108,9 @@ def section_of(piece: Piece) -> Section:
     return Section(len(piece.text), piece, piece.children, open=piece.open, faulty=faulty)
 
 
-def outcast_section(text: str) -> Steps[Section]:
+def outcast_section(text: str) -> Section:
     """Parse a key that belongs at column 0 and is one space away from it."""
-    piece = yield from read_entry(text)
+    piece = read_entry(text)
     remove = Fix("Align the line", (Edit(Span(0, 1), ""),), preferred=True)
     line = text[1:].splitlines()[0].rstrip()
     message = "This line does not line up with the other keys of the file; do not indent it."
@@ -133,40 +119,26 @@ def outcast_section(text: str) -> Steps[Section]:
     return Section(len(text), piece, piece.children, open=piece.open, faulty=((0, piece),))
 
 
-@frozen()
-class Moved:
-    """A list after an edit of one item: the items at their new places, and ``Section.faulty``."""
-
-    placed: Sequence[Placed]
-    faulty: Sequence[tuple[int, Piece]]
-
-
 def build_list(
     length: int,
     head: Piece,
     dash: int,
     starts: Sequence[int],
     items: Sequence[Piece],
-    moved: Moved | None = None,
     *,
     still_open: bool = False,
 ) -> Section:
     """Build a section from its parts."""
-    if moved is None:
-        parts = list(zip(starts, items, strict=True))
-        placed = [
-            Placed(child.green, child.offset + start) for start, item in parts for child in item.children
-        ]
-        faulty = [part for part in [(0, head), *parts] if noteworthy(part[1])]
-        moved = Moved(tuple(placed) if len(placed) <= _FEW_ITEMS else Items.of(placed), faulty)
-        starts = tuple(starts) if len(placed) <= _FEW_ITEMS else Offsets(starts)
+    parts = list(zip(starts, items, strict=True))
+    placed = tuple(
+        [Placed(child.green, child.offset + start) for start, item in parts for child in item.children]
+    )
+    faulty = tuple([part for part in [(0, head), *parts] if noteworthy(part[1])])
     key = head.children[0]
     anchor = head.children[1].green
     end = starts[-1] + items[-1].end
-    value = Green("sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, moved.placed)
-    return Section(
-        length, head, (key, Placed(value)), dash, starts, Chunks(items), still_open, tuple(moved.faulty)
-    )
+    value = Green("sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, placed)
+    return Section(length, head, (key, Placed(value)), dash, tuple(starts), tuple(items), still_open, faulty)
 
 
 def item_starts(dash: int, text: str, start: int) -> list[re.Match[str]]:
@@ -174,55 +146,40 @@ def item_starts(dash: int, text: str, start: int) -> list[re.Match[str]]:
     return [match for match in _ITEM.finditer(text, start) if match.end(1) - match.start(1) == dash]
 
 
-def read_entry(text: str) -> Steps[Piece]:
+def read_entry(text: str) -> Piece:
     """Read ``key: value`` at column 0."""
-    known = _entries_repaired.known(text)
-    if known is not None:
-        return known
-    reading = yield from read_in_steps(text)
+    reading = read(text)
     root = reading.root
     # A mapping that starts elsewhere has properties of its own, which concern the entire document.
     start = int(text.startswith(" "))
     shape = (root.kind, root.style, root.start) if root is not None else None
     if reading.error is None and root is not None and shape == ("mapping", "block", start):
         return strict_piece(text, reading, root.children, root.end)
-    repaired = yield from repair_entries(text, reading)
-    piece = repaired_piece(text, repaired, reading)
-    _entries_repaired.keep(text, piece)
-    return piece
+    return repaired_piece(text, repair_entries(text, reading), reading)
 
 
-def read_item(text: str, dash: int) -> Steps[Piece]:
+def read_item(text: str, dash: int) -> Piece:
     """Read ``- item`` with its dash at the given column."""
-    known = _items_repaired.known(text, dash)
-    if known is not None:
-        return known
-    reading = yield from read_in_steps(text)
+    reading = read(text)
     root = reading.root
     if reading.error is None and root is not None and (root.kind, root.style) == ("sequence", "block"):
         return strict_piece(text, reading, root.children, max(root.end, dash + 1))
     parent = 0 if dash and not item_starts(0, text, 0) else -1
-    piece = repaired_piece(text, (yield from repair_items(text, parent, reading)), reading)
-    _items_repaired.keep(text, piece, dash)
-    return piece
+    return repaired_piece(text, repair_items(text, parent, reading), reading)
 
 
-_entries_repaired: KeptReadings[Piece] = KeptReadings()
-_items_repaired: KeptReadings[Piece] = KeptReadings()
-
-
-def read_whole(text: str) -> Steps[Piece]:
+def read_whole(text: str) -> Piece:
     """Parse a document that is not a block mapping at column 0."""
-    reading = yield from read_in_steps(text)
+    reading = read(text)
     if reading.error is None:
         return _strict_whole(text, reading)
-    root, repaired = yield from repair_block(text, reading)
+    root, repaired = repair_block(text, reading)
     return repaired_piece(text, repaired, reading, root)
 
 
-def strict_whole(text: str) -> Steps[Piece | None]:
+def strict_whole(text: str) -> Piece | None:
     """Read a document of any shape; None when it has a fault."""
-    reading = yield from read_in_steps(text)
+    reading = read(text)
     return None if reading.error is not None else _strict_whole(text, reading)
 
 
@@ -233,7 +190,7 @@ def _strict_whole(text: str, reading: Reading) -> Piece:
 
 def _read_items(
     text: str, cuts: list[int], dash: int, known: Mapping[str, Piece]
-) -> Steps[tuple[list[int], list[Piece], bool]]:
+) -> tuple[list[int], list[Piece], bool]:
     """Return the offsets of items, the items, and whether the text ends inside one of them."""
     cuts.append(len(text))
     starts: list[int] = []
@@ -245,13 +202,13 @@ def _read_items(
     while index < count:
         start = cuts[index]
         part = text[start : cuts[index + 1]]
-        piece = known.get(part) or (yield from together.piece(index))
+        piece = known.get(part) or together.piece(index)
         if piece is None:
-            piece = yield from read_item(part, dash)
-            yield
+            piece = read_item(part, dash)
+            checkpoint()
         index += 1
         if piece.open:
-            joined, stop = yield from joining.join(index - 1)
+            joined, stop = joining.join(index - 1)
             if joined is not None:
                 piece, index = joined, stop
             still_open = still_open or (joined is None and stop == count)

@@ -19,10 +19,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
-from waza_engine.steps import Steps
-from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps
+from waza_language_server.syntax.events import Notes, ReadError, Reading, read
 from waza_language_server.syntax.explain import (
     end_of_brackets,
     explain_error,
@@ -78,8 +78,8 @@ class Repaired(Notes):
     faults: list[SyntaxFault] = field(default_factory=list[SyntaxFault])
 
 
-def repair_entries(text: str, reading: Reading) -> Steps[Repaired]:
-    """Parse ``key: value`` lines of the same level as far as possible, with pauses.
+def repair_entries(text: str, reading: Reading) -> Repaired:
+    """Parse ``key: value`` lines of the same level as far as possible.
 
     ``reading`` is the result of strict parsing.
     """
@@ -88,12 +88,12 @@ def repair_entries(text: str, reading: Reading) -> Steps[Repaired]:
     reader = _Reader(text)
     lines = split_lines(text)
     if any(not line.blank for line in lines):
-        yield from reader.entries(lines, -1, 0)
+        reader.entries(lines, -1, 0)
     return reader.finish(reading.error)
 
 
-def repair_items(text: str, parent: int, reading: Reading) -> Steps[Repaired]:
-    """Read ``- item`` lines of the same level as far as possible, with pauses.
+def repair_items(text: str, parent: int, reading: Reading) -> Repaired:
+    """Read ``- item`` lines of the same level as far as possible.
 
     ``parent`` is the column of the key above.
     """
@@ -102,16 +102,16 @@ def repair_items(text: str, parent: int, reading: Reading) -> Steps[Repaired]:
     reader = _Reader(text)
     lines = split_lines(text)
     if any(not line.blank for line in lines):
-        yield from reader.items(lines, parent, 0)
+        reader.items(lines, parent, 0)
     return reader.finish(reading.error)
 
 
-def repair_block(text: str, reading: Reading) -> Steps[tuple[Placed | None, Repaired]]:
-    """Parse an entire document as far as possible, with pauses; return its root as well."""
+def repair_block(text: str, reading: Reading) -> tuple[Placed | None, Repaired]:
+    """Parse an entire document as far as possible; return its root as well."""
     if _too_long(text):
         return Placed(reading.root) if reading.root is not None else None, _up_to_error(text, reading, "")
     reader = _Reader(text)
-    root = yield from reader.block(_below_directives(text, split_lines(text)), -1, 0)
+    root = reader.block(_below_directives(text, split_lines(text)), -1, 0)
     return root, reader.finish(reading.error)
 
 
@@ -157,7 +157,7 @@ class _Reader:
 
     # Blocks.
 
-    def block(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[Placed | None]:
+    def block(self, lines: Sequence[Line], parent: int, depth: int) -> Placed | None:
         """Parse the lines of one value; None if there are only whitespace and comments."""
         lines = significant(lines)
         if not lines:
@@ -168,30 +168,30 @@ class _Reader:
             return Placed(Green("broken", span.start, span.end))
         if self.left <= 0:
             return Placed(Green("broken", span.start, span.end))
-        reading, base = yield from self.read(lines)
+        reading, base = self.read(lines)
         if reading.error is None and reading.root is not None:
             if lines[0].tabbed or lines[0].odd:
                 self.fault(blanks_fault(lines[0]))
             return self.take(reading, base)
         named = _PROPERTIES.match(self.text, lines[0].content, lines[0].end)
         if named is not None and significant(lines[1:]):
-            child = yield from self.block(lines[1:], parent, depth + 1)
+            child = self.block(lines[1:], parent, depth + 1)
             return self.anchored(child, named[0])
         named = _PROPERTIES_OF_BRACKETS.match(self.text, lines[0].content, lines[0].end)
         if named is not None:
-            child = yield from self.block([lines[0].at(named.end()), *lines[1:]], parent, depth + 1)
+            child = self.block([lines[0].at(named.end()), *lines[1:]], parent, depth + 1)
             return self.anchored(child, named[0])
         kind = self.lines.block_kind(lines)
         if kind:
-            return (yield from self.collection(kind, lines, parent, depth))
-        return (yield from self.value(lines[0].content, lines[-1].end, reading.error))
+            return self.collection(kind, lines, parent, depth)
+        return self.value(lines[0].content, lines[-1].end, reading.error)
 
-    def collection(self, kind: str, lines: Sequence[Line], parent: int, depth: int) -> Steps[Placed]:
+    def collection(self, kind: str, lines: Sequence[Line], parent: int, depth: int) -> Placed:
         before, self.out.children, end, self.out.end = self.out.children, [], self.out.end, 0
         if kind == "mapping":
-            yield from self.entries(lines, parent, depth)
+            self.entries(lines, parent, depth)
         else:
-            yield from self.items(lines, parent, depth)
+            self.items(lines, parent, depth)
         children, self.out.children = tuple(self.out.children), before
         stop, self.out.end = self.out.end, end
         start = lines[0].content
@@ -202,7 +202,7 @@ class _Reader:
 
     # Lists.
 
-    def items(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[None]:
+    def items(self, lines: Sequence[Line], parent: int, depth: int) -> None:
         """Parse the items of one list into ``out.children``."""
         self.left -= len(lines)
         groups = self.lines.item_groups(significant(lines), parent)
@@ -215,21 +215,21 @@ class _Reader:
             if dash:
                 if self.text[head.content] != "-":
                     self.fault(wrong_dash(self.text, head.content, head.end))
-                yield from self.item(group, dash, depth)
+                self.item(group, dash, depth)
             else:
                 self.fault(missing_dash(self.text, head))
                 prose = all(line.blank or line_kind(self.text, line) == "word" for line in group)
-                child = None if prose else (yield from self.block(group, parent, depth + 1))
+                child = None if prose else self.block(group, parent, depth + 1)
                 if child is not None:
                     self.out.children.append(child)
             self.out.end = max(self.out.end, significant(group)[-1].end)
 
-    def item(self, lines: Sequence[Line], dash: re.Match[str], depth: int) -> Steps[None]:
+    def item(self, lines: Sequence[Line], dash: re.Match[str], depth: int) -> None:
         head = lines[0]
         if self.left <= 0:
             self.out.children.append(Placed(Green("broken", head.content, significant(lines)[-1].end)))
             return
-        reading, base = yield from self.read(lines)
+        reading, base = self.read(lines)
         root = reading.root
         if (
             reading.error is None
@@ -244,7 +244,7 @@ class _Reader:
             inner: Sequence[Line] = [head.at(dash.end()), *lines[1:]]
         else:
             inner = lines[1:]
-        child = yield from self.block(inner, head.column, depth + 1)
+        child = self.block(inner, head.column, depth + 1)
         if child is None:
             at = min(dash.start() + 2, dash.end())
             child = Placed(Green("scalar", at, at))
@@ -252,7 +252,7 @@ class _Reader:
 
     # Mappings.
 
-    def entries(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[None]:
+    def entries(self, lines: Sequence[Line], parent: int, depth: int) -> None:
         """Parse the entries of one mapping into ``out.children``."""
         lines = significant(lines)
         self.left -= len(lines)
@@ -261,15 +261,15 @@ class _Reader:
         for group in groups:
             head = group[0]
             self.check_start(head, usual, "the other keys of this mapping")
-            yield from self.entry(group, depth)
+            self.entry(group, depth)
             self.out.end = max(self.out.end, significant(group)[-1].end)
 
-    def entry(self, lines: Sequence[Line], depth: int) -> Steps[None]:
+    def entry(self, lines: Sequence[Line], depth: int) -> None:
         head = lines[0]
         if self.left <= 0:
             self.unread(lines)
             return
-        reading, base = yield from self.read(lines)
+        reading, base = self.read(lines)
         root = reading.root
         if reading.error is None and root is not None and (root.kind, root.style) == ("mapping", "block"):
             self.take(reading, base)
@@ -277,7 +277,7 @@ class _Reader:
             return
         match = key_at(self.text, head.content)
         if match is None:
-            yield from self.colonless(lines, depth)
+            self.colonless(lines, depth)
             return
         key = self.key(match)
         value = self.lines.inline_value(match.end(), head.end)
@@ -287,13 +287,13 @@ class _Reader:
         if state == "empty":
             if slashes_at(self.text, value.start):
                 self.fault(wrong_comment(value.start, head.end))
-            child = yield from self.block(below, self.parent_of(below, head), depth + 1)
+            child = self.block(below, self.parent_of(below, head), depth + 1)
             child = self.anchored(child, self.text[value.start : value.end])
         elif state == "value" and below and has_keys(self.text, below):
             self.fault(behind_value(self.text, head, below[0], match))
-            child = yield from self.block(below, head.column, depth + 1)
+            child = self.block(below, head.column, depth + 1)
         else:
-            child = yield from self.value(
+            child = self.value(
                 value.start, max(value.end, below[-1].end if below else 0), reading.error, base
             )
         if child is None:
@@ -324,7 +324,7 @@ class _Reader:
                 return Placed(reading.root, start)
         return Placed(Green("scalar", start, start + len(raw), "plain", raw))
 
-    def colonless(self, lines: Sequence[Line], depth: int) -> Steps[None]:
+    def colonless(self, lines: Sequence[Line], depth: int) -> None:
         """Handle a line where ``key:`` was expected."""
         head = lines[0]
         below = significant(lines[1:])
@@ -337,7 +337,7 @@ class _Reader:
             self.fault(wrong_colon(signed))
             key = Placed(Green("scalar", line.start, signed.end("key"), "plain", signed["key"]))
             inner = [head.at(signed.end()), *below] if signed.end() < line.end else below
-            child = yield from self.block(inner, self.parent_of(below, head), depth + 1)
+            child = self.block(inner, self.parent_of(below, head), depth + 1)
             self.out.children.extend((key, child or Placed(Green("scalar", signed.end(), signed.end()))))
         elif word:
             colon = word.end()
@@ -345,7 +345,7 @@ class _Reader:
             message = f"A space is missing after `{word[1]}:`; write one before the value."
             self.fault(SyntaxFault(Span(line.start, colon), message, fixes=(space,)))
             key = Placed(Green("scalar", line.start, colon - 1, "plain", word[1]))
-            child = yield from self.block([head.at(colon), *below], head.column, depth + 1)
+            child = self.block([head.at(colon), *below], head.column, depth + 1)
             self.out.children.extend((key, child or Placed(Green("scalar", colon, colon))))
         elif bare and below:
             end = head.content + len(bare[0].rstrip())
@@ -357,7 +357,7 @@ class _Reader:
                 )
             )
             key = Placed(Green("scalar", head.content, end, "plain", name))
-            child = yield from self.block(below, head.column, depth + 1)
+            child = self.block(below, head.column, depth + 1)
             self.out.children.extend((key, child or Placed(Green("scalar", end, end))))
         elif bare:
             name = text[line.start : line.end] if bare.end() >= line.end else bare[0].strip()
@@ -369,7 +369,7 @@ class _Reader:
 
     # Values and faults.
 
-    def value(self, start: int, end: int, error: ReadError | None, base: int = 0) -> Steps[Placed]:
+    def value(self, start: int, end: int, error: ReadError | None, base: int = 0) -> Placed:
         """Parse one value that strict parsing rejected within its entry.
 
         On its own it may still be valid.
@@ -377,13 +377,13 @@ class _Reader:
         end = start + len(self.text[start:end].rstrip())
         line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
         pad = start - line_start
-        reading = yield from self.strictly(" " * pad + self.text[start:end])
+        reading = self.strictly(" " * pad + self.text[start:end])
         if reading.error is None and reading.root is not None and reading.root.style != "block":
             self.fault(explain_error(self.text, _moved(error, base), Span(start, end)))
             return self.take(reading, line_start)
         closed = end_of_brackets(self.text, start, end)
         if closed < end:
-            within = yield from self.strictly(" " * pad + self.text[start:closed])
+            within = self.strictly(" " * pad + self.text[start:closed])
             if within.error is None and within.root is not None:
                 self.fault(text_behind_brackets(self.text, start, closed, end))
                 return self.take(within, line_start)
@@ -400,16 +400,16 @@ class _Reader:
         self.out.anchors[anchor[1]] = None
         return Placed(replace(child.green, anchor=anchor[1]), child.offset)
 
-    def read(self, lines: Sequence[Line]) -> Steps[tuple[Reading, int]]:
+    def read(self, lines: Sequence[Line]) -> tuple[Reading, int]:
         """Parse lines strictly, the first from its content on; return the offset to add to the spans."""
         head = lines[0]
         pad = head.content - head.start
         text = " " * pad + self.text[head.content : lines[-1].next]
-        return (yield from self.strictly(text)), head.start
+        return self.strictly(text), head.start
 
-    def strictly(self, text: str) -> Steps[Reading]:
-        reading = yield from read_in_steps(text)
-        yield
+    def strictly(self, text: str) -> Reading:
+        reading = read(text)
+        checkpoint()
         self.left -= reading.work
         return reading
 

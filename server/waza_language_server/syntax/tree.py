@@ -1,8 +1,8 @@
 """The tree of a document, in every state of its text.
 
 ``parse`` never fails: it returns a tree of everything that can be parsed and the faults of the rest. Given
-the tree of the version before, it parses only the piece of text that changed; every list item that the edit
-did not touch keeps its green node, so that results can be cached by it.
+the tree of the version before, it parses only the pieces whose text is new; every list item that the edit did
+not touch keeps its green node, so that results can be cached by it.
 
 Architecture invariant: a tree depends on its text alone. Parsing with ``previous`` gives the same tree as
 without.
@@ -13,21 +13,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, islice, repeat
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT, sentence, unknown_anchor
-from waza_engine.steps import Steps, finished
 from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.explain import is_merge_mark
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.known_pieces import Known
-from waza_language_server.syntax.layout import Layout, lay_out, update
+from waza_language_server.syntax.layout import Layout, lay_out
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.piece import Piece
 from waza_language_server.text.span import Span
@@ -37,7 +37,7 @@ __all__ = ["SyntaxFault", "Tree", "parse"]
 MOST_FAULTS = 500
 """The most faults reported for one document, because each costs as much as a line."""
 
-_SECTIONS_PER_PAUSE = 1_000
+_SECTIONS_PER_CHECKPOINT = 1_000
 
 _Placed = tuple[int, SyntaxFault]
 """The place of a piece, and a fault relative to its start: few of thousands are reported."""
@@ -76,18 +76,13 @@ class Tree:
 
 def parse(text: str, previous: Tree | None = None) -> Tree:
     """Parse a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
-    return finished(parse_in_steps(text, previous))
-
-
-def parse_in_steps(text: str, previous: Tree | None = None) -> Steps[Tree]:
-    """Do the same with pauses of about a millisecond, during which the caller may do something else."""
     if previous is None:
-        return (yield from _read(text, None))
+        return _read(text, None)
     if previous.text == text:
         return previous
     # An edit is parsed where it is created and once more where the fix is validated.
     if not (_newest and _newest[-1][0] is previous and _newest[-1][1].text == text):
-        tree = yield from _read(text, previous)
+        tree = _read(text, previous)
         _newest.append((previous, tree))
     return _newest[-1][1]
 
@@ -96,14 +91,11 @@ _newest: deque[tuple[Tree, Tree]] = deque(maxlen=1)
 """The most recently parsed tree, after the one before it."""
 
 
-def _read(text: str, previous: Tree | None) -> Steps[Tree]:
+def _read(text: str, previous: Tree | None) -> Tree:
     known = Known()
     if previous is not None and previous.layout is not None:
-        layout = yield from update(previous.layout, text, known)
-        if layout is not None:
-            return (yield from _tree(text, layout, ()))
         known.add(previous.layout.sections)
-        yield
+        checkpoint()
     if len(text) > characters.MAX_CHARACTERS:
         longest = characters.MAX_CHARACTERS
         return _unreadable(text, f"The file has more than {longest:,} characters, so it is not checked here.")
@@ -114,24 +106,22 @@ def _read(text: str, previous: Tree | None) -> Steps[Tree]:
     if characters.has_refused(text[start:]):
         body = text[:start] + characters.stand_in(text[start:])
         refused = tuple(fault.shifted(start) for fault in characters.refused_faults(text[start:]))
-    layout = yield from lay_out(body, start, known)
-    if refused:
-        layout = replace(layout, local=False)
-    return (yield from _tree(text, layout, refused))
+    layout = lay_out(body, start, known)
+    return _tree(text, layout, refused)
 
 
-def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Steps[Tree]:
-    children, keys = yield from _pairs(layout)
+def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Tree:
+    children, keys = _pairs(layout)
     faults = chain(((0, fault) for fault in refused), _faults(layout))
     if len({key.green.value for key in keys}) < len(keys):
         faults = chain(faults, ((0, fault) for fault in islice(duplicate_keys(keys), MOST_FAULTS)))
-        yield
-    told, guesses = yield from _told(text, faults)
+        checkpoint()
+    told, guesses = _told(text, faults)
     green = _root(layout, children)
     return Tree(text, Node(*green) if green else None, told, layout, guesses)
 
 
-def _told(text: str, faults: Iterator[_Placed]) -> Steps[tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]]:
+def _told(text: str, faults: Iterator[_Placed]) -> tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]:
     """Return the first faults, and the spans of unparsed text: also of faults that are not reported."""
     first: list[_Placed] = []
     spans: list[Span] = []
@@ -139,9 +129,9 @@ def _told(text: str, faults: Iterator[_Placed]) -> Steps[tuple[tuple[SyntaxFault
         first = nsmallest(MOST_FAULTS, [*first, *some], key=_place)
         unread = (fault.span.shifted(start) for start, fault in some if fault.code in STRUCTURAL_CODES)
         spans += [_unsure(text, span) for span in unread]
-        yield
+        checkpoint()
     spans.sort()
-    yield
+    checkpoint()
     return tuple([fault.shifted(start) for start, fault in first]), _merged(spans)
 
 
@@ -170,7 +160,7 @@ def _unsure(text: str, span: Span) -> Span:
     return Span(start, span.end)
 
 
-def _pairs(layout: Layout) -> Steps[tuple[list[Placed], list[Placed]]]:
+def _pairs(layout: Layout) -> tuple[list[Placed], list[Placed]]:
     """Return the keys and values of all sections, in turn, and the keys of those without a fault."""
     children: list[Placed] = []
     keys: list[Placed] = []
@@ -179,8 +169,8 @@ def _pairs(layout: Layout) -> Steps[tuple[list[Placed], list[Placed]]]:
         children += placed
         if not section.head.faults:
             keys += placed[::2]
-        if not number % _SECTIONS_PER_PAUSE:
-            yield
+        if not number % _SECTIONS_PER_CHECKPOINT:
+            checkpoint()
     return children, keys
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import cast
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import Steps
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.text.edit import Edit
 
 Edits = tuple[Edit, ...]
@@ -27,14 +27,14 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Steps[Edits]:
+def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Edits:
     """Return the edits if the value at ``path`` then equals ``change`` of the old one, else none."""
     if not edits:
         return ()
     old = tree.root.get(*path) if tree.root is not None else None
     whole = tree.anchored
     wanted = change(_content(old, whole=whole) if old is not None else None)
-    good = yield from reads(tree, edits, path, lambda new: _content(new, whole=whole) == wanted)
+    good = reads(tree, edits, path, lambda new: _content(new, whole=whole) == wanted)
     return edits if good else ()
 
 
@@ -72,10 +72,10 @@ def _content(node: Node, *, whole: bool) -> object:
     return node.to_python()
 
 
-def reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> Steps[bool]:
+def reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> bool:
     """Return whether the node at ``path`` is ``good`` after the edits, and nothing else parses worse."""
-    new = yield from parse_in_steps(apply(tree.text, edits), tree)
-    yield
+    new = parse(apply(tree.text, edits), tree)
+    checkpoint()
     if not is_no_worse(tree, new):
         return False
     node = new.root.get(*path) if new.root is not None else None

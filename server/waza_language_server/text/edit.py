@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps, finished
 from waza_language_server.text.span import Span
 
 
@@ -72,13 +71,13 @@ def _after(pieces: Iterable[Span | str], edits: Iterable[Edit]) -> Iterator[Span
 class Fix:
     """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice.
 
-    ``repair`` is the edits, or a function that creates them, possibly with pauses: validating an edit costs a
-    parse, and few fixes of a long file are ever shown. ``offset`` is added to every edit. ``reveals`` means
+    ``repair`` is the edits, or a function that creates them: validating an edit costs a parse, and few
+    fixes of a long file are ever shown. ``offset`` is added to every edit. ``reveals`` means
     that the repair lets the rules check the edited part for the first time.
     """
 
     title: str
-    repair: Edits | Callable[[], Edits | Steps[Edits]] = field(compare=False)
+    repair: Edits | Callable[[], Edits] = field(compare=False)
     preferred: bool = False
     offset: int = 0
     reveals: bool = False
@@ -87,13 +86,8 @@ class Fix:
     @property
     def edits(self) -> Edits:
         """Return the edits; if they are empty, the fix is not possible in this text: do not offer it."""
-        return finished(self.edits_in_steps())
-
-    def edits_in_steps(self) -> Steps[Edits]:
-        """Do the same with pauses."""
         if not self._made:
-            made = self.repair() if callable(self.repair) else self.repair
-            edits = made if isinstance(made, tuple) else (yield from made)
+            edits = self.repair() if callable(self.repair) else self.repair
             self._made.append(tuple(edit.shifted(self.offset) for edit in edits) if self.offset else edits)
         return self._made[-1]
 

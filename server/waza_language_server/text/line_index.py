@@ -10,17 +10,12 @@ Form feed, NEL and U+2028, where ``str.splitlines`` breaks too, are characters l
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
 
-from waza_engine.frozen import frozen
-from waza_language_server.text.common_ends import difference
 from waza_language_server.text.span import Span
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
-
-_BLOCK_CHARACTERS = 1 << 14
 
 
 class LineIndex:
@@ -29,27 +24,21 @@ class LineIndex:
     Lines and columns are 0-based; a column counts code units of the given encoding.
     """
 
-    __slots__ = ("_ascii", "_blocks", "_first_lines", "_offsets", "_text")
+    __slots__ = ("_ascii", "_starts", "_text")
 
-    def __init__(self, text: str, before: LineIndex | None = None) -> None:
-        """Reuse the unchanged parts of an earlier version, ``before``."""
+    def __init__(self, text: str) -> None:
         self._text = text
         self._ascii = text.isascii()
-        self._blocks = _blocks(text, is_last=True) if before is None else before._changed_blocks(text)
-        self._offsets = [0, *accumulate(block.length for block in self._blocks)]
-        self._first_lines = [0, *accumulate(len(block.starts) for block in self._blocks)]
+        self._starts = _line_starts(text)
 
     @property
     def line_count(self) -> int:
         """Return the number of lines; the empty one after a final line break counts."""
-        return self._first_lines[-1]
+        return len(self._starts)
 
     def line_of(self, offset: int) -> int:
         """Return the line that holds the offset; offsets outside the text belong to the nearest line."""
-        offset = max(offset, 0)
-        number = self._block_of(offset)
-        starts = self._blocks[number].starts
-        return self._first_lines[number] + bisect_right(starts, offset - self._offsets[number]) - 1
+        return bisect_right(self._starts, max(offset, 0)) - 1
 
     def line_span(self, line: int) -> Span:
         """Return the characters of a line without its break.
@@ -59,8 +48,8 @@ class LineIndex:
         if line >= self.line_count:
             return Span(len(self._text), len(self._text))
         line = max(line, 0)
-        start = self._start(line)
-        end = self._start(line + 1) if line + 1 < self.line_count else len(self._text)
+        start = self._starts[line]
+        end = self._starts[line + 1] if line + 1 < self.line_count else len(self._text)
         while end > start and self._text[end - 1] in "\r\n":
             end -= 1
         return Span(start, end)
@@ -72,17 +61,14 @@ class LineIndex:
         """
         if not 0 <= offset <= len(self._text):
             offset = min(max(offset, 0), len(self._text))
-        number = bisect_right(self._offsets, offset, hi=len(self._blocks)) - 1
-        starts = self._blocks[number].starts
-        inside = offset - self._offsets[number]
-        line = bisect_right(starts, inside) - 1
-        length = inside - starts[line]
+        line = bisect_right(self._starts, offset) - 1
+        length = offset - self._starts[line]
         if length and self._text[offset - 1] == "\r":
             length -= 1
             offset -= 1
         if length and not self._ascii:
             length = _width(self._text[offset - length : offset], encoding)
-        return self._first_lines[number] + line, length
+        return line, length
 
     def positions(self, span: Span, encoding: Encoding = "utf-16") -> tuple[int, int, int, int]:
         """Return line and column of the start of a span, and those of its end."""
@@ -111,45 +97,6 @@ class LineIndex:
         if row.isascii():
             return min(span.start + character, span.end)
         return span.start + _characters_within(row, character, encoding)
-
-    def _start(self, line: int) -> int:
-        number = bisect_right(self._first_lines, line, hi=len(self._blocks)) - 1
-        return self._offsets[number] + self._blocks[number].starts[line - self._first_lines[number]]
-
-    def _block_of(self, offset: int) -> int:
-        return bisect_right(self._offsets, offset, hi=len(self._blocks)) - 1
-
-    def _changed_blocks(self, text: str) -> list[_Block]:
-        """Return the blocks of another text; those before and after the difference are the same."""
-        head, old_end, _ = difference(self._text, text)
-        # The break before a block may be deleted: a block that begins where the difference ends is also split
-        # again.
-        first, last = self._block_of(head), self._block_of(old_end)
-        end = self._offsets[last + 1] + len(text) - len(self._text)
-        is_last = last + 1 == len(self._blocks)
-        between = _blocks(text[self._offsets[first] : end], is_last=is_last)
-        return [*self._blocks[:first], *between, *self._blocks[last + 1 :]]
-
-
-@frozen()
-class _Block:
-    """Complete lines: their total length in characters, and the start of each, relative to the first."""
-
-    length: int
-    starts: Sequence[int]
-
-
-def _blocks(text: str, *, is_last: bool) -> list[_Block]:
-    """Split text after line breaks; only the last block has a line without one, perhaps an empty line."""
-    found: list[_Block] = []
-    at = 0
-    while (end := text.find("\n", at + _BLOCK_CHARACTERS) + 1) > 0:
-        found.append(_Block(end - at, _line_starts(text[at:end])[:-1]))
-        at = end
-    if is_last or at < len(text):
-        starts = _line_starts(text[at:])
-        found.append(_Block(len(text) - at, starts if is_last else starts[:-1]))
-    return found
 
 
 def _width(text: str, encoding: Encoding) -> int:

@@ -16,7 +16,6 @@ from waza_engine.results.reading import file_scores, newest_scores
 from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
 from waza_engine.results.reading.scores import LaterRun, RunResult
-from waza_engine.steps import Steps
 
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 HEAD: dict[str, Any] = {"eval_name": "suite", "summary": {"total_tests": 1}}
@@ -28,7 +27,7 @@ def fixture_read_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     read: list[str] = []
     really = file_scores.scores_in_file
 
-    def scores_in_file(path: Path) -> Steps[RunResult | None]:
+    def scores_in_file(path: Path) -> RunResult | None:
         read.append(path.name)
         return really(path)
 

@@ -21,7 +21,6 @@ from waza_engine.results.reading.file_scores import LENIENT_BYTES, MOST_OBJECTS,
 from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reviews.reviewed import REVIEWS_NAME
-from waza_engine.steps import finished
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello, goodbye]}}
@@ -344,10 +343,10 @@ def assert_shallow_is_whole(document: Any, reviews: str) -> None:
         path = Path(folder) / "result.json"
         path.write_bytes(json.dumps(document).encode())
         (path.parent / REVIEWS_NAME).write_text(reviews)
-        found = finished(scores_in_file(path))
+        found = scores_in_file(path)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(file_scores, "score_fields", object_in)
-            assert found == finished(scores_in_file(path))
+            assert found == scores_in_file(path)
 
 
 def trials_of(document: Any) -> Iterator[tuple[str, int, Any]]:

@@ -17,11 +17,10 @@ from waza_engine.commands.reporting import ReportedRun, report_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reviews.calibration import agreement
-from waza_engine.results.reviews.reviewed import REVIEWS_NAME, broken_lines, reviews_in_steps
+from waza_engine.results.reviews.reviewed import REVIEWS_NAME, broken_lines, reviews
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.steps import finished
 
 HUMAN = """\
 - type: human
@@ -230,7 +229,7 @@ def test_lines_that_say_nothing_are_told_and_skipped(tmp_path: Path) -> None:
     results = reviewed_suite(tmp_path)
     (tmp_path / REVIEWS_NAME).write_text('{"run": 1}\nnot json', "utf-8")
     assert review("--pass", cwd=tmp_path).returncode == 0
-    assert len(finished(reviews_in_steps(results))) == 1
+    assert len(reviews(results)) == 1
     assert [line.partition(" is no review: ")[2] for line in broken_lines(results)] == [
         "`run` must be text",
         "it is not JSON",

@@ -31,7 +31,6 @@ from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import Budget, RunSettings
 from waza_engine.scoring.cost import Cost, Spending
 from waza_engine.spec.adapter import AdapterFile
-from waza_engine.steps import finished
 from waza_engine.vocabulary import PaidAnswer, ToolCall, Usage
 
 JUDGE = "- {type: prompt, name: judge, config: {prompt: Judge it.}}\n"
@@ -219,7 +218,7 @@ def test_answers_count_once_whatever_line_holds_them() -> None:
         line(text="late", baseline=True),
     ]
     content = b"\n".join(json.dumps(each).encode() for each in lines)
-    document = finished(document_in(content, json.loads, journal=True))
+    document = document_in(content, json.loads, journal=True)
     assert document is not None
     assert [answer["text"] for answer in document["answers"]] == ["two", "second", "late"]
 

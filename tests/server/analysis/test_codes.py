@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from waza_language_server.analysis import diagnose, grader_problems, outside_graders
+from waza_language_server.analysis import diagnose, grader_problems
 from waza_language_server.analysis.codes import CODES, GROUPS
 from waza_language_server.analysis.codes.code import Code
 from waza_language_server.analysis.rule import Found, Rule, View
@@ -54,11 +54,10 @@ def test_a_rule_yields_the_codes_of_its_row_alone(entry: Code, monkeypatch: pyte
     def watched(rules: Iterable[Rule[View]], view: View) -> Found:
         for rule in rules:
             for problem in rule.find(view):
-                if problem is not None:
-                    yielded.add((rule.name, problem.code))
+                yielded.add((rule.name, problem.code))
                 yield problem
 
-    for module in (diagnose, outside_graders, grader_problems):
+    for module in (diagnose, grader_problems):
         monkeypatch.setattr(module, "found_by", watched)
     # What was found in a grader is kept; a text of its own is looked at.
     problems_of(entry, f"{entry.example}\n# {entry.code}\n")

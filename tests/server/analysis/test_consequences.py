@@ -6,7 +6,6 @@ import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems
 from tests.server.project.files import workspace_with
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.trial import Trials
 from waza_language_server.project.document import Document, DocumentKind
@@ -56,8 +55,8 @@ def test_what_is_lacking_because_of_a_slip_keeps_a_fix_back_that_leaves_it_lacki
     [slip] = found = diagnose(document, workspace_with())
     trials = Trials(document, workspace_with(), found)
     deletion = Fix("Delete", (Edit(Span(at := fallen.index("prompt:"), fallen.index("\n", at) + 1), ""),))
-    assert finished(trials.repairs([(slip, slip.fixes[0])]))
-    assert not finished(trials.repairs([(slip, deletion)], may_reveal=True))
+    assert trials.repairs([(slip, slip.fixes[0])])
+    assert not trials.repairs([(slip, deletion)], may_reveal=True)
 
 
 WRONG = graders(A.replace("[a]", "a"))
@@ -86,7 +85,7 @@ def test_a_misspelt_key_is_renamed_although_more_is_wrong_below_it() -> None:
     document = Document("untitled:test", 0, WRONG.replace("config", "confg"), "task")
     found = diagnose(document, workspace_with())
     chosen = [(each, each.fixes[0]) for each in found if each.code == "unknown-key"]
-    assert finished(Trials(document, workspace_with(), found).repairs(chosen))
+    assert Trials(document, workspace_with(), found).repairs(chosen)
 
 
 def test_what_is_hidden_below_two_misspelt_keys_is_told_before_they_are_renamed() -> None:

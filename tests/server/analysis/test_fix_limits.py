@@ -12,13 +12,13 @@ import pytest
 import yaml
 
 from tests.server.project.files import workspace_with
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.actions.code_actions import (
     CodeAction,
-    code_actions_in_steps,
-    fix_all_in_steps,
+    code_actions,
+    fix_all,
+    fixed,
 )
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tried_edits import apply
@@ -89,8 +89,8 @@ def offered(text: str) -> Iterator[tuple[CodeAction, Sequence[Edit]]]:
     """Yield the quick fixes of a text, and at the end the action for all of it."""
     document, workspace = Document("untitled:eval.yaml", 1, text, "eval"), workspace_with()
     problems = diagnose(document, workspace)
-    actions = finished(code_actions_in_steps(document, workspace, Span(0, len(text)), problems))
-    together = finished(fix_all_in_steps(document, workspace, problems))
+    actions = code_actions(document, workspace, Span(0, len(text)), problems)
+    together = fix_all(document, fixed(document, workspace, problems))
     for action in (*actions, *([together] if together else [])):
         for change in action.change.files:
             yield action, change.edits  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]

@@ -54,7 +54,7 @@ def flat(errors: list[FoundError]) -> list[object]:
 @pytest.mark.parametrize("document", documents())
 def test_the_errors_are_those_of_the_whole_document(document: Any) -> None:
     validator = Draft202012Validator(SCHEMA)
-    pieces = [error for error in found_errors(validator, document) if error is not None]
+    pieces = list(found_errors(validator, document))
     whole = flat([FoundError(error) for error in validator.iter_errors(document)])
     assert sorted(map(str, flat(pieces))) == sorted(map(str, whole))
 
@@ -73,6 +73,5 @@ class Counting:
 def test_no_more_than_a_piece_of_each_list_is_shown_at_once() -> None:
     counting = Counting()
     document: Any = {"tasks": [{}] * 10_000, "tags": ["a"] * 10_000}
-    steps = list(found_errors(cast("Validator", counting), document))
+    assert list(found_errors(cast("Validator", counting), document)) == []
     assert counting.most == 2 * ITEMS_AT_ONCE
-    assert steps.count(None) == 2 * (10_000 // ITEMS_AT_ONCE - 1)

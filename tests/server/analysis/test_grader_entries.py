@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.file_rules.grader_names import name_of
 from waza_language_server.analysis.grader_entries import GraderEntries
@@ -32,7 +31,7 @@ GRADERS = (
 
 
 def counts(tree: Tree, catalog: Catalog) -> tuple[dict[str | None, int], int]:
-    counted = finished(GraderEntries(tree, "eval", catalog).counted(name_of))
+    counted = GraderEntries(tree, "eval", catalog).counted(name_of)
     return {**counted.by_value}, counted.total
 
 

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.server.project.files import workspace_with
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.actions.code_actions import code_actions_in_steps, fix_all_in_steps
+from waza_language_server.features.actions.code_actions import code_actions, fix_all, fixed
 from waza_language_server.project.document import Document
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tree import Tree
@@ -49,8 +48,8 @@ def type_once(document: Document, workspace: Workspace, number: int) -> Document
     """Change the text, judge it, and make its fixes."""
     edited = document.replaced(f"{document.text}# {number}\n", number)
     problems = diagnose(edited, workspace)
-    finished(code_actions_in_steps(edited, workspace, Span(0, len(edited.text)), problems))
-    finished(fix_all_in_steps(edited, workspace, problems))
+    code_actions(edited, workspace, Span(0, len(edited.text)), problems)
+    fix_all(edited, fixed(edited, workspace, problems))
     return edited
 
 

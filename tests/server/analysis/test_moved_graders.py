@@ -6,7 +6,6 @@ from itertools import combinations, permutations
 
 import pytest
 
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.file_rules.grader_names import name_of
 from waza_language_server.analysis.grader_entries import GraderEntries
@@ -58,8 +57,8 @@ def told(document: Document) -> Told:
     catalog = default_catalog()
     found = diagnose(document, Workspace(Project(), catalog))
     entries = GraderEntries(document.tree, document.kind, catalog)
-    counted = finished(entries.counted(name_of))
-    misspelt = [name_of(entry) for entry in finished(entries.where(is_misspelt))]
+    counted = entries.counted(name_of)
+    misspelt = [name_of(entry) for entry in entries.where(is_misspelt)]
     return (
         [(each.code, each.span, each.message, each.severity, each.related, each.tag) for each in found],
         dict(counted.by_value),

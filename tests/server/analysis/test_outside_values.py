@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
-from waza_language_server.analysis import outside_values
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
@@ -18,8 +17,6 @@ from waza_language_server.schema.catalog import default_catalog
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import DocumentKind
-    from waza_language_server.schema.shape import Shape
-    from waza_language_server.syntax.nodes import Node
 
 CONFIG = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m}\n"
 FEW = 70
@@ -99,21 +96,3 @@ def test_after_any_edits_it_is_what_a_text_says_that_is_just_read(
         fresh = Document("untitled:b", version, text, kind)
         assert told(document) == told(fresh), text
         assert outline(document.tree) == outline(fresh.tree), text
-
-
-def test_only_the_item_that_was_edited_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [TASKS[0].format(number) for number in range(FEW)]
-    document = Document("untitled:a", 0, eval_of(rows), "eval")
-    told(document)
-    looked: set[str | int] = set()
-    below = outside_values.outside_graders
-
-    def spied(*given: Any) -> Iterator[tuple[Node, Shape]]:
-        for node, shape in below(*given):
-            looked.update(node.path[1:2] if node.path[:1] == ("tasks",) else ())
-            yield node, shape
-
-    monkeypatch.setattr(outside_values, "outside_graders", spied)
-    rows[30] = rows[30].replace("name: T", "name: U")
-    told(document.replaced(eval_of(rows), 1))
-    assert looked == {30}

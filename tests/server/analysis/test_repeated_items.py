@@ -8,7 +8,6 @@ import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, problems
 from tests.server.project.files import put
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Severity
 from waza_language_server.check import open_document, workspace_of
@@ -57,7 +56,7 @@ def test_a_task_that_is_picked_up_twice_runs_twice(tmp_path: Path, tasks: str, l
     put(tmp_path, "eval.yaml", EVAL.replace("[tasks/*.yaml]", tasks))
     put(tmp_path, "tasks/a.yaml", TASK)
     workspace = workspace_of([tmp_path])
-    finished(read_suites(workspace.project))
+    read_suites(workspace.project)
     document = open_document(workspace.project, tmp_path / "eval.yaml")
     assert document is not None
     [problem] = [each for each in diagnose(document, workspace) if each.code == "duplicate-task-id"]
@@ -72,7 +71,7 @@ def test_no_fix_picks_up_a_task_twice(tmp_path: Path) -> None:
     for name in "ab":
         put(tmp_path, f"tasks/{name}.yaml", TASK.replace("id: t", f"id: {name}"))
     workspace = workspace_of([tmp_path])
-    finished(read_suites(workspace.project))
+    read_suites(workspace.project)
     document = open_document(workspace.project, tmp_path / "eval.yaml")
     assert document is not None
     [problem] = [each for each in diagnose(document, workspace) if each.code == "no-matching-tasks"]
@@ -90,7 +89,7 @@ def test_a_folder_of_tasks_becomes_a_glob_of_its_files(
         put(tmp_path, name, TASK)
     put(tmp_path, "docs/c.yaml", "key: x\n")
     workspace = workspace_of([tmp_path])
-    finished(read_suites(workspace.project))
+    read_suites(workspace.project)
     document = open_document(workspace.project, tmp_path / "eval.yaml")
     assert document is not None
     [problem] = diagnose(document, workspace)

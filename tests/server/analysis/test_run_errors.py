@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import put, workspace_with
-from waza_engine.steps import finished
-from waza_language_server.analysis.run_errors import run_errors_in_steps
+from waza_language_server.analysis.run_errors import run_errors
 from waza_language_server.project.runnable_id import RunnableId
 
 HEAD = "name: s\nskill: k\nconfig: {executor: mock, trials_per_task: 1}\ntasks: ['tasks/*.yaml']\n"
@@ -18,7 +17,7 @@ FINE = "- {type: text, name: a, config: {contains: [x]}}\n"
 def errors(directory: Path, graders: str, task: str = "", before: tuple[str, ...] = ("a",)) -> list[str]:
     put(directory, "tasks/t.yaml", f"id: t\nname: T\ninputs: {{prompt: Go}}\n{task}")
     suite = put(directory, "eval.yaml", HEAD + graders)
-    return [each.words for each in finished(run_errors_in_steps(workspace_with(), RunnableId(suite), before))]
+    return [each.words for each in run_errors(workspace_with(), RunnableId(suite), before)]
 
 
 @pytest.mark.parametrize(

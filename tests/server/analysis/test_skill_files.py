@@ -9,7 +9,6 @@ import pytest
 from tests.server.analysis.drawing import drawn, fixed, problems
 from tests.server.project.files import opened, put
 from tests.shared_corpus import SUITES, needs_corpus
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import open_document
 from waza_language_server.features.completion.complete import complete
@@ -115,7 +114,7 @@ def test_a_skill_is_completed_and_renamed_from_its_own_file(tmp_path: Path) -> N
     labels = [item.label for item in complete(document, workspace, text.index("des") + 3).items]
     assert "description" in labels
     assert not complete(document, workspace, len(text)).items
-    change = finished(rename(document, workspace, text.index("explainer") + 2, "teacher", renames_files=True))
+    change = rename(document, workspace, text.index("explainer") + 2, "teacher", renames_files=True)
     assert change is not None
     assert [each.new_uri.rpartition("/")[2] for each in change.change.renames] == ["teacher"]
     texts = {file.uri.rpartition("/")[2]: apply(file.text, file.edits) for file in change.change.files}

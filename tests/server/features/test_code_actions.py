@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.server.project.files import workspace_with
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.actions import code_actions as code_actions_module
 from waza_language_server.features.actions.code_actions import (
     CodeAction,
-    code_actions_in_steps,
-    fix_all_in_steps,
+    code_actions,
+    fix_all,
+    fixed,
 )
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
@@ -45,7 +45,7 @@ def offered(text: str, at: str, problems: tuple[Problem, ...] | None = None) -> 
     opened = document(text)
     start = text.index(at)
     found = diagnose(opened, workspace_with()) if problems is None else problems
-    return finished(code_actions_in_steps(opened, workspace_with(), Span(start, start + len(at)), found))
+    return code_actions(opened, workspace_with(), Span(start, start + len(at)), found)
 
 
 def after(text: str, action: CodeAction) -> str:
@@ -94,7 +94,7 @@ def test_a_fix_that_breaks_the_syntax_is_not_offered() -> None:
 
 def test_all_safe_fixes_are_applied_at_once() -> None:
     opened = document()
-    action = finished(fix_all_in_steps(opened, workspace_with(), diagnose(opened, workspace_with())))
+    action = fix_all(opened, fixed(opened, workspace_with(), diagnose(opened, workspace_with())))
     assert action is not None
     assert after(BROKEN, action) == BROKEN.replace("txt", "text").replace("max_tool_cals", "max_tool_calls")
 
@@ -102,18 +102,18 @@ def test_all_safe_fixes_are_applied_at_once() -> None:
 def test_fixes_that_touch_the_same_text_wait_for_the_next_round() -> None:
     start = BROKEN.index("txt")
     opened = document()
-    (problem, *_) = diagnose(opened, workspace_with())
+    problem, *rest = diagnose(opened, workspace_with())
     one = Fix("One", (Edit(Span(start, start + 3), "text"),), preferred=True)
     other = Fix("Other", (Edit(Span(start, start + 3), "code"),), preferred=True)
-    problems = [Problem(problem.code, problem.span, problem.message, fixes=(one, other))]
-    action = finished(fix_all_in_steps(opened, workspace_with(), problems))
+    problems = [Problem(problem.code, problem.span, problem.message, fixes=(one, other)), *rest]
+    action = fix_all(opened, fixed(opened, workspace_with(), problems))
     assert action is not None
     assert after(BROKEN, action) == apply(BROKEN, one.edits).replace("max_tool_cals", "max_tool_calls")
 
 
 def test_what_comes_to_light_by_a_safe_fix_is_repaired_with_it() -> None:
     opened = Document("untitled:test", 0, "pats:\n  reesults: a\n", "project_config")
-    action = finished(fix_all_in_steps(opened, workspace_with(), diagnose(opened, workspace_with())))
+    action = fix_all(opened, fixed(opened, workspace_with(), diagnose(opened, workspace_with())))
     assert action is not None
     assert [each.code for each in action.problems] == ["unknown-key"]
     assert after(opened.text, action) == "paths:\n  results: a\n"
@@ -122,8 +122,9 @@ def test_what_comes_to_light_by_a_safe_fix_is_repaired_with_it() -> None:
 def test_without_safe_fixes_there_is_no_such_action() -> None:
     text = BROKEN.replace("txt", "text").replace("max_tool_cals", "max_tool_calls")
     assert (
-        finished(
-            fix_all_in_steps(document(text), workspace_with(), diagnose(document(text), workspace_with()))
+        fix_all(
+            document(text),
+            fixed(document(text), workspace_with(), diagnose(document(text), workspace_with())),
         )
         is None
     )
@@ -155,7 +156,7 @@ def test_all_safe_fixes_leave_out_the_one_that_brings_another_mistake() -> None:
     at = next(at for at, problem in enumerate(problems) if problem.code == "unknown-key")
     bad = Fix("Change", (Edit(problems[at].span, "required_tools"),), preferred=True)
     problems[at] = replace(problems[at], fixes=(bad,))
-    action = finished(fix_all_in_steps(opened, workspace_with(), problems))
+    action = fix_all(opened, fixed(opened, workspace_with(), problems))
     assert action is not None
     assert problems[at] not in action.problems
     assert "required_tools" not in after(BROKEN, action)
@@ -167,9 +168,7 @@ def test_a_grader_type_of_a_plug_in_does_not_hinder_the_fix_of_another_grader() 
     text = BROKEN.replace("- type: behavior", "- type: acme\n  name: plug-in\n- type: txt")
     opened = document(text)
     start = text.index("txt")
-    actions = finished(
-        code_actions_in_steps(opened, workspace, Span(start, start + 3), diagnose(opened, workspace))
-    )
+    actions = code_actions(opened, workspace, Span(start, start + 3), diagnose(opened, workspace))
     assert actions[0].title == "Change to `text`"
 
 
@@ -183,10 +182,8 @@ def test_what_is_tried_for_one_menu_is_bounded() -> None:
     graders = "".join(f"- type: txt\n  name: g{at}\n" for at in range(code_actions_module.MOST_TRIED + 50))
     opened = document(f"graders:\n{graders}")
     start = opened.text.index("txt")
-    actions = finished(
-        code_actions_in_steps(
-            opened, workspace_with(), Span(start, len(opened.text)), diagnose(opened, workspace_with())
-        )
+    actions = code_actions(
+        opened, workspace_with(), Span(start, len(opened.text)), diagnose(opened, workspace_with())
     )
     assert len(actions) == code_actions_module.most_tried(opened) < code_actions_module.MOST_TRIED
     assert actions[0].problems[0].span.start == start

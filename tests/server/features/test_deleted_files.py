@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import put
-from waza_engine.steps import finished
 from waza_language_server.features.renames.deleted_files import deleted_files
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import path_of
@@ -54,7 +53,7 @@ def suite(tmp_path: Path) -> Path:
 def after(folder: Path, *names: str) -> dict[str, str]:
     """Return the texts that change when these files and folders go."""
     workspace = Workspace(Project([folder]), default_catalog())
-    change = finished(deleted_files(workspace, [folder / "evals" / name for name in names]))
+    change = deleted_files(workspace, [folder / "evals" / name for name in names])
     found: dict[str, str] = {}
     for file in change.files:
         path = path_of(file.uri)

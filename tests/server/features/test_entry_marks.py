@@ -10,8 +10,7 @@ import pytest
 
 from tests.server.features.results import RUN_AT, date, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.steps import finished
-from waza_language_server.features.scores.marks import marks_in_steps
+from waza_language_server.features.scores.marks import marks as marks_in
 
 HEAD = "name: my-eval\nskill: my-skill\nconfig: {executor: mock}\ntasks:\n"
 PASSED, FAILED = [[grade("a", 1.0)]], [[grade("a", 0.0)]]
@@ -27,7 +26,7 @@ def marks(path: Path) -> dict[str, tuple[str, bool]]:
     """Return the marks of the entries of ``tasks`` by their text."""
     document = opened(path, "eval")
     lines = document.text.splitlines()
-    found = finished(marks_in_steps(document, workspace_with(document)))
+    found = marks_in(document, workspace_with(document))
     return {lines[mark.line][2:]: (mark.state, mark.stale) for mark in found if lines[mark.line][0] == "-"}
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.shared_corpus import SUITES, suite_files
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.actions.code_actions import code_actions_in_steps, fix_all_in_steps
+from waza_language_server.features.actions.code_actions import code_actions, fix_all, fixed
 from waza_language_server.features.completion.complete import Completion, complete
 from waza_language_server.features.hover.hover import hover
 from waza_language_server.features.runnables.code_lens import code_lenses
@@ -86,8 +85,8 @@ def test_fixes_are_found_for_every_problem_without_an_exception(path: Path) -> N
     workspace = workspace.with_document(document)
     problems = diagnose(document, workspace)
     for problem in problems[:5]:
-        finished(code_actions_in_steps(document, workspace, problem.span, problems))
-    finished(fix_all_in_steps(document, workspace, problems))
+        code_actions(document, workspace, problem.span, problems)
+    fix_all(document, fixed(document, workspace, problems))
 
 
 def _check_completion(

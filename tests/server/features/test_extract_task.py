@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.server.features.suites import Opened, open_at_cursor
-from waza_engine.steps import finished
 from waza_language_server.features.actions.extract_task import extract_task
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.span import Span
@@ -31,7 +30,7 @@ FILE = "id: first # why\n# what is asked\ninputs:\n  prompt: |\n    Go\n\n    on
 
 def extracted(folder: Path, text: str) -> tuple[Opened, dict[str, str]] | None:
     opened = open_at_cursor(folder, {"eval.yaml": HEAD + text}, "eval")
-    action = finished(extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset)))
+    action = extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset))
     if action is None:
         return None
     texts = opened.after(action.change)
@@ -58,7 +57,7 @@ def test_a_task_that_a_glob_picks_up_is_not_listed_again(tmp_path: Path) -> None
 
 def test_line_breaks_stay_what_they_are(tmp_path: Path) -> None:
     opened = open_at_cursor(tmp_path, {"eval.yaml": (HEAD + INLINE).replace("\n", "\r\n")}, "eval")
-    action = finished(extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset)))
+    action = extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset))
     assert action is not None
     assert [new.text for new in action.change.creations] == [FILE.replace("\n", "\r\n")]
 
@@ -92,7 +91,7 @@ def test_the_comments_about_a_task_go_with_it(ending: str, tmp_path: Path) -> No
     opened = open_at_cursor(
         tmp_path, {"eval.yaml": (HEAD + f"tasks:\n{about}{others}").replace("\n", ending)}, "eval"
     )
-    action = finished(extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset)))
+    action = extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset))
     assert action is not None
     assert opened.after(action.change)["eval.yaml"] == (HEAD + "tasks:\n" + others).replace("\n", ending)
     file = "# about the first\nid: first\ninputs: {prompt: Go}\n# to do: more\n"

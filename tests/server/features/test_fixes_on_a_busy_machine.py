@@ -9,15 +9,13 @@ from itertools import count
 import pytest
 
 from tests.server.project.files import workspace_with
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.features.actions import code_actions
 from waza_language_server.features.actions.code_actions import (
     CodeAction,
     Fixed,
-    code_actions_in_steps,
-    fixed_in_steps,
+    code_actions,
+    fixed,
     fixes_at,
     not_tried,
 )
@@ -39,9 +37,9 @@ SUITES = [
 def fixes_of(text: str) -> tuple[Fixed, tuple[CodeAction, ...]]:
     document = Document("untitled:eval.yaml", 1, text, "eval")
     problems = diagnose(document, workspace_with())
-    fixed = finished(fixed_in_steps(document, workspace_with(), problems))
+    found = fixed(document, workspace_with(), problems)
     span = Span(0, len(text))
-    return fixed, finished(code_actions_in_steps(document, workspace_with(), span, problems))
+    return found, code_actions(document, workspace_with(), span, problems)
 
 
 @pytest.mark.parametrize("text", SUITES, ids=["keys", "types", "hidden", "unreadable", "entries"])
@@ -59,8 +57,8 @@ def test_the_same_is_repaired_and_offered_however_fast_the_clock_goes(
 
 
 def test_fixes_that_were_not_tried_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_actions, "MOST_JUDGED_CHARACTERS", 0)
-    monkeypatch.setattr(code_actions, "FEWEST_TRIALS", 1)
+    monkeypatch.setattr("waza_language_server.features.actions.code_actions.MOST_JUDGED_CHARACTERS", 0)
+    monkeypatch.setattr("waza_language_server.features.actions.code_actions.FEWEST_TRIALS", 1)
     text = HEAD + "- type: text\n  nme: a\n- type: behavior\n  name: b\n  config: {max_tool_cals: 3}\n"
     document = Document("untitled:eval.yaml", 1, text, "eval")
     problems = list(diagnose(document, workspace_with()))
@@ -68,9 +66,9 @@ def test_fixes_that_were_not_tried_are_counted(monkeypatch: pytest.MonkeyPatch) 
         if "max_tool_cals" in problem.message:
             bad = Fix("Change", (Edit(problem.span, "required_tools"),), preferred=True)
             problems[index] = replace(problem, fixes=(bad,))
-    fixed = finished(fixed_in_steps(document, workspace_with(), problems))
-    assert fixed.untried > 0
-    assert f"({fixed.untried})" in not_tried(fixed.untried)
+    found = fixed(document, workspace_with(), problems)
+    assert found.untried > 0
+    assert f"({found.untried})" in not_tried(found.untried)
 
 
 def test_a_menu_has_the_first_fixes_of_a_selection() -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.engine.suites import run
 from tests.server.project.files import put, workspace_with
 from waza_engine.commands.methods import Methods
-from waza_engine.steps import finished
-from waza_language_server.features.scores.stale_results import stale_results_in_steps
+from waza_language_server.features.scores.stale_results import stale_results
 
 EVAL = """\
 name: my-eval
@@ -67,7 +66,7 @@ def affected(suite: Path) -> set[str]:
 
 
 def stale(suite: Path) -> set[str]:
-    found = finished(stale_results_in_steps(workspace_with().project, suite))
+    found = stale_results(workspace_with().project, suite)
     tasks = {each.id.task for each in found if each.id.task is not None}
     return {"a", "b"} if any(each.whole and each.id.task is None for each in found) else tasks
 

@@ -8,7 +8,6 @@ import pytest
 
 from tests.server.features.suites import open_at_cursor
 from tests.server.features.test_extract_task import FILE, HEAD, INLINE, extracted
-from waza_engine.steps import finished
 from waza_language_server.features.actions.inline_task import inline_task
 from waza_language_server.text.span import Span
 
@@ -19,7 +18,7 @@ def inlined(
     folder: Path, text: str, file: str = FILE, head: str = HEAD
 ) -> tuple[dict[str, str], list[str]] | None:
     opened = open_at_cursor(folder, {"tasks/first.yaml": file, "eval.yaml": head + text}, "eval")
-    action = finished(inline_task(opened.document, opened.workspace, Span(opened.offset, opened.offset)))
+    action = inline_task(opened.document, opened.workspace, Span(opened.offset, opened.offset))
     if action is None:
         return None
     assert action.kind == "refactor.inline"

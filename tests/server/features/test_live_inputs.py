@@ -13,9 +13,8 @@ import pytest
 from tests.engine.suites import run
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import finished
 from waza_language_server.features.scores.inlay_hints import inlay_hints
-from waza_language_server.features.scores.stale_results import stale_results_in_steps
+from waza_language_server.features.scores.stale_results import stale_results
 from waza_language_server.project import regraded
 from waza_language_server.project.regraded_answers import live_task
 from waza_language_server.project.scores import Scores
@@ -110,9 +109,9 @@ def test_a_shown_result_is_stale_when_a_live_verdict_differs_from_it(suite: Path
     assert recorded is not None
     is_passed = recorded.tasks["a"].graders["shape"].passed
     take_live(project.scores, suite, passed=is_passed)
-    assert finished(stale_results_in_steps(project, suite)) == ()
+    assert stale_results(project, suite) == ()
     take_live(project.scores, suite, passed=not is_passed)
-    stale = finished(stale_results_in_steps(project, suite))
+    stale = stale_results(project, suite)
     assert [(str(each.id), each.words) for each in stale] == [(str(suite), "stale: judged live")]
 
 

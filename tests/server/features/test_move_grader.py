@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from tests.server.features.suites import Opened, open_at_cursor
-from waza_engine.steps import finished
 from waza_language_server.features.actions.move_grader import moved_grader
 from waza_language_server.text.span import Span
 
@@ -46,7 +45,7 @@ def offered(folder: Path, evaluation: str, *tasks: str) -> dict[str, dict[str, s
     """Return the texts after each move, by its title."""
     found = opened(folder, evaluation, *tasks)
     cursor = Span(found.offset, found.offset)
-    actions = finished(moved_grader(found.document, found.workspace, cursor))
+    actions = moved_grader(found.document, found.workspace, cursor)
     assert all(action.kind == "refactor.move" for action in actions)
     return {action.title: found.after(action.change) for action in actions}
 
@@ -288,7 +287,7 @@ def test_a_task_of_two_suites_keeps_its_graders(tmp_path: Path) -> None:
     files = {"eval.yaml": HEAD + FIRST + SECOND, "tasks/one.yaml": one(), "wazaEval.yaml": HEAD}
     found = open_at_cursor(tmp_path, files, "eval")
     cursor = Span(found.offset, found.offset)
-    assert finished(moved_grader(found.document, found.workspace, cursor)) == ()
+    assert moved_grader(found.document, found.workspace, cursor) == ()
 
 
 def test_no_blank_line_is_left_above_the_rest_of_the_list(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import put
-from waza_engine.steps import finished
 from waza_language_server.features.renames.moved_files import moved_files
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import path_of
@@ -54,7 +53,7 @@ def after(folder: Path, **moves: str) -> dict[str, str]:
 
 def changed(folder: Path, renames: dict[Path, Path], *roots: Path) -> dict[str, str]:
     """Return the texts below a folder that change when ``roots`` are open."""
-    change = finished(moved_files(Workspace(Project(roots), default_catalog()), renames))
+    change = moved_files(Workspace(Project(roots), default_catalog()), renames)
     found: dict[str, str] = {}
     for file in change.files:
         path = path_of(file.uri)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor
-from waza_engine.steps import finished
 from waza_language_server.features.navigation import (
     all_references,
     definition,
@@ -26,12 +25,12 @@ def suite(folder: Path, kind: DocumentKind = "eval", **changed: str) -> Opened:
 
 
 def defined(opened: Opened) -> list[str]:
-    found = finished(definition(opened.document, opened.workspace, opened.offset))
+    found = definition(opened.document, opened.workspace, opened.offset)
     return [opened.line(place) for place in found]
 
 
 def named(opened: Opened) -> list[str]:
-    found = finished(all_references(opened.document, opened.workspace, opened.offset))
+    found = all_references(opened.document, opened.workspace, opened.offset)
     return [opened.line(place) for place in found]
 
 
@@ -57,7 +56,7 @@ def test_the_same_places_are_found_from_a_task(tmp_path: Path) -> None:
 def test_a_glob_of_several_files_and_a_path_to_none_are_named_where_they_stand(tmp_path: Path) -> None:
     opened = suite(tmp_path, evaluation=EVAL.replace("tasks/*", "tas<CURSOR>ks/*"))
     assert named(opened) == ["eval.yaml:12 tasks/*.yaml"]
-    marked = finished(highlights(opened.document, opened.workspace, opened.offset))
+    marked = highlights(opened.document, opened.workspace, opened.offset)
     assert [opened.document.text[each.span.start : each.span.end] for each in marked] == ["tasks/*.yaml"]
     lost = FIRST.replace("{prompt: Go}", "{prompt: Go, files: [lo<CURSOR>st.txt]}")
     assert named(suite(tmp_path, "task", first=lost)) == ["tasks/first.yaml:3 lost.txt"]
@@ -67,7 +66,7 @@ def test_a_fixture_is_found_in_the_folder_of_its_task(tmp_path: Path) -> None:
     own = "id: own\ncontext_dir: fixtures/big\ninputs: {prompt: Go, files: [{path: fo<CURSOR>rm.txt}]}\n"
     files = {"eval.yaml": EVAL, "fixtures/form.txt": "x", "fixtures/big/form.txt": "y", "tasks/own.yaml": own}
     opened = open_at_cursor(tmp_path, files, "task")
-    found = finished(definition(opened.document, opened.workspace, opened.offset))
+    found = definition(opened.document, opened.workspace, opened.offset)
     assert [place.uri for place in found] == [uri_of(tmp_path / "fixtures" / "big" / "form.txt")]
 
 
@@ -149,7 +148,7 @@ def test_an_alias_leads_to_the_last_anchor_of_its_name_above(tmp_path: Path) -> 
 
 def test_highlights_stay_in_the_document(tmp_path: Path) -> None:
     opened = suite(tmp_path, evaluation=EVAL.replace("name: polite", "name: pol<CURSOR>ite"))
-    found = finished(highlights(opened.document, opened.workspace, opened.offset))
+    found = highlights(opened.document, opened.workspace, opened.offset)
     text = opened.document.text
     assert [(text[: each.span.start].count("\n") + 1, each.writes) for each in found] == [
         (6, True),
@@ -170,7 +169,7 @@ def test_symbols_of_the_workspace_are_found_by_their_letters(tmp_path: Path) -> 
     opened = suite(tmp_path, evaluation=f"<CURSOR>{EVAL}")
 
     def found(query: str) -> list[str]:
-        symbols = finished(workspace_symbols(opened.workspace, query))
+        symbols = workspace_symbols(opened.workspace, query)
         return [f"{each.kind} {each.name} {each.container}" for each in symbols]
 
     assert found("frst") == ["task first tasks/first.yaml"]

@@ -6,9 +6,8 @@ import pytest
 
 from tests.server.project.files import workspace_with
 from tests.shared_corpus import needs_corpus, suite_files
-from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.actions.refactorings import refactorings_in_steps
+from waza_language_server.features.actions.refactorings import refactorings
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
@@ -27,7 +26,7 @@ def offered(source: str) -> dict[str, str]:
     workspace = workspace_with()
     span = Span(offset, offset)
     problems = diagnose(document, workspace)
-    actions = finished(refactorings_in_steps(document, workspace, span, problems))
+    actions = refactorings(document, workspace, span, problems)
     assert all(action.kind == "refactor.rewrite" for action in actions)
     return {action.title: apply(text, action.change.files[0].edits) for action in actions}
 
@@ -131,7 +130,7 @@ def test_every_change_of_the_samples_keeps_their_meaning() -> None:
         problems = diagnose(document, workspace)
         for node in [each for each in root.walk() if each.kind == "scalar"][::4]:
             span = Span(node.span.start, node.span.start)
-            for action in finished(refactorings_in_steps(document, workspace, span, problems)):
+            for action in refactorings(document, workspace, span, problems):
                 after = parse(apply(text, action.change.files[0].edits))
                 assert not after.errors
                 assert after.root is not None

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor
-from waza_engine.steps import finished
 from waza_language_server.features.renames.rename import RenameError, Renaming, renamable, rename
 from waza_language_server.project.document import Document
 
@@ -16,9 +15,7 @@ AT_TASK = FIRST.replace("first", "fir<CURSOR>st", 1)
 
 
 def renamed(opened: Opened, name: str, *, renames_files: bool = True) -> Renaming:
-    found = finished(
-        rename(opened.document, opened.workspace, opened.offset, name, renames_files=renames_files)
-    )
+    found = rename(opened.document, opened.workspace, opened.offset, name, renames_files=renames_files)
     assert found is not None
     return found
 
@@ -141,7 +138,7 @@ def test_a_skill_is_not_renamed_from_an_older_version_of_a_file(tmp_path: Path) 
     uri = opened.document.uri.replace("file:", "git:") + "?ref=HEAD"
     shown = Document(uri, 0, opened.document.text, "eval")
     with pytest.raises(RenameError, match="only shows one of them"):
-        finished(rename(shown, opened.workspace, opened.offset, "shipper", renames_files=True))
+        rename(shown, opened.workspace, opened.offset, "shipper", renames_files=True)
 
 
 def test_an_anchor_is_renamed_with_its_aliases(tmp_path: Path) -> None:

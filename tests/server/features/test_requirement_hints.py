@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.steps import finished
 from waza_language_server.features.scores.inlay_hints import InlayHint
-from waza_language_server.features.scores.requirement_hints import requirement_hints_in_steps
+from waza_language_server.features.scores.requirement_hints import requirement_hints
 from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
@@ -46,8 +45,8 @@ def workspace_of(folder: Path) -> Workspace:
 def hints(folder: Path, workspace: Workspace, text: str = SKILL) -> tuple[InlayHint, ...]:
     path = put(folder, "skills/pdf-filler/SKILL.md", text)
     skill = SkillFile(uri_of(path), path, text)
-    suites = finished(SuitesOfSkills().of_in_steps(skill, workspace.project))
-    return finished(requirement_hints_in_steps(skill, suites, workspace.project))
+    suites = SuitesOfSkills().of(skill, workspace.project)
+    return requirement_hints(skill, suites, workspace.project)
 
 
 def shown(text: str, found: tuple[InlayHint, ...]) -> str:

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import EVAL, opened, put, small_suite, workspace_with
-from waza_engine.steps import finished
 from waza_language_server.features.annotated_source import Lens, annotate_source
 from waza_language_server.features.runnables.code_lens import code_lenses
-from waza_language_server.features.runnables.runnables import runnables_in_steps
+from waza_language_server.features.runnables.runnables import runnables
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.runnable_id import RunnableId
 
@@ -73,7 +72,7 @@ def test_the_lens_of_what_runs_cancels_it_and_no_lens_moves(tmp_path: Path) -> N
 def test_lists_without_indentation_and_crlf_have_the_same_lenses(tmp_path: Path) -> None:
     text = "skill: x\r\ngraders:\r\n- type: text\r\n  name: a\r\ntasks: []\r\n"
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    found = finished(runnables_in_steps(document, workspace_with()))
+    found = runnables(document, workspace_with())
     assert [(runnable.id.kind, text[runnable.span.start : runnable.span.end]) for runnable in found] == [
         ("suite", "skill"),
         ("grader", "type"),
@@ -86,7 +85,7 @@ def test_a_task_that_is_switched_off_is_not_offered_nor_are_its_graders(tmp_path
     text = f"name: s\nskill: s\ngraders:\n  - {{type: text, name: whole}}\ntasks:\n{tasks}"
     for switch, offered in (("false", []), ("true", ["off", "off::own"]), ("'false'", ["off", "off::own"])):
         document = opened(tmp_path / "eval.yaml", "eval", text.replace("SWITCH", switch))
-        found = finished(runnables_in_steps(document, workspace_with()))
+        found = runnables(document, workspace_with())
         ids = [str(each.id).partition("eval.yaml")[2].removeprefix("::") for each in found]
         assert ids == ["", "::whole", "on", "on::own", *offered]
 
@@ -105,7 +104,7 @@ def test_a_task_file_that_is_switched_off_has_no_lens(tmp_path: Path) -> None:
     small_suite(tmp_path)
     text = "id: first\nname: First\nenabled: false\ngraders:\n  - {type: text, name: own}\n"
     document = opened(tmp_path / "tasks/first.yaml", "task", text)
-    assert finished(runnables_in_steps(document, workspace_with(document))) == ()
+    assert runnables(document, workspace_with(document)) == ()
     assert "▶" not in lenses(tmp_path / "tasks/first.yaml", "task", text)
 
 
@@ -114,16 +113,12 @@ def test_ids_are_paths(tmp_path: Path) -> None:
     text = "id: first\nname: First\ngraders:\n  - {type: text, name: own}\n"
     document = opened(tmp_path / "tasks/first.yaml", "task", text)
     suite = eval_path.as_posix()
-    assert [
-        str(runnable.id) for runnable in finished(runnables_in_steps(document, workspace_with(document)))
-    ] == [
+    assert [str(runnable.id) for runnable in runnables(document, workspace_with(document))] == [
         f"{suite}::first",
         f"{suite}::first::own",
     ]
     document = opened(eval_path, "eval")
-    assert [
-        str(runnable.id) for runnable in finished(runnables_in_steps(document, workspace_with(document)))
-    ] == [
+    assert [str(runnable.id) for runnable in runnables(document, workspace_with(document))] == [
         suite,
         f"{suite}::::mentions_deploy",
     ]
@@ -152,7 +147,7 @@ def test_a_task_of_two_suites_is_offered_for_each(tmp_path: Path) -> None:
 def test_a_task_without_an_id_is_run_by_the_name_of_its_file(tmp_path: Path) -> None:
     small_suite(tmp_path)
     document = opened(put(tmp_path, "tasks/other.yaml", "name: Other\n"), "task")
-    (found,) = finished(runnables_in_steps(document, workspace_with(document)))
+    (found,) = runnables(document, workspace_with(document))
     assert (found.id.task, found.label) == ("other", "Other")
 
 
@@ -161,7 +156,7 @@ def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
         "skill: x\ntasks:\n  - id: a\n    inputs: {prompt: x}\n    graders:\n      - {type: text, name: g}\n"
     )
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    found = finished(runnables_in_steps(document, workspace_with()))
+    found = runnables(document, workspace_with())
     assert [(runnable.id.kind, runnable.id.task, runnable.id.grader) for runnable in found] == [
         ("suite", None, None),
         ("task", "a", None),
@@ -172,11 +167,11 @@ def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "# nothing\n", "- a\n- b\n", "\x00\x01", "just words"])
 def test_odd_files_have_none(tmp_path: Path, text: str) -> None:
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    assert finished(runnables_in_steps(document, workspace_with())) == ()
+    assert runnables(document, workspace_with()) == ()
 
 
 def test_an_unsaved_document_has_none() -> None:
-    assert finished(runnables_in_steps(Document("untitled:1", 1, SUITE, "eval"), workspace_with())) == ()
+    assert runnables(Document("untitled:1", 1, SUITE, "eval"), workspace_with()) == ()
 
 
 PROMPTS = """\
@@ -217,7 +212,7 @@ should_not_trigger_prompts:
 def test_a_prompt_is_known_by_its_text_and_what_is_expected_of_it(tmp_path: Path) -> None:
     put(tmp_path, "eval.yaml", EVAL)
     document = opened(tmp_path / "trigger_tests.yaml", "trigger_tests", PROMPTS)
-    found = finished(runnables_in_steps(document, workspace_with(document)))
+    found = runnables(document, workspace_with(document))
     suite = tmp_path / "eval.yaml"
     assert [(runnable.id, runnable.id.kind, runnable.label) for runnable in found] == [
         (RunnableId(suite, prompt="Deploy it"), "prompt", "Deploy it"),

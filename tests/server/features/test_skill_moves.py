@@ -8,7 +8,6 @@ import pytest
 
 from tests.server.features.suites import Opened, open_at_cursor
 from tests.server.project.files import put
-from waza_engine.steps import finished
 from waza_language_server.check import check_paths
 from waza_language_server.features.renames.rename import RenameError, rename
 
@@ -34,9 +33,7 @@ NAMELESS = "---\ndescription: Deploys. Use when asked to.\n---\nBody.\n"
 
 def renamed(opened: Opened, name: str = "shipper", *, renames_files: bool = True) -> dict[str, str]:
     """Return the changed texts and those of renamed folders, under their new names."""
-    found = finished(
-        rename(opened.document, opened.workspace, opened.offset, name, renames_files=renames_files)
-    )
+    found = rename(opened.document, opened.workspace, opened.offset, name, renames_files=renames_files)
     assert found is not None
     return opened.after(found.change)
 
@@ -159,7 +156,7 @@ def test_folders_in_folders_of_one_name_are_all_renamed(tmp_path: Path) -> None:
     files = {"skills/deployer/SKILL.md": SKILL, "skills/deployer/deployer/SKILL.md": SKILL}
     listed = LISTED.replace("DIRECTORY", "skills/deployer, skills/deployer/deployer")
     opened = open_at_cursor(tmp_path, {"eval.yaml": listed, **files}, "eval")
-    found = finished(rename(opened.document, opened.workspace, opened.offset, "shipper", renames_files=True))
+    found = rename(opened.document, opened.workspace, opened.offset, "shipper", renames_files=True)
     assert found is not None
     moves = [(opened.name(each.uri), opened.name(each.new_uri)) for each in found.change.renames]
     assert moves == [

@@ -9,10 +9,9 @@ import pytest
 
 from tests.server.features.results import NOW, RUN_AT, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.steps import finished
 from waza_language_server.features.runnables.skill_suites import (
-    skill_hints_in_steps,
-    skill_lenses_in_steps,
+    skill_hints,
+    skill_lenses,
     skill_runnables,
 )
 from waza_language_server.features.scores.inlay_hints import InlayHint
@@ -39,22 +38,22 @@ def skill(tmp_path: Path) -> SkillFile:
 
 
 def suites_of(skill: SkillFile, workspace: Workspace) -> tuple[Suite, ...]:
-    return finished(SuitesOfSkills().of_in_steps(skill, workspace.project))
+    return SuitesOfSkills().of(skill, workspace.project)
 
 
 def lenses(skill: SkillFile, workspace: Workspace, running: set[RunnableId] | None = None) -> list[str]:
     suites = suites_of(skill, workspace)
-    return [lens.title for lens in finished(skill_lenses_in_steps(skill, suites, workspace, running or ()))]
+    return [lens.title for lens in skill_lenses(skill, suites, workspace, running or ())]
 
 
 def hints(skill: SkillFile, workspace: Workspace) -> tuple[InlayHint, ...]:
-    return finished(skill_hints_in_steps(skill, suites_of(skill, workspace), workspace, NOW))
+    return skill_hints(skill, suites_of(skill, workspace), workspace, NOW)
 
 
 def test_the_suite_of_a_skill_is_run_from_its_first_line(tmp_path: Path, skill: SkillFile) -> None:
     suite = put(tmp_path, "evals/pdf-filler/eval.yaml", EVAL)
     workspace = workspace_with(roots=(tmp_path,))
-    (lens,) = finished(skill_lenses_in_steps(skill, suites_of(skill, workspace), workspace))
+    (lens,) = skill_lenses(skill, suites_of(skill, workspace), workspace)
     assert (lens.title, lens.command, lens.span.start) == ("▶ Run evals of this skill", "waza.run", 0)
     assert lens.argument == {"id": suite.as_posix()}
     assert lenses(skill, workspace, {RunnableId(suite)}) == ["✗ Cancel"]
@@ -74,7 +73,7 @@ def test_each_of_several_suites_is_named_the_nearest_first(tmp_path: Path, skill
 
 def test_a_skill_without_a_suite_is_offered_one(tmp_path: Path, skill: SkillFile) -> None:
     workspace = workspace_with(roots=(tmp_path,))
-    (lens,) = finished(skill_lenses_in_steps(skill, suites_of(skill, workspace), workspace))
+    (lens,) = skill_lenses(skill, suites_of(skill, workspace), workspace)
     assert (lens.title, lens.command) == ("New suite for skill pdf-filler", "waza.newSuite")
     assert lens.argument == {"skill": skill.uri}
 

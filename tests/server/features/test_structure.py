@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.features.suites import Opened, open_at_cursor
-from waza_engine.steps import finished
 from waza_language_server.features.document_links import document_links
 from waza_language_server.features.folding import Fold, folds
 from waza_language_server.features.outline import OutlineSymbol, outline
@@ -70,7 +69,7 @@ def drawn(found: Sequence[OutlineSymbol], depth: int = 0) -> Iterator[str]:
 
 
 def test_the_outline_names_graders_and_tasks_and_what_they_are_made_of(opened: Opened) -> None:
-    assert "\n".join(drawn(finished(outline(opened.document)))) == dedent("""\
+    assert "\n".join(drawn(outline(opened.document))) == dedent("""\
         value name deploys
         value skill deployer
         block config
@@ -107,7 +106,7 @@ def test_of_long_lists_the_outline_has_what_has_a_name_and_no_keys_of_it(
         tasks: [a.yaml, b.yaml, c.yaml]<CURSOR>
         """
     opened = open_at_cursor(tmp_path, {"eval.yaml": dedent(text)}, "eval")
-    assert [*drawn(finished(outline(opened.document)))] == [
+    assert [*drawn(outline(opened.document))] == [
         "list tags",
         *("list graders", "  grader one text", "  grader two text", "  grader three text"),
         *("list tasks", "  value a.yaml", "  value b.yaml", "  value c.yaml"),
@@ -123,12 +122,12 @@ def test_an_item_without_a_name_is_called_by_its_beginning(tmp_path: Path, item:
     opened = open_at_cursor(
         tmp_path, {"eval.yaml": f"skill: a\ntasks: [x.yaml]\ngraders:\n  - {item}<CURSOR>\n"}, "eval"
     )
-    graders = finished(outline(opened.document))[2]
+    graders = outline(opened.document)[2]
     assert [each.name for each in graders.below] == [shown]
 
 
 def test_what_is_selected_of_a_symbol_is_its_name(opened: Opened) -> None:
-    graders = finished(outline(opened.document))[3]
+    graders = outline(opened.document)[3]
     polite = graders.below[0]
     assert opened.document.text[polite.named.start : polite.named.end] == "polite"
     assert opened.document.text[polite.whole.start : polite.whole.end].startswith("type: text")
@@ -138,7 +137,7 @@ def test_blocks_items_texts_and_comments_fold(opened: Opened) -> None:
     lines = opened.document.text.splitlines()
     found = [
         f"{lines[fold.start].strip()} ... {lines[fold.end].strip()}{' (comment)' if fold.is_comment else ''}"
-        for fold in finished(folds(opened.document))
+        for fold in folds(opened.document)
     ]
     assert found == [
         "# where it is tested ... # and why (comment)",
@@ -160,13 +159,13 @@ def test_blocks_items_texts_and_comments_fold(opened: Opened) -> None:
 def test_a_fold_hides_nothing_that_follows_in_brackets() -> None:
     text = "{name: a, description: one\n  two, tags: [b,\n  c], skill: d}\n"
     document = Document("untitled:a", 0, text, "eval")
-    assert finished(folds(document)) == ()
-    assert finished(folds(document.replaced("tags: [b,\n  c,\n  d] # e\n", 1))) == (Fold(0, 2),)
+    assert folds(document) == ()
+    assert folds(document.replaced("tags: [b,\n  c,\n  d] # e\n", 1)) == (Fold(0, 2),)
 
 
 def test_of_more_than_a_client_takes_the_outermost_fold(opened: Opened) -> None:
     lines = opened.document.text.splitlines()
-    assert [lines[fold.start] for fold in finished(folds(opened.document, 2))] == ["graders:", "tasks:"]
+    assert [lines[fold.start] for fold in folds(opened.document, 2)] == ["graders:", "tasks:"]
 
 
 def test_a_selection_grows_from_the_value_to_the_document(opened: Opened) -> None:
@@ -192,7 +191,7 @@ def test_paths_and_the_skill_are_links(opened: Opened) -> None:
             link.target.relative_to(opened.folder).as_posix(),
             link.tooltip,
         )
-        for link in finished(document_links(opened.document, opened.workspace))
+        for link in document_links(opened.document, opened.workspace)
     ]
     assert sorted(found) == [
         ("answer.json", "answer.json", ""),
@@ -205,7 +204,7 @@ def test_paths_and_the_skill_are_links(opened: Opened) -> None:
 def test_what_leads_nowhere_is_no_link(tmp_path: Path) -> None:
     lost = {"eval.yaml": EVAL}
     found = open_at_cursor(tmp_path, lost, "eval")
-    assert finished(document_links(found.document, found.workspace)) == ()
+    assert document_links(found.document, found.workspace) == ()
 
 
 LINES = st.lists(
@@ -231,8 +230,8 @@ def test_everything_lies_inside_of_what_is_around_it_whatever_the_text(
             assert each.name
             check(each.below, each.whole.start, each.whole.end)
 
-    check(finished(outline(found.document)), 0, len(text))
-    places = finished(folds(found.document))
+    check(outline(found.document), 0, len(text))
+    places = folds(found.document)
     assert all(0 <= fold.start < fold.end <= count for fold in places)
     assert [fold.start for fold in places] == sorted({fold.start for fold in places})
     offset = data.draw(st.integers(0, len(text)))
@@ -253,5 +252,5 @@ def test_scripts_of_programs_are_links(tmp_path: Path) -> None:
     )
     files = {"eval.yaml": f"{text}<CURSOR>", "checks/look.py": "", "checks/run.sh": ""}
     found = open_at_cursor(tmp_path, files, "eval")
-    links = finished(document_links(found.document, found.workspace))
+    links = document_links(found.document, found.workspace)
     assert [text[link.span.start : link.span.end] for link in links] == ["checks/look.py", "./checks/run.sh"]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import EVAL, opened, project_with, put
-from waza_engine.steps import finished
 from waza_language_server.check import check_paths
 from waza_language_server.features.navigation import all_references
 from waza_language_server.features.renames.rename import rename
@@ -27,7 +26,7 @@ def suite_with(folder: Path, *globs: str) -> Path:
 
 def read(root: Path) -> Project:
     project = Project([root])
-    finished(read_suites(project))
+    read_suites(project)
     return project
 
 
@@ -90,10 +89,10 @@ def test_what_changed_on_the_disk_is_noted_when_the_workspace_is_read_again(tmp_
     assert not project.far.take_news().concern(task)
     suite_with(tmp_path / "one", "../other/*.yaml")
     os.utime(eval_file, ns=(1, 1))
-    finished(read_suites(project))
+    read_suites(project)
     assert suites_of(project, other) == []  # Nobody has told of it.
     project.far.doubt()
-    finished(read_suites(project))
+    read_suites(project)
     assert suites_of(project, other) == [eval_file]
     assert project.far.folders_of(eval_file) == (tmp_path / "other",)
     assert project.far.take_news().concern(other)
@@ -131,7 +130,7 @@ def test_rename_misses_none_of_many_suites_that_share_a_task(tmp_path: Path) -> 
     task = opened(put(tmp_path, "tasks/a.yaml", TASK), "task")
     workspace = Workspace(project_with(task, roots=(tmp_path,)), default_catalog())
     at = TASK.index("mentions_deploy")
-    renaming = finished(rename(task, workspace, at, "says_so", renames_files=False))
+    renaming = rename(task, workspace, at, "says_so", renames_files=False)
     assert renaming is not None
     assert len(renaming.change.files) == MOST_OF_FILE + 6
 
@@ -141,10 +140,10 @@ def test_references_and_rename_read_the_suites_that_nobody_has_read_yet(tmp_path
     task = opened(put(tmp_path, "tasks/a.yaml", TASK), "task")
     at = TASK.index("mentions_deploy")
     for_references = Workspace(project_with(task, roots=(tmp_path,)), default_catalog())
-    found = finished(all_references(task, for_references, at, with_definition=True))
+    found = all_references(task, for_references, at, with_definition=True)
     assert {place.uri for place in found} == {task.uri, eval_file.as_uri()}
     for_rename = Workspace(project_with(task, roots=(tmp_path,)), default_catalog())
-    renaming = finished(rename(task, for_rename, at, "says_so", renames_files=False))
+    renaming = rename(task, for_rename, at, "says_so", renames_files=False)
     assert renaming is not None
     assert {change.uri for change in renaming.change.files} == {task.uri, eval_file.as_uri()}
 

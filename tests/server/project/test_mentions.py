@@ -54,7 +54,7 @@ empty: &e
 @pytest.mark.parametrize("text", [ANCHORED, ANCHORS, f"{ANCHORS}broken: [\n"])
 def test_an_anchor_is_found_at_each_of_its_characters(text: str) -> None:
     document = Document("file:///eval.yaml", 1, text, "eval")
-    known = [each for each in anchors(document.tree) if each is not None]
+    known = list(anchors(document.tree))
     assert known
     for offset in range(len(text) + 1):
         here = (each for each in known if Span(each.span.start - 1, each.span.end).contains(offset))
@@ -66,9 +66,9 @@ def test_an_anchor_is_found_at_each_of_its_characters(text: str) -> None:
 def alike(text: str, kind: DocumentKind) -> None:
     tree, catalog = parse(text), default_catalog()
     file = SuiteSource("file:///somewhere/file.yaml", Path("/somewhere/file.yaml"), kind)
-    everything = [each for each in mentions(file, tree, catalog) if each and each.kind != "file"]
+    everything = [each for each in mentions(file, tree, catalog) if each.kind != "file"]
     for name in {each.name for each in everything}:
-        found = {_key(each) for each in mentions_of(file, tree, catalog, name) if each is not None}
+        found = {_key(each) for each in mentions_of(file, tree, catalog, name)}
         assert found == {_key(each) for each in everything if each.name == name}
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from tests.server.project.files import EVAL, TASK, write
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import finished
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
-from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.project.recorded_values import entries
 from waza_language_server.project.uris import uri_of
 
 GRADER = """\
@@ -47,7 +46,7 @@ def suite_with(folder: Path, word: str) -> tuple[Path, Path]:
 
 def words(project: Project, suite: Path) -> Json:
     """Return what the grader of the task asks for."""
-    entry = finished(entries_in_steps(project, suite))["first", "own"]
+    entry = entries(project, suite)["first", "own"]
     assert isinstance(entry, dict)
     config = entry["config"]
     assert isinstance(config, dict)

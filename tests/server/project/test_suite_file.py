@@ -8,11 +8,10 @@ import pytest
 
 from tests.server.features.results import NOW, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.steps import finished
 from waza_language_server.features.runnables.code_lens import code_lenses
-from waza_language_server.features.runnables.runnables import runnables_in_steps
+from waza_language_server.features.runnables.runnables import runnables
 from waza_language_server.features.scores.inlay_hints import inlay_hints
-from waza_language_server.project.document_scores import scores_in_steps
+from waza_language_server.project.document_scores import scores
 from waza_language_server.project.outline import outline
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry
 from waza_language_server.schema.catalog import default_catalog
@@ -96,7 +95,7 @@ def test_the_outline_lists_them_all() -> None:
 
 def test_what_can_be_run_are_all_but_those_of_checkpoints(suite: Path) -> None:
     document = opened(suite, "eval")
-    found = [runnable.id for runnable in finished(runnables_in_steps(document, workspace_with(document)))]
+    found = [runnable.id for runnable in runnables(document, workspace_with(document))]
     assert [found[0].kind, len(found)] == ["suite", 1 + len(TASKS) + len(WITH_RESULTS)]
     assert {run.task for run in found if run.kind == "task"} == set(TASKS)
     assert {(run.task, run.grader) for run in found if run.kind == "grader"} == WITH_RESULTS
@@ -108,11 +107,11 @@ def test_scores_stand_at_the_same_graders(suite: Path) -> None:
     write_results(suite, {task: [[grade(name, 1.0) for name in set(names[task])]] for task in TASKS})
     document = opened(suite, "eval")
     workspace = workspace_with(document)
-    scores = finished(scores_in_steps(document, workspace.project))
+    known = scores(document, workspace.project)
     scored: Named = {
         (grader.task and grader.task.id, grader.name)
         for grader in SuiteFile(document.tree).graders()
-        if scores.of_grader(grader) is not None
+        if known.of_grader(grader) is not None
     }
     assert scored == WITH_RESULTS
     assert len(inlay_hints(document, workspace, now=NOW)) >= len(WITH_RESULTS)
@@ -135,7 +134,7 @@ checkpoints: [{after_turn: 1, graders: [{type: text, name: midway}]}]
 """
     document = opened(put(tmp_path, "tasks/alone.yaml", text), "task")
     assert [grader.name for grader in SuiteFile(document.tree).graders()] == ["own", "expected", "midway"]
-    found = [runnable.id for runnable in finished(runnables_in_steps(document, workspace_with(document)))]
+    found = [runnable.id for runnable in runnables(document, workspace_with(document))]
     assert [(run.task, run.grader) for run in found] == [
         ("alone", None),
         ("alone", "own"),

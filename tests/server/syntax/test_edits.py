@@ -8,7 +8,6 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.shared_corpus import suite_files
-from waza_engine.steps import finished
 from waza_language_server.syntax import edits as edit
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree, parse
@@ -56,26 +55,23 @@ def test_an_entry_is_inserted(
     before: str, path: tuple[str | int, ...], key: str, value: str, after: str
 ) -> None:
     tree = parse(before)
-    assert edit.apply(before, finished(edit.insert_entry(tree, node_at(tree, *path), key, value))) == after
+    assert edit.apply(before, edit.insert_entry(tree, node_at(tree, *path), key, value)) == after
 
 
 def test_an_entry_is_inserted_behind_another_one() -> None:
     tree = parse("a: 1 # one\nc: 3\n")
-    made = finished(edit.insert_entry(tree, tree.root, "b", "2", entry_at(tree, "a")))
+    made = edit.insert_entry(tree, tree.root, "b", "2", entry_at(tree, "a"))
     assert edit.apply(tree.text, made) == "a: 1 # one\nb: 2\nc: 3\n"
 
 
 def test_an_entry_is_inserted_into_an_empty_file() -> None:
     tree = parse("# nothing yet\n")
-    assert (
-        edit.apply(tree.text, finished(edit.insert_entry(tree, None, "name", "x")))
-        == "# nothing yet\nname: x\n"
-    )
+    assert edit.apply(tree.text, edit.insert_entry(tree, None, "name", "x")) == "# nothing yet\nname: x\n"
 
 
 def test_an_entry_that_stands_there_already_is_not_inserted() -> None:
     tree = parse("a: 1\n")
-    assert finished(edit.insert_entry(tree, tree.root, "a", "2")) == ()
+    assert edit.insert_entry(tree, tree.root, "a", "2") == ()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +94,7 @@ def test_an_entry_that_stands_there_already_is_not_inserted() -> None:
 )
 def test_an_entry_is_deleted(before: str, path: tuple[str | int, ...], after: str) -> None:
     tree = parse(before)
-    assert edit.apply(before, finished(edit.delete_entry(tree, entry_at(tree, *path)))) == after
+    assert edit.apply(before, edit.delete_entry(tree, entry_at(tree, *path))) == after
 
 
 @pytest.mark.parametrize(
@@ -114,7 +110,7 @@ def test_an_entry_is_deleted(before: str, path: tuple[str | int, ...], after: st
 )
 def test_an_item_is_deleted(before: str, path: tuple[str | int, ...], after: str) -> None:
     tree = parse(before)
-    assert edit.apply(before, finished(edit.delete_item(tree, node_at(tree, *path)))) == after
+    assert edit.apply(before, edit.delete_item(tree, node_at(tree, *path))) == after
 
 
 @pytest.mark.parametrize(
@@ -148,23 +144,20 @@ def test_an_item_is_deleted(before: str, path: tuple[str | int, ...], after: str
 )
 def test_an_entry_moves_under_config(before: str, after: str | None) -> None:
     tree = parse(before)
-    made = finished(
-        edit.move_entry_into(tree, entry_at(tree, "g", 0, "pattern"), node_at(tree, "g", 0), "config")
-    )
+    made = edit.move_entry_into(tree, entry_at(tree, "g", 0, "pattern"), node_at(tree, "g", 0), "config")
     assert (edit.apply(before, made) if made else None) == after
 
 
 def test_a_replaced_scalar_keeps_its_style() -> None:
     tree = parse("a: 'x' # why\n")
     assert (
-        edit.apply(tree.text, finished(edit.replace_scalar(tree, node_at(tree, "a"), "it's")))
-        == "a: 'it''s' # why\n"
+        edit.apply(tree.text, edit.replace_scalar(tree, node_at(tree, "a"), "it's")) == "a: 'it''s' # why\n"
     )
 
 
 def test_edits_work_beside_faults() -> None:
     tree = parse("a: b: c\ng:\n  - name: x\n    tipe: text\n")
-    made = finished(edit.delete_entry(tree, entry_at(tree, "g", 0, "tipe")))
+    made = edit.delete_entry(tree, entry_at(tree, "g", 0, "tipe"))
     assert edit.apply(tree.text, made) == "a: b: c\ng:\n  - name: x\n"
 
 
@@ -181,7 +174,7 @@ def test_edits_work_beside_faults() -> None:
 )
 def test_an_entry_becomes_a_comment(before: str, path: tuple[str | int, ...], after: str) -> None:
     tree = parse(before)
-    assert edit.apply(before, finished(edit.comment_out_entry(tree, entry_at(tree, *path)))) == after
+    assert edit.apply(before, edit.comment_out_entry(tree, entry_at(tree, *path))) == after
 
 
 @pytest.mark.parametrize(
@@ -196,7 +189,7 @@ def test_an_entry_becomes_a_comment(before: str, path: tuple[str | int, ...], af
 )
 def test_what_is_taken_out_of_brackets_takes_no_comment_along(before: str, key: str, after: str) -> None:
     tree = parse(before)
-    assert edit.apply(before, finished(edit.delete_entry(tree, entry_at(tree, "m", key)))) == after
+    assert edit.apply(before, edit.delete_entry(tree, entry_at(tree, "m", key))) == after
 
 
 @pytest.mark.parametrize(
@@ -212,7 +205,7 @@ def test_what_is_taken_out_of_brackets_takes_no_comment_along(before: str, key: 
 def test_an_entry_moves_up_with_the_comments_of_what_goes(before: str, after: str) -> None:
     tree = parse(before)
     assert tree.root is not None
-    made = finished(edit.move_entry_up(tree, entry_at(tree, "m", "b"), tree.root))
+    made = edit.move_entry_up(tree, entry_at(tree, "m", "b"), tree.root)
     assert edit.apply(before, made) == after
 
 
@@ -272,20 +265,20 @@ def test_every_edit_reads_as_intended_and_loses_no_other_comment(windows: bool) 
             kind = randomness.choice(["insert", "delete", "comment", "replace"])
             own = len(_comments(iter(()), text[target.span.start : target.span.end]))
             if kind == "insert":
-                edits = finished(edit.insert_entry(tree, holder, "new_key", "'v'", target))
+                edits = edit.insert_entry(tree, holder, "new_key", "'v'", target)
                 wanted, lost = {**lookup(value, holder.path), "new_key": "v"}, 0
             elif kind == "delete":
-                edits = finished(edit.delete_entry(tree, target))
+                edits = edit.delete_entry(tree, target)
                 wanted, lost = dict(lookup(value, holder.path)), own + 1
                 wanted.pop(target.key.value, None)
             elif kind == "comment":
-                edits = finished(edit.comment_out_entry(tree, target))
+                edits = edit.comment_out_entry(tree, target)
                 wanted, lost = dict(lookup(value, holder.path)), 0
                 wanted.pop(target.key.value, None)
             else:
                 if target.value.kind != "scalar":
                     continue
-                edits = finished(edit.replace_scalar(tree, target.value, "new: value"))
+                edits = edit.replace_scalar(tree, target.value, "new: value")
                 wanted, lost = {**lookup(value, holder.path), target.key.value: "new: value"}, 0
             assert edits, (kind, text, target.key.value)
             new = edit.apply(text, edits)

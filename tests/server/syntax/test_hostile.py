@@ -10,13 +10,12 @@ import pytest
 
 from tests.server.project.files import workspace_with
 from tests.server.syntax.outline import outline
-from waza_engine.steps import Steps
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.syntax import events, joint_reading, kept_readings, pieces, repair
+from waza_language_server.syntax import joint_reading, pieces, repair
 from waza_language_server.syntax.characters import MAX_CHARACTERS
-from waza_language_server.syntax.events import Part, Reading, read, read_in_steps, read_parts
-from waza_language_server.syntax.tree import MOST_FAULTS, Tree, parse, parse_in_steps
+from waza_language_server.syntax.events import Part, Reading, read, read_parts
+from waza_language_server.syntax.tree import MOST_FAULTS, Tree, parse
 
 HEAD = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"
 HOSTILE: dict[str, Callable[[int], str]] = {
@@ -48,15 +47,13 @@ class Counter:
     def __init__(self) -> None:
         self.work = 0
 
-    def read_in_steps(self, text: str) -> Steps[Reading]:
-        reading = yield from read_in_steps(text)
+    def read(self, text: str) -> Reading:
+        reading = read(text)
         self.work += reading.work
         return reading
 
-    def read_parts(
-        self, text: str, cuts: Sequence[int], kind: Literal["mapping", "sequence"]
-    ) -> Steps[list[Part]]:
-        parts = yield from read_parts(text, cuts, kind)
+    def read_parts(self, text: str, cuts: Sequence[int], kind: Literal["mapping", "sequence"]) -> list[Part]:
+        parts = read_parts(text, cuts, kind)
         # As much as reading in one go what came out, and the piece that did not.
         self.work += read(text[: cuts[min(len(parts) + 1, len(cuts) - 1)]]).work
         return parts
@@ -66,7 +63,7 @@ class Counter:
 def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
     counter = Counter()
     for reader in (pieces, joint_reading, repair):
-        monkeypatch.setattr(reader, "read_in_steps", counter.read_in_steps)
+        monkeypatch.setattr(reader, "read", counter.read)
     monkeypatch.setattr(joint_reading, "read_parts", counter.read_parts)
     return counter
 
@@ -132,54 +129,3 @@ def test_a_document_that_is_too_long_is_not_read_and_says_so() -> None:
     (problem,) = diagnose(document, workspace_with())
     assert (problem.code, problem.severity, problem.span.start) == ("not-text", "information", 0)
     assert "4,000,000" in problem.message
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        HEAD + "tags: a\n" * 2_000,
-        HEAD + "inputs:\n" + "".join(f"  k{i}: a\n" for i in range(2_000)),
-        "graders:\n" + "".join(f"  - type: text\n    name: g{i}\n" for i in range(1_000)),
-        "{graders: [" + "{type: text, name: a}, " * 1_000 + "]}",
-        "x:\n" + "  a: b: c\n" * 1_000,
-        ("name: s\n" + "k: v\n" * 2_000).replace("\n", "\r"),
-    ],
-    ids=["keys", "one mapping", "items", "brackets", "faults", "old Mac line breaks"],
-)
-def test_reading_pauses_often_and_can_be_finished_at_any_time(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pauses = taken = 0
-
-    def counted(builder: events.Builder, event: events.Event) -> None:
-        nonlocal taken
-        taken += 1
-        take(builder, event)
-
-    take = events.Builder.take
-    monkeypatch.setattr(events.Builder, "take", counted)
-    # The text is read more than once.
-    monkeypatch.setattr(kept_readings, "LONGEST", 0)
-    steps = parse_in_steps(text)
-    for _ in steps:
-        assert taken <= 2 * events.EVENTS_PER_PAUSE
-        taken, pauses = 0, pauses + 1
-    assert pauses >= 10
-    document = Document("file:///eval.yaml", 1, text, "eval")
-    reading = document.read_in_steps()
-    for _ in range(pauses // 2):
-        next(reading)
-    assert same(document.tree, parse(text))
-    assert list(reading) == []
-
-
-def test_an_edit_while_the_text_is_being_read_still_shares_the_version_before() -> None:
-    first = Document("file:///eval.yaml", 1, HEAD, "eval")
-    assert first.tree.root is not None
-    second = first.replaced("# x\n" + HEAD, 2)
-    next(second.read_in_steps(), None)
-    third = second.replaced("# xy\n" + HEAD, 3)
-    old, new = first.tree.root.get("graders", 0), third.tree.root and third.tree.root.get("graders", 0)
-    assert old is not None
-    assert new is not None
-    assert old.green is new.green

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waza_language_server.text import line_index
 from waza_language_server.text.line_index import Encoding, LineIndex
 from waza_language_server.text.span import Span
 
@@ -80,29 +79,3 @@ def test_lines_and_their_breaks_make_up_the_text(text: str) -> None:
     assert all(
         text[span.end : end] in {"", "\n", "\r", "\r\n"} for span, end in zip(spans, ends, strict=True)
     )
-
-
-@given(st.lists(st.text("ab\n\r😋", max_size=40), min_size=2, max_size=5))
-def test_over_any_edits_the_lines_are_those_of_the_text_alone(texts: list[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_index, "_BLOCK_CHARACTERS", 3)
-        lines = LineIndex(texts[0])
-        for text in texts[1:]:
-            lines, fresh = LineIndex(text, lines), LineIndex(text)
-            assert lines.line_count == fresh.line_count
-            everywhere = range(len(text) + 2)
-            assert [lines.position(at) for at in everywhere] == [fresh.position(at) for at in everywhere]
-            assert [lines.line_span(at) for at in range(fresh.line_count)] == [
-                fresh.line_span(at) for at in range(fresh.line_count)
-            ]
-
-
-def test_blocks_of_a_long_text_make_no_difference() -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        text = "ab\r\n\n😋c\rd\n" * 9
-        whole = LineIndex(text)
-        patch.setattr(line_index, "_BLOCK_CHARACTERS", 5)
-        cut = LineIndex(text)
-        assert [cut.position(at) for at in range(len(text))] == [
-            whole.position(at) for at in range(len(text))
-        ]

@@ -22,9 +22,8 @@ from waza_engine.results.reading import newest_scores
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import RunResult
 from waza_engine.results.reading.suite_conclusion import conclude_suite
-from waza_engine.steps import finished
 from waza_language_server.features.scores.inlay_hints import inlay_hints
-from waza_language_server.features.scores.marks import file_marks_in_steps
+from waza_language_server.features.scores.marks import file_marks
 
 TASKS, GRADERS = ("one", "two", "three"), ("a", "b")
 EVAL = """\
@@ -206,7 +205,7 @@ class Suite:
             document = opened(file, kind)  # type: ignore[arg-type]
             workspace = workspace.with_document(document)
             found[file.stem] = [(hint.kind, hint.label) for hint in inlay_hints(document, workspace, now=NOW)]
-        found["marks"] = {mark.path.stem: mark.state for mark in finished(file_marks_in_steps(workspace))}
+        found["marks"] = {mark.path.stem: mark.state for mark in file_marks(workspace)}
         return found
 
     def _check_tasks(self, newest: RunResult, shown: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from typing import Any, TypedDict, TypeVar, cast
 
 import msgspec
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import read_bytes
 from waza_engine.results.codec.figures import task_of
 from waza_engine.results.codec.header import engine_block, header_of
@@ -51,39 +52,38 @@ from waza_engine.results.reading.scores import (
     RunResult,
     TaskResult,
 )
-from waza_engine.results.reading.task_scores import task_result_in_steps
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import MetricOutcome, TaskOutcome
-from waza_engine.results.reviews.reviewed import RunReviews, reviews_of_in_steps
+from waza_engine.results.reviews.reviewed import RunReviews, reviews_of
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
-from waza_engine.steps import Steps
 
 log = logging.getLogger(__name__)
 _BYTES_OF_SCORE = 100
-_SCORES_PER_PAUSE = 500
+_SCORES_PER_CHECKPOINT = 500
 MOST_FIGURES = 5_000
 """Metrics, and trigger prompts, of one file that are read."""
 
 
-def scores_in_file(path: Path) -> Steps[RunResult | None]:
-    """Return the content of a result file or journal, with pauses; None if it is not one or unreadable."""
+def scores_in_file(path: Path) -> RunResult | None:
+    """Return the content of a result file or journal; None if it is not one or unreadable."""
     try:
-        return (yield from _scores_in(path))
+        return _scores_in(path)
     except UnreadableTaskError:
         log.warning("The scores in %s are not shown: a task of it cannot be read.", path)
         return None
 
 
-def _scores_in(path: Path) -> Steps[RunResult | None]:
+def _scores_in(path: Path) -> RunResult | None:
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:
         return None
     journal = path.name.endswith(JOURNAL_SUFFIX)
-    yield
+    checkpoint()
     if holds_too_much(content, journal=journal):
         log.warning("The scores in %s are not shown: it holds more values than a run leaves.", path)
         return None
-    document = yield from document_in(content, score_fields, journal=journal)
+    document = document_in(content, score_fields, journal=journal)
     if document is None or unknown_version(document):
         return None
     is_old = is_of_the_python_era(document)
@@ -91,10 +91,10 @@ def _scores_in(path: Path) -> Steps[RunResult | None]:
         document = todays_header(document)
     if not document.get("eval_name") and not block_of(document, "summary").get("total_tests"):
         return None
-    yield
+    checkpoint()
     header = header_of(document)
     origin = RunOrigin(path, header.executor, header.model, header.inputs)
-    reviews = yield from reviews_of_in_steps(document, path)
+    reviews = reviews_of(document, path)
     tasks: dict[str, TaskResult] = {}
     tools: dict[str, None] = {}
     reviewed, concluded = False, list[TaskConclusion]()
@@ -107,7 +107,7 @@ def _scores_in(path: Path) -> Steps[RunResult | None]:
             log.warning("Only the first scores in %s are shown: there are too many.", path)
             break
         task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
-        result = yield from task_result_in_steps(task, header.started, origin)
+        result = task_result(task, header.started, origin)
         known = tasks.get(result.id)
         # If two tasks share an id, a failure of either stays visible.
         tasks[result.id] = result if known is None or known.status not in ("failed", "error") else known
@@ -116,8 +116,8 @@ def _scores_in(path: Path) -> Steps[RunResult | None]:
         if reviews is not None:
             concluded.append(conclude_task(task_of(task, resampled=False)))
         if count >= pause_at:
-            pause_at = count + _SCORES_PER_PAUSE
-            yield
+            pause_at = count + _SCORES_PER_CHECKPOINT
+            checkpoint()
     engine = engine_block(document)
     status = recorded = text_of(engine.get("status"))
     verdict, reasons, counted = _concluded(block_of(engine, "conclusion"))

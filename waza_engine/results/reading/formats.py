@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, decoded, read_beginning, read_bytes
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, object_in, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
-from waza_engine.steps import Steps, finished
 
 # Names and values of the Python era, and the current ones.
 _CONFIG_NAMES = {
@@ -40,7 +40,7 @@ _STATS_NAMES = {
 }
 _USAGE_NAMES = {"total_turns": "turns", "tokens_input": "input_tokens", "tokens_output": "output_tokens"}
 _STATUSES = {"partial": "failed", "timeout": "error"}
-_LINES_PER_PAUSE = 100
+_LINES_PER_CHECKPOINT = 100
 _MAJOR_VERSION = "1"
 
 
@@ -50,7 +50,7 @@ def read_document(path: Path) -> Block | None:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:
         return None
-    return finished(document_in(content, object_in, journal=path.name.endswith(JOURNAL_SUFFIX)))
+    return document_in(content, object_in, journal=path.name.endswith(JOURNAL_SUFFIX))
 
 
 def unknown_version(document: Block) -> str:
@@ -88,10 +88,8 @@ def why_unreadable(path: Path) -> str:
     return f"{path} is not a result file: it has no list `tasks`."
 
 
-def document_in(
-    content: bytes, decode: Callable[[bytes], Block | None], *, journal: bool
-) -> Steps[Block | None]:
-    """Return the document that the bytes of a result file hold, with pauses.
+def document_in(content: bytes, decode: Callable[[bytes], Block | None], *, journal: bool) -> Block | None:
+    """Return the document that the bytes of a result file hold.
 
     The last line of a journal may be torn: the process was killed while it wrote.
     """
@@ -102,8 +100,8 @@ def document_in(
         entry = decode(line) if line else None
         if entry is not None:
             entries.append(entry)
-        if not number % _LINES_PER_PAUSE:
-            yield
+        if not number % _LINES_PER_CHECKPOINT:
+            checkpoint()
     if not entries or "eval_id" not in entries[0]:
         return None
     tasks = [entry["task"] for entry in entries[1:] if "task" in entry]

@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from waza_engine.boundary import suite_boundary
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
@@ -37,7 +38,6 @@ from waza_engine.results.reading.scores import (
 )
 from waza_engine.results.reviews.reviewed import reviews_stamp
 from waza_engine.scoring.tasks import Graded, composite
-from waza_engine.steps import Steps, finished
 
 __all__ = [
     "CheckResult",
@@ -46,11 +46,9 @@ __all__ = [
     "RunResult",
     "TaskResult",
     "latest_results",
-    "latest_results_in_steps",
     "newest_result_file",
     "result_files",
     "results_of",
-    "results_of_in_steps",
     "run_of_nothing",
 ]
 
@@ -61,7 +59,7 @@ MOST_REMEMBERED = 800_000
 _LEVELS = 8
 _MOST_ENTRIES = 20_000
 _MOST_HEADS = 1_000
-_FILES_PER_PAUSE = 200
+_FILES_PER_CHECKPOINT = 200
 _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
@@ -72,19 +70,14 @@ def latest_results(suite_dir: Path, *, eval_file: str | None = None) -> RunResul
     ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read or
     are too long are skipped; if there are no others, a run without any task says why.
     """
-    return finished(latest_results_in_steps(suite_dir, eval_file=eval_file))
-
-
-def latest_results_in_steps(suite_dir: Path, *, eval_file: str | None = None) -> Steps[RunResult | None]:
-    """Do the same with pauses."""
     runs: list[RunResult] = []
     whole: RunResult | None = None
     cut: RunResult | None = None
     unread: LaterRun | None = None
     size = 0
-    for path, head in (yield from _newest_first(suite_dir, eval_file, with_unread=True)):
-        yield
-        result = yield from _REMEMBERED.scores_in(path)
+    for path, head in _newest_first(suite_dir, eval_file, with_unread=True):
+        checkpoint()
+        result = _REMEMBERED.scores_in(path)
         if result is None:
             # Older scores would pass for those of this run.
             unread = unread or (LaterRun(head.started, path) if path.exists() else None)
@@ -102,7 +95,7 @@ def latest_results_in_steps(suite_dir: Path, *, eval_file: str | None = None) ->
             break
     if not runs:
         return None if unread is None else _nothing_readable(unread, eval_file)
-    tasks = yield from tasks_of_runs(runs, unread)
+    tasks = tasks_of_runs(runs, unread)
     prompts = prompts_of_runs(runs, unread)
     cut = None if cut is None or whole is not None else _ended(cut)
     return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole, later=unread, cut=cut)
@@ -148,25 +141,25 @@ def newest_result_file(
     only with ``of_prompts``: it has no task. Only the part before the tasks of a file is read. ``eval_file``
     as for ``latest_results``.
     """
-    found = finished(_newest_first(suite_dir, eval_file, with_unread=not readable))
+    found = _newest_first(suite_dir, eval_file, with_unread=not readable)
     return next((path for path, head in found if of_prompts or not head.prompts_alone), None)
 
 
 def _newest_first(
     suite_dir: Path, eval_file: str | None, *, with_unread: bool = False
-) -> Steps[list[tuple[Path, RunHead]]]:
+) -> list[tuple[Path, RunHead]]:
     """Return the result files of an eval file, the newest run first.
 
     ``with_unread`` includes those that are unreadable except for their time, which is in the name.
     """
     owner = None if eval_file is None else Owner(suite_dir, eval_file)
     found: list[tuple[Path, RunHead]] = []
-    for path in (yield from _result_files(suite_dir)):
-        yield
+    for path in _result_files(suite_dir):
+        checkpoint()
         head = _REMEMBERED.head_of(path)
         if head is None:
             # Another tool's file has all of that after its tasks.
-            result = yield from _REMEMBERED.scores_in(path)
+            result = _REMEMBERED.scores_in(path)
             head = result and RunHead(
                 result.timestamp, result.eval_file, is_whole=False, suite=result.eval_name
             )
@@ -186,17 +179,12 @@ def _judged_all(run: RunResult) -> bool:
 
 def results_of(path: Path) -> RunResult | None:
     """Return the content of a result file or journal, None if it is not one or unreadable."""
-    return finished(results_of_in_steps(path))
-
-
-def results_of_in_steps(path: Path) -> Steps[RunResult | None]:
-    """Do the same with pauses."""
     return _REMEMBERED.scores_in(path)
 
 
 def result_files(suite_dir: Path) -> list[Path]:
     """Return the newest result files and journals of a suite, newest first; they may be anything."""
-    return finished(_result_files(suite_dir))
+    return _result_files(suite_dir)
 
 
 class _Remembered:
@@ -220,7 +208,7 @@ class _Remembered:
                 self._heads.popitem(last=False)
         return self._heads[key]
 
-    def scores_in(self, path: Path) -> Steps[RunResult | None]:
+    def scores_in(self, path: Path) -> RunResult | None:
         """Return the scores of a file, None when it is too long or cannot be read."""
         try:
             state = path.stat()
@@ -237,7 +225,7 @@ class _Remembered:
             # When there is a file to read: most suites were never run.
             from waza_engine.results.reading.file_scores import scores_in_file
 
-            run = yield from scores_in_file(path)
+            run = scores_in_file(path)
         if key not in self._runs:
             self._runs[key] = run
             self._size += _cost(run)
@@ -253,7 +241,7 @@ def _cost(run: RunResult | None) -> int:
 _REMEMBERED = _Remembered()
 
 
-def _result_files(suite_dir: Path) -> Steps[list[Path]]:
+def _result_files(suite_dir: Path) -> list[Path]:
     within = suite_boundary(suite_dir)
     listed = [_listed(results_directory(suite_dir), within, (".json", JOURNAL_SUFFIX), levels=1)]
     listed += [
@@ -263,8 +251,8 @@ def _result_files(suite_dir: Path) -> Steps[list[Path]]:
     dated: dict[Path, float] = {}
     for path in chain(*listed, beside):
         dated[path] = _modified(path)
-        if not len(dated) % _FILES_PER_PAUSE:
-            yield
+        if not len(dated) % _FILES_PER_CHECKPOINT:
+            checkpoint()
     newest = sorted(((modified, path) for path, modified in dated.items()), reverse=True)
     return [path for _, path in newest[:NEWEST_FILES]]
 
@@ -306,10 +294,10 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-_TASKS_PER_PAUSE = 1_000
+_TASKS_PER_CHECKPOINT = 1_000
 
 
-def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> Steps[dict[str, TaskResult]]:
+def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> dict[str, TaskResult]:
     """Return each task's result from some runs, the newest first; pauses if there are many.
 
     ``unread`` is a newer run whose record cannot be read.
@@ -318,8 +306,8 @@ def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> 
     number = 0
     for run in runs:
         for task in run.tasks.values():
-            if not number % _TASKS_PER_PAUSE:
-                yield
+            if not number % _TASKS_PER_CHECKPOINT:
+                checkpoint()
             number += 1
             found.setdefault(task.id, _Layers()).add(run, task)
     tasks = {name: layers.result() for name, layers in found.items()}

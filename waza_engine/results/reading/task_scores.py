@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.results.codec.figures import pass_rate_of
 from waza_engine.results.codec.trials import status_borne_out, was_stopped_as_wrong
 from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, verdict_of, verdicts_of
@@ -14,29 +15,21 @@ from waza_engine.results.record import Validation
 from waza_engine.results.reviews.reviewed import recorded_review
 from waza_engine.results.task_conclusion import conclude_grader
 from waza_engine.scoring.tasks import TrialStatus, borne_out, composite, task_status
-from waza_engine.steps import Steps, finished
 from waza_engine.vocabulary import Check, checkpoint_grader
 
-_VALUES_PER_PAUSE = 1_000
+_VALUES_PER_CHECKPOINT = 1_000
 _STATUSES = {"errored": "error", "pending": "pending", "advisory": "advisory"}
 
 
-def task_result(task: Block, timestamp: datetime) -> TaskResult:
+def task_result(task: Block, timestamp: datetime, origin: RunOrigin | None = None) -> TaskResult:
     """Return an element of ``tasks`` over all its trials."""
-    return finished(task_result_in_steps(task, timestamp))
-
-
-def task_result_in_steps(
-    task: Block, timestamp: datetime, origin: RunOrigin | None = None
-) -> Steps[TaskResult]:
-    """Do the same with pauses, where a task has many trials or verdicts."""
     runs = blocks_of(task.get("runs"))
     # Trials that a limit or the end of the run cut off do not count.
     ended = [run for run in runs if run.get("stopped") is not True]
-    said = yield from _verdicts_in_steps(map(verdict_blocks, ended))
-    graders = yield from _graders_in_steps(said, timestamp, origin)
-    at_checkpoints = yield from _verdicts_in_steps(map(_at_checkpoints, ended))
-    checkpoints = yield from _graders_in_steps(at_checkpoints, timestamp, origin)
+    said = _verdicts(map(verdict_blocks, ended))
+    graders = _graders(said, timestamp, origin)
+    at_checkpoints = _verdicts(map(_at_checkpoints, ended))
+    checkpoints = _graders(at_checkpoints, timestamp, origin)
     score = _score(task, ended, said)
     against = list(_against(graders, checkpoints))
     errors = (text_of(run.get("error_msg")) for run in runs)
@@ -98,7 +91,7 @@ def _score(task: Block, ended: Sequence[Block], said: Sequence[Mapping[str, Vali
     return sum(means) / len(means)
 
 
-def _verdicts_in_steps(trials: Iterable[Mapping[str, Block]]) -> Steps[list[dict[str, Validation]]]:
+def _verdicts(trials: Iterable[Mapping[str, Block]]) -> list[dict[str, Validation]]:
     found: list[dict[str, Validation]] = []
     done = 0
     for trial in trials:
@@ -106,9 +99,9 @@ def _verdicts_in_steps(trials: Iterable[Mapping[str, Block]]) -> Steps[list[dict
         for name, block in trial.items():
             verdicts[name] = verdict = verdict_of(name, block)
             done += 1 + len(verdict.checks)
-            if done > _VALUES_PER_PAUSE:
+            if done > _VALUES_PER_CHECKPOINT:
                 done = 0
-                yield
+                checkpoint()
         found.append(verdicts)
     return found
 
@@ -121,9 +114,9 @@ def _at_checkpoints(run: Block) -> dict[str, Block]:
     }
 
 
-def _graders_in_steps(
+def _graders(
     trials: Iterable[Mapping[str, Validation]], timestamp: datetime, origin: RunOrigin | None
-) -> Steps[dict[str, GraderResult]]:
+) -> dict[str, GraderResult]:
     """Return each grader's result, over all trials that it graded."""
     by_grader: dict[str, list[Validation]] = {}
     for trial in trials:
@@ -134,9 +127,9 @@ def _graders_in_steps(
     for name, verdicts in by_grader.items():
         graders[name] = grader_result(name, verdicts, timestamp, origin)
         done += sum(1 + len(verdict.checks) for verdict in verdicts)
-        if done > _VALUES_PER_PAUSE:
+        if done > _VALUES_PER_CHECKPOINT:
             done = 0
-            yield
+            checkpoint()
     return graders
 
 

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from waza_engine.boundary import repository_around, suite_boundary
+from waza_engine.checkpoint import checkpoint
 from waza_engine.figures import is_finite
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.codec.figures import counted_run, counted_task
@@ -25,7 +26,6 @@ from waza_engine.results.json_values import Block, block_of, blocks_of, text_of,
 from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.calibration import with_calibration
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
-from waza_engine.steps import Steps, finished
 from waza_engine.terminal import json_text
 from waza_engine.vocabulary import checkpoint_grader
 
@@ -83,7 +83,7 @@ REVIEWS_NAME = "reviews.jsonl"
 _LEVELS = 6
 LONGEST_BYTES = 64 * 1024 * 1024
 MOST_LINES = 50_000
-_LINES_PER_PAUSE = 100
+_LINES_PER_CHECKPOINT = 100
 _MOST_READ = 64
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ Reviews: TypeAlias = Mapping[ReviewKey, Review]
 NONE: Reviews = MappingProxyType({})
 
 
-def reviews_in_steps(results: Path) -> Steps[Reviews]:
+def reviews(results: Path) -> Reviews:
     """Return the reviews that may concern a result file: those of its suite, {} when there are none.
 
     Lines that cannot be read are skipped; ``broken_lines`` names them.
@@ -117,8 +117,8 @@ def reviews_in_steps(results: Path) -> Steps[Reviews]:
         for number, review, _ in _lines(stamp[0]):
             if review is not None:
                 found[review[0]] = review[1]
-            if not number % _LINES_PER_PAUSE:
-                yield
+            if not number % _LINES_PER_CHECKPOINT:
+                checkpoint()
         known = _read[stamp] = MappingProxyType(found)
         if len(_read) > _MOST_READ:
             del _read[next(iter(_read))]
@@ -303,13 +303,9 @@ class RunReviews:
 
 def reviews_of(document: Block, results: Path) -> RunReviews | None:
     """Return the reviews of a document's run, None when there are none."""
-    return finished(reviews_of_in_steps(document, results))
-
-
-def reviews_of_in_steps(document: Block, results: Path) -> Steps[RunReviews | None]:
-    """Do the same with pauses."""
-    reviews, run = (yield from reviews_in_steps(results)), run_id(document, results)
-    mine = {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
+    known = reviews(results)
+    run = run_id(document, results) if known else ""
+    mine = {key: review for key, review in known.items() if key.run == run}
     return RunReviews(run, mine) if mine else None
 
 
@@ -357,8 +353,8 @@ def run_id(document: Block, results: Path) -> str:
 def _parts(trial: Block) -> Iterator[tuple[Block, Callable[[str], str]]]:
     """Yield the objects with verdicts, a trial and its checkpoints, and how their names are shown."""
     yield trial, str
-    for checkpoint in blocks_of(trial.get("checkpoints")):
-        yield checkpoint, partial(checkpoint_grader, turn=whole(checkpoint.get("after_turn")))
+    for part in blocks_of(trial.get("checkpoints")):
+        yield part, partial(checkpoint_grader, turn=whole(part.get("after_turn")))
 
 
 def _answer(part: Block, verdict: Block) -> str:

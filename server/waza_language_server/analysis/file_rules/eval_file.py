@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
-from waza_engine.steps import Steps
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
 from waza_language_server.spelling import listed, slip_of
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
 
@@ -39,7 +39,7 @@ def weights(view: FileView) -> Found:
     nodes: list[tuple[Node, float]] = []
     for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         switch, weight = metric.get("enabled"), metric.get("weight")
         if switch is not None and switch.target.to_python() is False:
             continue
@@ -70,7 +70,7 @@ def metric_names(view: FileView) -> Found:
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
     for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         name = metric.get("name")
         node = name.target if name is not None and name.target.kind == "scalar" else None
         if node is None or not node.value or node.value in METRICS or node.value in METRIC_ALIASES:
@@ -101,12 +101,12 @@ def _in_percent(nodes: Sequence[tuple[Node, float]]) -> Iterator[Problem]:
             )
 
 
-def _written_at(places: Sequence[Node], values: Sequence[float]) -> Steps[Edits]:
+def _written_at(places: Sequence[Node], values: Sequence[float]) -> Edits:
     edits: list[Edit] = []
     for number, (node, value) in enumerate(zip(places, values, strict=True), 1):
         edits.append(Edit(node.span, f"{value:g}"))
         if not number % NODES_AT_ONCE:
-            yield
+            checkpoint()
     return tuple(edits)
 
 
@@ -115,12 +115,11 @@ def inline_ids(view: FileView) -> Found:
     tasks = view.tree.root.get("tasks") if view.kind == "eval" and view.tree.root is not None else None
     if tasks is None or tasks.target.kind != "sequence":
         return
-    ids = yield from _ids.asked(tasks.target, _id_of)
-    if not ids.derived(_repeats):
+    if not _repeats(_ids.of(tasks, _id_of)):
         return
     first: dict[str, Node] = {}
     for task in tasks.target.each_item():
-        yield None
+        checkpoint()
         name, node = _id_of(task), task.get("id")
         if name is None or node is None:
             continue
@@ -131,7 +130,7 @@ def inline_ids(view: FileView) -> Found:
             yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
 
 
-_ids: KeptItems[str | None] = KeptItems()
+_ids: ItemMemo[str | None] = ItemMemo()
 """The ids of inline tasks."""
 
 

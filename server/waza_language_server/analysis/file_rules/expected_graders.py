@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_engine.steps import Steps
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.edits import delete_entry, move_entry_up
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.joined_lists import items_added
-from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edits, Fix
@@ -26,8 +26,8 @@ def expected_graders(view: FileView) -> Found:
         return
     tasks = root.get("tasks")
     if tasks is not None:
-        for task in (yield from items_where(tasks, _expects_graders)):
-            yield None
+        for task in items_where(tasks, _expects_graders):
+            checkpoint()
             yield from _of_task(view.tree, task)
 
 
@@ -53,8 +53,8 @@ def _of_task(tree: Tree, task: Node) -> Iterator[Problem]:
     yield Problem("misplaced-key", entry.key.span, message, "warning", fixes)
 
 
-def _joined(tree: Tree, own: Entry, entry: Entry) -> Steps[Edits]:
+def _joined(tree: Tree, own: Entry, entry: Entry) -> Edits:
     """Return the edits that move graders after those that the task already has."""
     more = items_added(tree.text, own, entry)
-    gone = yield from delete_entry(tree, entry)
+    gone = delete_entry(tree, entry)
     return (more, *gone) if more is not None and gone else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from functools import partial
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GradersView
 from waza_language_server.syntax.nodes import Node
@@ -18,14 +19,14 @@ def duplicate_names(view: GradersView) -> Found:
     Lists are compared on their own: the graders of two checkpoints never meet.
     """
     text, graders = view.text, view.graders
-    counted = yield from graders.counted(name_of)
+    counted = graders.counted(name_of)
     nameless = counted.by_value.get(None, 0)
     if counted.total - nameless == len(counted.by_value) - bool(nameless):
         return
     first: dict[tuple[object, str], Node] = {}
     names = {name for name in counted.by_value if name is not None}
     for grader in graders:
-        yield None
+        checkpoint()
         node = name_node(grader)
         if node is None:
             continue

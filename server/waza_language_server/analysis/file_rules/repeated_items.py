@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.project.suite_file import task_nodes
@@ -53,7 +54,7 @@ def repeated_items(view: FileView) -> Found:
         found = holder.get(*path)
         first: dict[str, Node] = {}
         for item in found.target.each_item() if found is not None else ():
-            yield None
+            checkpoint()
             name = _name(item, key)
             if name is None or not name.value.strip():
                 continue
@@ -84,10 +85,10 @@ def both_sides(view: FileView) -> Found:
         return
     wanted: dict[str, Node] = {}
     for prompt in _prompts(root, "should_trigger_prompts"):
-        yield None
+        checkpoint()
         wanted[_plain(prompt)] = prompt
     for prompt in _prompts(root, "should_not_trigger_prompts"):
-        yield None
+        checkpoint()
         other = wanted.get(_plain(prompt))
         if other is not None and prompt.value.strip():
             message = "This prompt must trigger the skill, too, so one of the two always fails."

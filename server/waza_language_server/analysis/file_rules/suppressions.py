@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, GRAVITIES, MARK
@@ -30,7 +31,7 @@ def unknown_codes(view: FileView) -> Found:
     told = 0
     for number, match in enumerate(DIRECTIVE.finditer(text), 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         if match["listed"] is None or _is_in_value(view.tree, match.start("what")):
             continue
         start, end = match.span("listed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from functools import partial
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
@@ -12,7 +13,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.project.suite_file import task_nodes, word
 from waza_language_server.syntax.edits import delete_entry
-from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
 
@@ -28,8 +29,8 @@ def turns(view: FileView) -> Found:
         return
     tasks = root.get("tasks")
     if tasks is not None:
-        for task in (yield from items_where(tasks, _has_checkpoints)):
-            yield None
+        for task in items_where(tasks, _has_checkpoints):
+            checkpoint()
             yield from _turns_of(task, known)
 
 
@@ -103,7 +104,7 @@ def input_files(view: FileView) -> Found:
         return
     tasks = root.get("tasks") if view.kind == "eval" else None
     for task in (root,) if view.kind == "task" else tasks.target.each_item() if tasks is not None else ():
-        yield None
+        checkpoint()
         files = task.get("inputs", "files")
         for item in files.target.each_item() if files is not None else ():
             yield from _of_file(item.target)
@@ -129,10 +130,10 @@ def mock_steps(view: FileView) -> Found:
     if root is None or view.kind not in {"eval", "task"}:
         return
     for mock in _items(root.get("command_mocks")):
-        yield None
+        checkpoint()
         yield from _of_responses(mock.get("responses"))
     for mock in _items(root.get("mcp_mocks") if view.kind == "eval" else None):
-        yield None
+        checkpoint()
         tools = mock.get("tools")
         for entry in tools.target.entries if tools is not None else ():
             yield from _of_responses(entry.value.target.get("responses"))
@@ -163,7 +164,7 @@ def requirements(view: FileView) -> Found:
     """Yield the `after_turn` of checks that refer to a grader of the suite or the task."""
     for task in task_nodes(view.tree, view.kind):
         for check in checks_of(task):
-            yield None
+            checkpoint()
             entry, scope = check.entry("after_turn"), word(check.get("scope"))
             if entry is not None and scope in ("eval", "task"):
                 message = f"`after_turn` is for the scope `checkpoint`; graders of `{scope}` have no turn."

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_engine.steps import Steps
 from waza_language_server.analysis.schema_rules.coercions import as_list
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
@@ -123,7 +123,7 @@ def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
     return Fix(f"Convert to `{successor}`", (Edit(type_node.span, successor), Edit(whole, config)))
 
 
-def _from_beside(subject: Subject, type_node: Node, successor: str) -> Steps[Edits]:
+def _from_beside(subject: Subject, type_node: Node, successor: str) -> Edits:
     """Convert a grader whose options are next to its type, as they were in the first version."""
     entry = subject.node.entry("script")
     if successor == "prompt" and subject.node.entry("rubric") is not None:
@@ -136,7 +136,7 @@ def _from_beside(subject: Subject, type_node: Node, successor: str) -> Steps[Edi
     margin = line_break(text) + " " * (column_of(text, entry.key.span.start) + 2)
     lines = ("command: python3", f"args: [{text[span.start : span.end]}]", "protocol: waza-json")
     block = "config:" + "".join(f"{margin}{line}" for line in lines)
-    yield
+    checkpoint()
     return (Edit(type_node.span, "program"), Edit(Span(entry.key.span.start, span.end), block))
 
 
@@ -163,7 +163,7 @@ def _as_comparison(subject: Subject, type_node: Node, options: Mapping[str, Entr
     return (Edit(type_node.span, "prompt"), Edit(whole, f"{rubric}{ending}"))
 
 
-def _as_tool_calls(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Steps[Edits]:
+def _as_tool_calls(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
     """Require a call of a tool; `tool_calls` counts the calls of all tools, other counts are assertions."""
     tool, least, match = options.get("tool_name"), options.get("min_calls"), options.get("argument_match")
     known = {"tool_name", "min_calls", "max_calls", "argument_match"}
@@ -173,22 +173,22 @@ def _as_tool_calls(subject: Subject, type_node: Node, options: Mapping[str, Entr
     written = subject.text[tool.value.span.start : tool.value.span.end]
     place = Span(tool.key.span.start, tool.value.span.end)
     if not _is_once(options):
-        return () if match is not None else (yield from _as_counts(subject, type_node, options, name))
+        return () if match is not None else _as_counts(subject, type_node, options, name)
     edits = [Edit(type_node.span, "tool_calls")]
     if match is None:
         edits.append(Edit(place, f"required_tools: [{written}]"))
     elif (arguments := _matchers(match)) is not None:
         tool_pattern = quoted(f"^{literal_pattern(name)}$")
         edits.append(Edit(place, f"expect: [{{tool: {tool_pattern}, args: {{{arguments}}}}}]"))
-        edits += yield from delete_entry(subject.tree, match)
+        edits += delete_entry(subject.tree, match)
     else:
         return ()
     if least is not None:
-        edits += yield from delete_entry(subject.tree, least)
+        edits += delete_entry(subject.tree, least)
     return tuple(edits)
 
 
-def _as_counts(subject: Subject, type_node: Node, options: Mapping[str, Entry], name: str) -> Steps[Edits]:
+def _as_counts(subject: Subject, type_node: Node, options: Mapping[str, Entry], name: str) -> Edits:
     """Write bounds on the calls of one tool as assertions."""
     calls = f"len([call for call in tool_calls if call['name'] == {name!r}])"
     bounds = {"min_calls": ">=", "max_calls": "<="}
@@ -203,7 +203,7 @@ def _as_counts(subject: Subject, type_node: Node, options: Mapping[str, Entry], 
     whole = Span(tool.key.span.start, tool.value.span.end)
     edits = [Edit(type_node.span, "code"), Edit(whole, f"assertions: [{', '.join(asserted)}]")]
     for entry in given.values():
-        edits += yield from delete_entry(subject.tree, entry)
+        edits += delete_entry(subject.tree, entry)
     return tuple(edits)
 
 
@@ -266,7 +266,7 @@ _SWITCHES = frozenset({"should_match", "must_include_all", "case_sensitive"})
 """Options that change the meaning of the lists."""
 
 
-def as_text(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Steps[Edits]:
+def as_text(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
     """Return the edits that convert a grader with these options to `text`, if that is equivalent."""
     older = type_node.value
     given = [(key, entry) for key, entry in options.items() if key in _SWITCHES and _is_switch(entry)]
@@ -297,7 +297,7 @@ def as_text(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> 
     if "min_matches" in options:
         gone.append(options["min_matches"])
     for entry in gone:
-        edits += yield from delete_entry(subject.tree, entry)
+        edits += delete_entry(subject.tree, entry)
     return tuple(edits)
 
 

@@ -8,7 +8,6 @@ from itertools import groupby, takewhile
 
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
@@ -206,10 +205,10 @@ def _is_in(shape: Shape, entry: Entry, outer: str) -> bool:
     return path is not None and path[0] == outer
 
 
-def _into(subject: Subject, mapping: Node, entry: Entry, block: Entry, inner: str) -> Steps[Edits]:
+def _into(subject: Subject, mapping: Node, entry: Entry, block: Entry, inner: str) -> Edits:
     value = value_text(subject.text, mapping, entry)
-    inserted = yield from insert_entry(subject.tree, block.value, inner, value)
-    deleted = yield from delete_entry(subject.tree, entry)
+    inserted = insert_entry(subject.tree, block.value, inner, value)
+    deleted = delete_entry(subject.tree, entry)
     return (*inserted, *deleted) if inserted and deleted else ()
 
 
@@ -295,10 +294,10 @@ def _is_grader_itself(subject: Subject, mapping: Node) -> bool:
     return subject.is_grader and mapping.span == subject.node.span
 
 
-def _edits_of_move(subject: Subject, entry: Entry, above: Node) -> Steps[Edits]:
+def _edits_of_move(subject: Subject, entry: Entry, above: Node) -> Edits:
     if above.entry(entry.key.value) is not None:
         return ()
-    return (yield from move_entry_up(subject.tree, entry, above))
+    return move_entry_up(subject.tree, entry, above)
 
 
 def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:

@@ -10,7 +10,6 @@ from typing import cast
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -158,7 +157,7 @@ def _insertions(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[st
             yield Fix(f"Insert `{key}`", partial(_inserted, subject, mapping, shape, known))
 
 
-def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) -> Steps[Edits]:
+def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) -> Edits:
     key = known.name
     if known.shape.kind == "grader.name":
         value = _free_name(mapping)

@@ -9,27 +9,27 @@ from __future__ import annotations
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.scalars import MERGE_KEY, Json
-from waza_engine.steps import Steps
 from waza_language_server.analysis.grader_entries import holds_others
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 
 _DEEPEST = 100
 _COLLECTIONS = (dict, list)
 """A constant, because building the union for each value takes longer than the check."""
-_VALUES_PER_PAUSE = 100
+_VALUES_PER_CHECKPOINT = 100
 _LONG = 64
 """Length from which the values of a list's items are cached across edits of the others."""
-_values: WeakKeyDictionary[Shape, dict[int, KeptItems[Json]]] = WeakKeyDictionary()
+_values: WeakKeyDictionary[Shape, dict[int, ItemMemo[Json]]] = WeakKeyDictionary()
 """The values of items, by their shape and their depth."""
 
 
-def document_value(node: Node, shape: Shape) -> Steps[Json]:
-    """Return the value of a document with empty mappings as grader entries, with pauses."""
-    return (yield from _without_graders(node, shape, _DEEPEST))
+def document_value(node: Node, shape: Shape) -> Json:
+    """Return the value of a document with empty mappings as grader entries."""
+    return _without_graders(node, shape, _DEEPEST)
 
 
 def entry_value(node: Node) -> Json:
@@ -69,37 +69,37 @@ def merged(value: Json, depth: int) -> Json:
     return result
 
 
-def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
+def _without_graders(node: Node, shape: Shape, depth: int) -> Json:
     if node.kind == "mapping":
         if shape.branch("mapping").kind == "grader":
             return {}
         if node.entry(MERGE_KEY) is not None or depth <= 0:
             return merged(node.to_python(), depth)
-        return (yield from _entries_without_graders(node, shape, depth))
+        return _entries_without_graders(node, shape, depth)
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
-        if items.kind == "grader" and not (yield from holds_others(node)):
+        if items.kind == "grader" and not holds_others(node):
             # Only thousands of graders make a document long: no nodes are created for them.
             empty: list[Json] = [{}]
             return empty * len(node.green.children)
         if len(node.green.children) >= _LONG:
             known = _values.setdefault(items, {})
-            kept = known.get(depth) or known.setdefault(depth, KeptItems())
+            kept = known.get(depth) or known.setdefault(depth, ItemMemo())
             below = partial(_without_graders, shape=items, depth=depth - 1)
-            return list((yield from kept.of(node, below)).values)
+            return kept.of(node, below)
         values: list[Json] = []
         for number, item in enumerate(node.each_item()):
-            if not number % _VALUES_PER_PAUSE:
-                yield
-            values.append((yield from _without_graders(item, items, depth - 1)))
+            if not number % _VALUES_PER_CHECKPOINT:
+                checkpoint()
+            values.append(_without_graders(item, items, depth - 1))
         return values
     return merged(node.to_python(), depth)
 
 
-def _entries_without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
+def _entries_without_graders(node: Node, shape: Shape, depth: int) -> Json:
     result: dict[str, Json] = {}
     for number, entry in enumerate(node.each_entry()):
-        if not number % _VALUES_PER_PAUSE:
-            yield
+        if not number % _VALUES_PER_CHECKPOINT:
+            checkpoint()
         if entry.key.value in result:
             # A path leads to the first of two equal keys, so that one is validated.
             continue
@@ -107,5 +107,5 @@ def _entries_without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json
         if below is None or entry.value.kind == "scalar":
             result[entry.key.value] = entry.value.to_python()
         else:
-            result[entry.key.value] = yield from _without_graders(entry.value, below, depth - 1)
+            result[entry.key.value] = _without_graders(entry.value, below, depth - 1)
     return result

@@ -7,10 +7,11 @@ in chunks, because the validator returns only when it has found everything.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY, Json
 from waza_language_server.analysis.problem import Problem
@@ -52,22 +53,21 @@ class _Collected:
 Explained = tuple[tuple[Problem, ...], UnknownKeys]
 
 
-def explained(subject: Subject, errors: Iterable[FoundError | None]) -> Generator[None, None, Explained]:
+def explained(subject: Subject, errors: Iterable[FoundError]) -> Explained:
     """Return a problem for each mistake behind the validator's errors, and the unknown keys among them.
 
-    It pauses after each of them.
+    It has a checkpoint after each of them.
     """
     collected = _Collected()
     for error in errors:
-        if error is not None:
-            yield from _explain(subject, error, collected)
-        yield
+        _explain(subject, error, collected)
+        checkpoint()
     unknown = UnknownKeys(collected.unknown)
     problems: list[Problem] = []
     for problem in _weighed(collected, unknown, subject):
         problems.append(problem)
         if not len(problems) % NODES_AT_ONCE:
-            yield
+            checkpoint()
     return tuple(problems), unknown
 
 
@@ -125,7 +125,7 @@ def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> lis
     return meant
 
 
-def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iterator[None]:
+def _explain(subject: Subject, error: FoundError, collected: _Collected) -> None:
     node = subject.find(error.path)
     keyword = str(error.schema_path[-1]) if error.schema_path else ""
     is_of_keys = keyword in {"additionalProperties", "unevaluatedProperties"} and node.kind == "mapping"
@@ -142,12 +142,12 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
         return
     match keyword:
         case "additionalProperties" | "unevaluatedProperties":
-            yield from _explain_unknown(subject, node, shape, frozenset(details.unexpected), collected)
+            _explain_unknown(subject, node, shape, frozenset(details.unexpected), collected)
         case "required":
             if not subject.may_lack(node):
                 _explain_missing(subject, node, shape, details.property, collected)
         case "anyOf" | "oneOf":
-            yield from _explain_alternatives(subject, node, shape, error, collected)
+            _explain_alternatives(subject, node, shape, error, collected)
         case "not":
             collected.problems.extend(_conflict(subject, node, shape))
         case "minProperties" | "maxProperties" if shape.exactly_one:
@@ -161,11 +161,11 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
 
 def _explain_unknown(
     subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str], collected: _Collected
-) -> Iterator[None]:
+) -> None:
     entries: list[tuple[Entry, Shape]] = []
     for found in _unexpected(subject, mapping, shape, unexpected):
         entries.append(found)
-        yield
+        checkpoint()
     unknown = [entry for entry, _ in entries]
     whole = entries[0][1] if entries else shape
     mistake = (
@@ -178,7 +178,7 @@ def _explain_unknown(
     for entry, whole in entries:
         if mistake is None or entry.key.value not in mistake.keys:
             collected.unknown.append(unknown_key(subject, mapping, whole, entry))
-        yield
+        checkpoint()
 
 
 def _unexpected(
@@ -220,7 +220,7 @@ def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, colle
 
 def _explain_alternatives(
     subject: Subject, node: Node, shape: Shape, error: FoundError, collected: _Collected
-) -> Iterator[None]:
+) -> None:
     if shape.at_least_one:
         if subject.may_lack(node):
             return
@@ -232,7 +232,7 @@ def _explain_alternatives(
     position = next((at for at, branch in enumerate(shape.branches) if branch is chosen), None)
     if position is not None and len(contexts) == len(shape.branches):
         for each in contexts[position]:
-            yield from _explain(subject, each, collected)
+            _explain(subject, each, collected)
         return
     types = [name for branch in shape.branches for name in sorted(branch.types)]
     if not shape.fits(node.kind) and types:
@@ -317,7 +317,7 @@ def _sentence(text: str) -> str:
 
 
 ITEMS_AT_ONCE = 200
-"""Items of each top-level list that the validator checks between two pauses."""
+"""Items of each top-level list that the validator checks between two checkpoints."""
 
 
 @frozen()
@@ -357,8 +357,8 @@ class FoundError:
         return [[FoundError(each, self.moved) for each in errors] for errors in contexts]
 
 
-def found_errors(validator: Validator, value: Json) -> Iterator[FoundError | None]:
-    """Yield the errors of a document, and None wherever a pause is possible."""
+def found_errors(validator: Validator, value: Json) -> Iterator[FoundError]:
+    """Yield the errors of a document."""
     long = {key: items for key, items in _lists_of(value) if len(items) > ITEMS_AT_ONCE}
     if not long:
         yield from map(FoundError, validator.iter_errors(value))
@@ -367,7 +367,7 @@ def found_errors(validator: Validator, value: Json) -> Iterator[FoundError | Non
     yield from map(FoundError, validator.iter_errors(first))
     for key, items in long.items():
         for start in range(ITEMS_AT_ONCE, len(items), ITEMS_AT_ONCE):
-            yield None
+            checkpoint()
             piece = {**first, key: items[start : start + ITEMS_AT_ONCE]}
             for error in validator.iter_errors(piece):
                 path = error.instance_path

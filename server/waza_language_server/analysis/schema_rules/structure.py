@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
@@ -58,16 +59,15 @@ def structure_of_file(view: FileView) -> Found:
         return
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
-    value = yield from document_value(tree.root.target, root.top)
+    value = document_value(tree.root.target, root.top)
     validator = catalog.document_validator(kind)
     unknown = _NONE_UNKNOWN
     if not validator.is_valid(value):
-        yield None
-        problems, unknown = yield from explained(subject, found_errors(validator, value))
+        checkpoint()
+        problems, unknown = explained(subject, found_errors(validator, value))
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
-    kept = "" if unknown.all else "advice"
-    yield from found_outside(view, tree.root, root.top, partial(_advice, subject, unknown=unknown), kept)
+    yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:
@@ -97,13 +97,13 @@ def structure_of_grader(view: GraderView) -> Found:
     validator = catalog.grader_validator(written)
     unknown = _NONE_UNKNOWN
     if validator is not None and not validator.is_valid(value):
-        yield None
-        problems, unknown = yield from explained(subject, found_errors(validator, value))
+        checkpoint()
+        problems, unknown = explained(subject, found_errors(validator, value))
         yield from problems
     yield from deprecated_type(subject, root.top)
     for number, (node, shape) in enumerate(view.located, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         if _may_need_advice(node, shape):
             yield from _advice(subject, node, shape, unknown)
 
@@ -114,7 +114,7 @@ def _packaged(view: GraderView) -> Found:
     value = entry_value(entry)
     validator = catalog.packaged_grader_validator
     if not validator.is_valid(value):
-        problems, _ = yield from explained(subject, found_errors(validator, value))
+        problems, _ = explained(subject, found_errors(validator, value))
         yield from problems
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.coercions import as_block, as_list, only_text
 from waza_language_server.analysis.schema_rules.conversions import OPTION, as_one_pattern, one_pattern
@@ -208,8 +208,8 @@ def _path_of_fixture(subject: Subject, mapping: Node, entry: Entry, right: str) 
     yield Fix(f"Write `path: {path}`", partial(_replacing, subject, there.value, path, entry))
 
 
-def _replacing(subject: Subject, value: Node, written: str, without: Entry) -> Steps[Edits]:
-    gone = yield from delete_entry(subject.tree, without)
+def _replacing(subject: Subject, value: Node, written: str, without: Entry) -> Edits:
+    gone = delete_entry(subject.tree, without)
     in_flow = value.parent is not None and value.parent.style == "flow"
     return (Edit(value.span, plain_or_quoted(written, flow=in_flow)), *gone) if gone else ()
 
@@ -239,7 +239,7 @@ def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, p
     return UnknownKey(problem, mapping, mapping, (OPTION,))
 
 
-def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps[Edits]:
+def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Edits:
     """Return the edits that rename a key and convert its value to the form that the new key requires.
 
     A single value becomes a list; a string becomes the block, or the item, whose only required key it
@@ -258,7 +258,7 @@ def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps
         for item in value.items:
             if item.kind == "scalar" and len(item.span):
                 edits += filter(None, [as_block(subject, item, key)])
-            yield
+            checkpoint()
     return tuple(edits)
 
 

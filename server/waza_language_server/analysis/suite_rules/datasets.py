@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.spec.reading.csv_table import TableError, read_table
 from waza_language_server.analysis.problem import Problem
@@ -38,10 +39,10 @@ def datasets(view: SuiteView) -> Found:
         yield Problem(CODE, node.span, f"There is no file `{shown(written)}`, so no task can be run.")
     if not text.known:
         return
-    yield None
+    checkpoint()
     if written.lower().endswith(_LINES):
         for fault in _faults_of_lines(text.value.removeprefix("\ufeff")):
-            yield None if fault is None else Problem(CODE, node.span, f"{shown(written)}, {fault}.")
+            yield Problem(CODE, node.span, f"{shown(written)}, {fault}.")
         return
     try:
         read_table(text.value.removeprefix("\ufeff"))
@@ -50,12 +51,12 @@ def datasets(view: SuiteView) -> Found:
         yield Problem(CODE, node.span, message)
 
 
-def _faults_of_lines(text: str) -> Iterator[str | None]:
-    """Yield the first reason why a run rejects a file of prompts, and None now and then."""
+def _faults_of_lines(text: str) -> Iterator[str]:
+    """Yield the first reason why a run rejects a file of prompts."""
     first: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         fault = _fault_of(line, first, number) if line.strip() else ""
         if fault:
             yield f"line {number}: {fault}"

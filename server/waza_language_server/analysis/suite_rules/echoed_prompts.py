@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.pattern_syntax import is_found
 from waza_language_server.analysis.problem import Problem
@@ -58,7 +59,7 @@ def _of_task(task: Node, graders: Iterable[Node]) -> Found:
         return
     rules = [grader.get("config") for grader in graders if word(grader.get("type")) in _TYPES]
     for block in (*rules, task.get("expected")):
-        yield None
+        checkpoint()
         first = _echoed(block.target, prompt) if block is not None else None
         if first is not None:
             message = (

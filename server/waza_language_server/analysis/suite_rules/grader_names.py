@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.steps import in_steps
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
 from waza_language_server.analysis.file_rules.task_file import checks_of
 from waza_language_server.analysis.problem import Problem, Severity
@@ -72,7 +72,7 @@ def unknown_names(view: SuiteView) -> Found:
     for node, shape in outside_graders(root, view.workspace.catalog.document("task")):
         if shape.kind == "grader.name" and node.kind == "scalar" and node.step != "grader":
             nodes.append(node)
-        yield None
+        checkpoint()
     graders = tuple(SuiteFile(document.tree).own_graders())
     yield from _unknown_in_task(document, root, graders)
     of_suite = _checked(root, "eval")
@@ -118,18 +118,13 @@ def _checked(task: Node, scope: str) -> list[Node]:
 
 def unknown_judges(view: SuiteView) -> Found:
     """Yield the names in ``calibrate_grader`` that no grader of the file or its suite has."""
-    yield from unknown_judges_of(view, (yield from view.graders.where(_calibrates, (_CALIBRATING,))))
-
-
-def unknown_judges_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders."""
-    document = view.document
+    document, graders = view.document, view.graders.where(_calibrates, (_CALIBRATING,))
     nodes = [node for grader in graders if (node := _calibrated(grader)) is not None]
     if not nodes or document.kind not in {"task", "eval"}:
         return
     known = Nearby(view.workspace.project, document).suite_grader_names()
     if known.known or (document.kind == "eval" and not known.unknown):
-        own = yield from in_steps(map(name_of, view.graders))
+        own = collect(map(name_of, view.graders))
         yield from _unknown(document, nodes, tuple(dict.fromkeys((*known.value, *filter(None, own)))))
 
 
@@ -156,7 +151,7 @@ def _unknown(
     known = frozenset(names)
     unknown = [node for node in nodes if node.value and node.value not in known]
     for number, node in enumerate(unknown):
-        yield None
+        checkpoint()
         meant = nearest(node.value, names) if number < MOST_MEANT else None
         if meant is not None:
             choice = f"did you mean `{meant}`?"
@@ -188,13 +183,13 @@ def nobody_to_judge(view: SuiteView) -> Found:
     if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
         return
     catalog = view.workspace.catalog
-    types = yield from view.graders.counted(grader_type)
+    types = view.graders.counted(grader_type)
     asking = {
         name
         for name in types.by_value
         if name and (shape := catalog.grader(name)) is not None and shape.asks_model
     }
-    judged = yield from view.graders.of_types(asking)
+    judged = view.graders.of_types(asking)
     names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:
         message = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.grader_packages import (
     LOCK_NAME,
     GraderPackageError,
@@ -18,8 +19,6 @@ from waza_language_server.analysis.schema_rules.plain_values import entry_value
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from waza_language_server.project.index import Project
     from waza_language_server.schema.catalog import Catalog
     from waza_language_server.syntax.nodes import Node
@@ -27,17 +26,12 @@ if TYPE_CHECKING:
 
 def packages(view: SuiteView) -> Found:
     """Yield each ``ref`` that a run rejects, and None before reading each package."""
-    yield from packages_of(view, (yield from view.graders.where(_is_packaged)))
-
-
-def packages_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders."""
     path, project = path_of(view.document.uri), view.workspace.project
-    for grader in graders:
+    for grader in view.graders.where(_is_packaged):
         node = _reference(grader)
         if node is None:
             continue
-        yield None
+        checkpoint()
         span = node.span
         if view.document.kind != "eval" or grader.path[0] != "graders":
             message = "`ref` is for graders of the eval file; move this grader there, or give it a `type`."

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.boundary import is_foreign
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import from_home, shown
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import MODULE_RUNTIMES, MODULE_SUFFIXES, is_path, is_rubric_path, words_of
@@ -30,7 +31,7 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import nearest, path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.placed_text import inserted
 from waza_language_server.syntax.tried_edits import checked, entries_of
@@ -39,7 +40,6 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.places import Kind
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
@@ -66,24 +66,13 @@ def missing_files(view: SuiteView) -> Found:
     tasks: Iterable[Node] = (root,)
     if document.kind == "eval":
         written = root.get("tasks")
-        items = (yield from items_where(written, _may_name_files)) if written is not None else ()
+        items = items_where(written, _may_name_files) if written is not None else ()
         tasks = (task.node for task in SuiteFile(document.tree).tasks_at(items))
     for task in tasks:
-        yield None
+        checkpoint()
         yield from files.of_task(task, path)
-    for grader in (yield from view.graders.where(needs_files, TYPES_WITH_FILES)):
-        yield None
-        yield from files.of_grader(grader)
-
-
-def missing_files_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the missing files that some graders name."""
-    needing = list(filter(needs_files, graders))
-    files = _files_around(view) if needing else None
-    if files is None:
-        return
-    for grader in needing:
-        yield None
+    for grader in view.graders.where(needs_files, TYPES_WITH_FILES):
+        checkpoint()
         yield from files.of_grader(grader)
 
 
@@ -135,7 +124,7 @@ class _Files:
             if node is not None and word(node):
                 named.append(node)
             if not number % NODES_AT_ONCE:
-                yield None
+                checkpoint()
         yield from self._of_fixtures(task, named)
         prompt, context = inputs.get("prompt_file"), inputs.get("context")
         if prompt is not None and word(prompt):
@@ -208,7 +197,7 @@ class _Files:
         folder = task.get("context_dir") if named else None
         if folder is None or not word(folder):
             for node in named:
-                yield None
+                checkpoint()
                 yield from self._absent(node, lambda suite: (suite.folder / FIXTURES,), "file", _FIXTURES)
             return
         written, found = word(folder) or "", list[Path]()
@@ -220,7 +209,7 @@ class _Files:
         if not found and self._project.roots:
             yield self._problem(folder.target, f"There is no folder `{shown(written)}` with the task's files")
         for node in named if found else ():
-            yield None
+            checkpoint()
             yield from self._absent(node, lambda _: found, "file", _FIXTURES_OF_TASK)
 
     def _absent(
@@ -325,25 +314,18 @@ def outside_paths(view: SuiteView) -> Found:
     tasks: Iterable[Node] = (root,)
     if view.document.kind == "eval":
         written = root.get("tasks")
-        tasks = (yield from items_where(written, _names_paths)) if written is not None else ()
+        tasks = items_where(written, _names_paths) if written is not None else ()
     for task in tasks:
-        yield None
+        checkpoint()
         if task.target.kind == "scalar":
             listed.append(task.target)
         else:
             listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
             listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
     yield from _outside(view, path, listed)
-    yield from outside_paths_of(view, (yield from view.graders.where(names_paths, TYPES_WITH_PATHS)))
-
-
-def outside_paths_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the paths of some graders that are outside the boundary."""
-    path = path_of(view.document.uri)
-    if path is not None:
-        for grader in graders:
-            yield None
-            yield from _outside(view, path, _paths_of(grader))
+    for grader in view.graders.where(names_paths, TYPES_WITH_PATHS):
+        checkpoint()
+        yield from _outside(view, path, _paths_of(grader))
 
 
 def names_paths(grader: Node) -> bool:
@@ -366,7 +348,7 @@ def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found
     suites = [suite.folder for suite in project.suites_of(path)]
     starts = [path.parent] if view.document.kind == "eval" else suites
     for node in nodes:
-        yield None
+        checkpoint()
         written = (word(node) or "") if node is not None and node.target.kind == "scalar" else ""
         if node is None or not written or _UNKNOWN.intersection(written):
             continue
@@ -393,11 +375,6 @@ _SHELL = compiled_later(r"\A(?:[|<>;]|&&|\d?>)|\$[A-Za-z({]|[|;]\Z")
 
 def missing_programs(view: SuiteView) -> Found:
     """Yield the programs and interpreters of grader entries that are not installed on this computer."""
-    yield from missing_programs_of(view, (yield from view.graders.of_types(_WITH_PROGRAMS)))
-
-
-def missing_programs_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders."""
     known: dict[str, bool] = {}
     path, project = path_of(view.document.uri), view.workspace.project
     suites = project.suites_of(path) if path is not None else ()
@@ -409,8 +386,8 @@ def missing_programs_of(view: SuiteView, graders: Iterable[Node]) -> Found:
             known[program] = project.disk.has_program(program)
         return known[program]
 
-    for grader in graders:
-        yield None
+    for grader in view.graders.of_types(_WITH_PROGRAMS):
+        checkpoint()
         kind = grader_type(grader)
         if kind == "program":
             node = grader.get("config", "command")
@@ -446,7 +423,7 @@ def _with_arguments(tree: Tree, command: Node, words: Sequence[str]) -> Problem:
     return Problem("missing-program", command.target.span, message, "warning", fixes)
 
 
-def _divided(tree: Tree, command: Node, program: str, arguments: Sequence[str]) -> Steps[Edits]:
+def _divided(tree: Tree, command: Node, program: str, arguments: Sequence[str]) -> Edits:
     config = command.parent
     entry = config.entry("command") if config is not None else None
     if config is None or entry is None or command.target is not command:
@@ -454,7 +431,7 @@ def _divided(tree: Tree, command: Node, program: str, arguments: Sequence[str]) 
     listed = inserted(tree, config, f"args: {dumps(arguments, ensure_ascii=False)}", entry)
     edits = Edit(command.span, program), *listed
     new = {"command": program, "args": list(arguments)}
-    return (yield from checked(tree, edits, config.path, lambda old: {**entries_of(old), **new}))
+    return checked(tree, edits, config.path, lambda old: {**entries_of(old), **new})
 
 
 def items_of(node: Node | None) -> Iterator[Node]:

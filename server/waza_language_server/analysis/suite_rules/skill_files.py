@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
@@ -107,7 +108,7 @@ def _keys(view: SuiteView) -> Found:
             yield Problem("recommended-key", place, f"`{key}` has no value: {_NEEDED[key]}.", "warning")
     for number, entry in enumerate(root.each_entry(), 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         if entry.key.value in known or entry.key.value in _OF_AGENTS:
             continue
         slip = slip_of(entry.key.value, known)

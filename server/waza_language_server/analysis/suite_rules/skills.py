@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.problem import Problem
@@ -50,7 +51,7 @@ def missing_skills(view: SuiteView) -> Found:
     tested, required = root.get("skill"), list(items_of(root.get("config", "required_skills")))
     if disabled or "none" in listed or not (word(tested) or required):
         return
-    yield None
+    checkpoint()
     suite = project.suite(path)
     if any(no_folder_at(project, suite.folder, written.strip()) for written in listed):
         # That directory is reported already, and the skill may be in there.
@@ -59,7 +60,7 @@ def missing_skills(view: SuiteView) -> Found:
         found = skills_of_run(project, suite, listed)
         lacks_tested = word(tested) and not _is_among(found, word(tested) or "")
         if lacks_tested:
-            yield from _check_tasks(project, suite)
+            _check_tasks(project, suite)
     except UnknownSkillsError:
         return
     if lacks_tested and tested is not None:
@@ -100,13 +101,13 @@ def _lies_with(suite: Suite, found: dict[Path, str]) -> Iterator[str]:
             yield name
 
 
-def _check_tasks(project: Project, suite: Suite) -> Found:
+def _check_tasks(project: Project, suite: Suite) -> None:
     """Raise ``UnknownSkillsError`` when a task has skill directories of its own, or may have."""
     paths = project.task_paths(suite).value
     if len(paths) > _MOST_TASKS:
         raise UnknownSkillsError
     for path in paths:
-        yield None
+        checkpoint()
         if project.outline(path).skill_directories:
             raise UnknownSkillsError
 
@@ -137,14 +138,12 @@ _CONSEQUENCES = {
 
 
 def loaded_skills(view: SuiteView) -> Found:
-    """Yield the required and forbidden skills in graders that the agent has no reason to load."""
-    yield from loaded_skills_of(view, (yield from view.graders.of_types((_TYPE,))))
+    """Yield the required and forbidden skills in graders that the agent has no reason to load.
 
-
-def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same for some graders; only if every suite of the file gives the text of this skill."""
+    Only if every suite of the file gives the text of this skill.
+    """
     path, project = path_of(view.document.uri), view.workspace.project
-    graders = [grader for grader in graders if word(grader.get("type")) == _TYPE]
+    graders = view.graders.of_types((_TYPE,))
     suites = project.suites_of(path) if path is not None and graders else ()
     own = view.document.tree.root
     roots = [own if suite.path == path else project.tree(suite.path).root for suite in suites]
@@ -152,7 +151,7 @@ def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
     if not suites or len(tested) != 1 or not all(root is not None and _gives_text(root) for root in roots):
         return
     for grader in graders:
-        yield None
+        checkpoint()
         for key, consequence in _CONSEQUENCES.items():
             for item in items_of(grader.get("config", key)):
                 if item.value in tested:
@@ -255,7 +254,7 @@ def skill_directories(view: SuiteView) -> Found:
     if not listed or not suites or not all(_loads(project, suite, root, path) for suite in suites):
         return
     for node in listed:
-        yield None
+        checkpoint()
         written = word(node) or ""
         if written != "none" and is_plain(written):
             yield from _of_directory(view, node, suites)

@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
-from waza_engine.steps import in_steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.embedded.language import Finding
@@ -59,14 +59,14 @@ def task_globs(view: SuiteView) -> Found:
     path = path_of(document.uri)
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
         return
-    globs = yield from in_steps(_resolve(document, project, node) for node in pattern_nodes(root))
+    globs = collect(_resolve(document, project, node) for node in pattern_nodes(root))
     yield from _faults(globs)
     yield from _unreadable(document, project, path, globs)
     yield from _picked_up_twice(document, globs)
-    yield None
+    checkpoint()
     if any(glob.faults or document.tree.broken(glob.node) for glob in globs):
         return
-    yield None
+    checkpoint()
     empty = [glob for glob in globs if glob.files.absent]
     if not empty:
         return
@@ -100,7 +100,7 @@ def _resolve(document: Document, project: Project, node: Node) -> _Glob:
 def _faults(globs: list[_Glob]) -> Found:
     for number, glob in enumerate(globs, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         for fault in glob.faults:
             yield Problem(fault.code, glob.node.span, fault.message)
 
@@ -108,7 +108,6 @@ def _faults(globs: list[_Glob]) -> Found:
 def _unreadable(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Found:
     for glob in globs:
         for file in glob.files.value[:_MOST_LOOKED_AT]:
-            yield from project.read_outline_in_steps(file)
             why = project.outline(file).unreadable
             if why:
                 name = shown(os.path.relpath(file, path.parent))
@@ -143,7 +142,7 @@ def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
     first: dict[Path, _Glob] = {}
     for number, glob in enumerate(found, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         if _is_named(glob):
             named.append(glob)
         else:
@@ -151,7 +150,7 @@ def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
     # If a file is named and also matched by a pattern, the name is redundant; of two names, the second.
     for number, glob in enumerate(named, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         for file in glob.files.value:
             other = first.setdefault(file, glob)
             if other is glob:

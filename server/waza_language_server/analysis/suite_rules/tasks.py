@@ -16,7 +16,7 @@ from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 from waza_language_server.text.scalar_map import ScalarMap
@@ -66,9 +66,7 @@ def duplicate_ids(view: SuiteView) -> Found:
     node = node.target
     found = (other for suite in project.suites_of(path) for other in project.tasks_with_id(suite, node.value))
     for other in found:
-        if other is None:
-            yield None
-        if other is None or other == path:
+        if other == path:
             continue
         message = f"`{shown(other.name)}` has the id `{node.value}` too; one result overwrites the other."
         related = (Related(_id_span(project, other), f"The other `{node.value}` is here.", uri_of(other)),)
@@ -135,7 +133,7 @@ def blank_prompts(view: SuiteView) -> Found:
     tasks = (root,)
     if document.kind == "eval":
         written = root.get("tasks")
-        items = (yield from items_where(written, _is_blank)) if written is not None else ()
+        items = items_where(written, _is_blank) if written is not None else ()
         tasks = tuple(task.node for task in SuiteFile(document.tree).tasks_at(items))
     for task in tasks:
         if not _is_blank(task):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_engine.vocabulary import EXPECTED_LISTS
@@ -18,7 +18,6 @@ from waza_language_server.analysis.value_rules.vacuous import number_of
 from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, rule_at, task_id, word
 from waza_language_server.project.uris import path_of
-from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.text.edit import Fix, Related
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.index import Project
     from waza_language_server.project.strengths import Strength, Strengths
     from waza_language_server.project.suites import Suite
@@ -48,7 +46,7 @@ def weak_graders(view: SuiteView) -> Found:
         return
     own = task_id(document.tree.root, path) if document.kind == "task" else ""
     for grader in SuiteFile(document.tree).graders():
-        yield None
+        checkpoint()
         if not grader.recorded_as:
             continue
         place = grader.task.id if grader.task is not None else own
@@ -59,7 +57,7 @@ def weak_graders(view: SuiteView) -> Found:
     if document.kind == "task" and root is not None:
         yield from _of_expected(root, own, strengths, suites)
     for task in SuiteFile(document.tree).tasks() if document.kind == "eval" else ():
-        yield None
+        checkpoint()
         yield from _of_expected(task.node, task.id, strengths, suites)
 
 
@@ -111,16 +109,11 @@ _LONGEST = 100_000
 
 def unread_verdicts(view: SuiteView) -> Found:
     """Yield the commands of graders that print whether they passed, which nothing reads."""
-    yield from unread_verdicts_of(view, (yield from view.graders.of_types((_TYPE,))))
-
-
-def unread_verdicts_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders."""
-    for grader in graders:
-        yield None
+    for grader in view.graders.of_types((_TYPE,)):
+        checkpoint()
         config, command = grader.get("config"), grader.get("config", "command")
         protocol = grader.get("config", "protocol")
-        if grader_type(grader) != _TYPE or config is None or command is None:
+        if config is None or command is None:
             continue
         if word(protocol) not in (None, "exit-code"):
             continue
@@ -182,7 +175,7 @@ def scores_without_graders(view: SuiteView) -> Found:
         if root.get("config", "skill_directories") is not None:
             return
         project = view.workspace.project
-        if not (yield from _is_nothing_graded(project, project.suite(path))):
+        if not _is_nothing_graded(project, project.suite(path)):
             return
         message = (
             "No task here has graders or anything expected, so every score is 0 and never reaches this "
@@ -191,14 +184,13 @@ def scores_without_graders(view: SuiteView) -> Found:
         yield Problem("threshold-out-of-reach", node.target.span, message, "information")
 
 
-def _is_nothing_graded(project: Project, suite: Suite) -> Steps[bool]:
+def _is_nothing_graded(project: Project, suite: Suite) -> bool:
     """Return whether no task of a suite is graded; False if the tasks are not all known."""
     paths = project.task_paths(suite)
     if not paths.known or suite.outline.inline_tasks or suite.outline.tasks_from:
         return False
     for path in paths.value[:MOST_TASKS]:
-        yield
-        yield from project.read_tree_in_steps(path)
+        checkpoint()
         tree = project.tree(path)
         root = tree.root
         if tree.errors or root is None or any(root.get(key) is not None for key in _SCORING):

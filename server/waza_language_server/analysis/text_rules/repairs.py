@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
@@ -28,7 +29,7 @@ from waza_language_server.syntax.explain import is_merge_mark
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
-from waza_language_server.syntax.tree import Tree, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
@@ -55,7 +56,7 @@ class _Repair:
 
 
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
-    """Yield the syntax problems of a text, with pauses: one a mistake, however many lines it breaks."""
+    """Yield the syntax problems of a text: one a mistake, however many lines it breaks."""
     faults = list(_without_keys_of_both_sides(tree.text, _without_unread_anchors(tree.text, tree.errors)))
     left = _MOST_TRIED if len(tree.text) <= _LONGEST else 0
     for fault in faults[:_MOST_FAULTS]:
@@ -67,9 +68,9 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
         least = _misfits(tree, broken) if fault.code == "duplicate-key" else sys.maxsize
         for proposal in _proposals(broken, left) if least or len(faults) > 1 else ():
             left -= 1
-            yield None
-            repaired = yield from parse_in_steps(apply(tree.text, proposal.edits), tree)
-            yield None
+            checkpoint()
+            repaired = parse(apply(tree.text, proposal.edits), tree)
+            checkpoint()
             repair = _judged(broken, faults, proposal, repaired)
             if repair is None or (repair.misfits[1] >= least and len(repair.explained) == 1):
                 continue

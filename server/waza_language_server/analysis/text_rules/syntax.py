@@ -9,7 +9,6 @@ from types import MappingProxyType
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, MERGE_KEY
 from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, TOO_MANY_ALIASES, sentence
-from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.aliases import aliased_nodes
@@ -36,7 +35,7 @@ def syntax(view: FileView) -> Found:
         yield from explained_faults(tree, view.kind, view.catalog)
     if "<<:" in tree.text:
         yield from _nothing_to_merge(tree)
-    if (yield from multiplies_itself(tree)):
+    if multiplies_itself(tree):
         yield _too_many_aliases(tree)
 
 
@@ -50,11 +49,11 @@ def _nothing_to_merge(tree: Tree) -> Iterator[Problem]:
             yield Problem("yaml-syntax", node.span, sentence(NO_BLOCK_TO_MERGE))
 
 
-def multiplies_itself(tree: Tree) -> Steps[bool]:
+def multiplies_itself(tree: Tree) -> bool:
     """Return whether the aliases of a text expand to too many values for any other check."""
     if tree.root is None or not tree.anchored:
         return False
-    return (yield from aliased_nodes(tree.root.green)) > MAX_ALIASED_NODES
+    return aliased_nodes(tree.root.green) > MAX_ALIASED_NODES
 
 
 def syntax_faults(tree: Tree) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
@@ -14,7 +15,7 @@ from waza_engine.spec.pattern_syntax import is_found
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.vacuous import matches_everything
-from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
 
@@ -59,7 +60,7 @@ def contradicting_patterns(mapping: Node, keys: set[str]) -> Found:
     texts = [(key, node) for key in _TEXTS if key in keys for node in _items(mapping, key)[:_MOST]]
     for key in REFUSED:
         for node in _items(mapping, key)[:_MOST] if key in keys else ():
-            yield None
+            checkpoint()
             is_pattern = key in _PATTERNS
             if matches_everything(node.value) if is_pattern else not node.value and len(node.span):
                 what = (
@@ -253,7 +254,7 @@ def contradictions_of_grader(view: GraderView) -> Found:
     """Yield the items of a grader that contradict others of it."""
     for node, _ in view.located:
         if node.green.kind == "mapping" and _may_contradict_itself(node):
-            yield None
+            checkpoint()
             yield from _in_mapping(node)
 
 
@@ -264,8 +265,8 @@ def contradictions_of_expected(view: FileView) -> Found:
         return
     listed = root.get("tasks") if view.kind == "eval" else None
     tasks = (root,) if view.kind == "task" else ()
-    for task in tasks if listed is None else (yield from items_where(listed, _may_contradict)):
-        yield None
+    for task in tasks if listed is None else items_where(listed, _may_contradict):
+        checkpoint()
         for mapping in _expected(task):
             yield from _in_mapping(mapping)
 
@@ -311,11 +312,11 @@ def _in_mapping(mapping: Node) -> Found:
 def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool) -> Found:
     items, refused = _items_of_rows(mapping, wanted), _items_of_rows(mapping, unwanted)
     by_meaning = {meaning(item): item for item in reversed(items)}
-    yield None
+    checkpoint()
     few = within and len(items) * len(refused) <= MOST_COMPARED * MOST_COMPARED
     for number, item in enumerate(refused, 1):
         if not number % NODES_AT_ONCE:
-            yield None
+            checkpoint()
         text = meaning(item)
         if not text.strip():
             continue

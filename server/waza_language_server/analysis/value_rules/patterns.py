@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.outside_values import found_outside
@@ -35,7 +36,7 @@ def patterns_of_file(view: FileView) -> Found:
     """
     if view.tree.root is not None:
         top, look = view.catalog.document(view.kind), partial(_of_value, view.tree.text)
-        yield from found_outside(view, view.tree.root, top, look, "patterns")
+        yield from found_outside(view.tree.root, top, look)
 
 
 def _of_value(text: str, node: Node, shape: Shape) -> Iterable[Problem]:
@@ -46,7 +47,7 @@ def patterns_of_grader(view: GraderView) -> Found:
     """Yield the problems of the patterns of a grader."""
     for node, shape in view.located:
         if shape.kind == "regex":
-            yield None
+            checkpoint()
             yield from _problems(view.file.tree.text, node, "error")
 
 
@@ -73,7 +74,7 @@ def foreign_patterns(view: GraderView) -> Found:
     """Yield patterns between slashes, Python's raw strings, doubled backslashes, ends in the middle."""
     for node, shape in view.located:
         if shape.kind == "regex" and node.kind == "scalar":
-            yield None
+            checkpoint()
             yield from _between_slashes(view.file.tree, node)
             yield from _raw_text(view.file.tree, node)
             yield from _twice_escaped(view.file.tree, node)

@@ -9,11 +9,12 @@ The validated fixes depend on the text alone and never on a clock: the answer is
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.fix_limits import keeps_data
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
@@ -62,26 +63,25 @@ class CodeAction:
     preferred: bool = False
 
 
-def code_actions_in_steps(
+def code_actions(
     document: Document,
     workspace: Workspace,
     span: Span,
     problems: Sequence[Problem],
-) -> Generator[None, None, tuple[CodeAction, ...]]:
+) -> tuple[CodeAction, ...]:
     """Return the fixes of the problems that touch a span, the safe ones first.
 
-    ``problems`` are those of this version of the document. There are many pauses, where the caller may do
-    something else or stop.
+    ``problems`` are those of this version of the document.
     """
     trials = Trials(document, workspace, problems)
     found: dict[tuple[str, Edits], CodeAction] = {}
     for problem, fix in fixes_at(span, problems)[: most_tried(document)]:
-        key = fix.title, (yield from fix.edits_in_steps())
-        if key not in found and (yield from trials.repairs([(problem, fix)], may_reveal=True)):
+        key = fix.title, fix.edits
+        if key not in found and trials.repairs([(problem, fix)], may_reveal=True):
             change = _change(document, fix.edits)
             preferred = fix.preferred and keeps_data(document.text, fix.edits)
             found[key] = CodeAction(fix.title, "quickfix", change, (problem,), preferred)
-        yield
+        checkpoint()
     return _safe_first(found.values())
 
 
@@ -112,13 +112,6 @@ class Fixed:
     untried: int = 0
 
 
-def fix_all_in_steps(
-    document: Document, workspace: Workspace, problems: Sequence[Problem]
-) -> Generator[None, None, CodeAction | None]:
-    """Return the action that applies the safe fixes of a document, None when there is none."""
-    return fix_all(document, (yield from fixed_in_steps(document, workspace, problems)))
-
-
 def fix_all(document: Document, fixed: Fixed) -> CodeAction | None:
     """Return the action that turns a document into the fixed one, None if nothing was fixed."""
     if not fixed.count:
@@ -131,12 +124,10 @@ def not_tried(count: int) -> str:
     return f"Safe fixes that do not work together were left out ({count}); apply them one by one."
 
 
-def fixed_in_steps(
-    document: Document, workspace: Workspace, problems: Sequence[Problem]
-) -> Generator[None, None, Fixed]:
+def fixed(document: Document, workspace: Workspace, problems: Sequence[Problem]) -> Fixed:
     """Apply the safe fixes, and those that have room or are in view only then."""
     trials_left = max(FEWEST_TRIALS, MOST_JUDGED_CHARACTERS // max(len(document.text), 1))
-    round_ = first = yield from _together(document, workspace, problems, trials_left)
+    round_ = first = _together(document, workspace, problems, trials_left)
     rounds: list[Edits] = []
     count, changed = 0, document
     while round_.taken and len(rounds) < MOST_ROUNDS:
@@ -145,8 +136,8 @@ def fixed_in_steps(
         rounds.append(tuple(edit for _, fix in round_.taken for edit in fix.edits))
         changed = changed.replaced(apply(changed.text, rounds[-1]), document.version)
         around = workspace.with_document(changed)
-        left = yield from diagnose_in_steps(changed, around)
-        round_ = yield from _together(changed, around, left, trials_left)
+        left = diagnose(changed, around)
+        round_ = _together(changed, around, left, trials_left)
     repaired = tuple(problem for problem, _ in first.taken)
     untried = round_.untried + len(round_.taken)
     return Fixed(changed, composed(document.text, rounds), repaired, count, untried)
@@ -163,13 +154,13 @@ class _Round:
 
 def _together(
     document: Document, workspace: Workspace, problems: Sequence[Problem], most_trials: int
-) -> Generator[None, None, _Round]:
+) -> _Round:
     """Find the safe fixes that can be applied together, one a problem; if two overlap, the first.
 
     The choice depends on the text alone, so that the same file is always repaired in the same way.
     """
     trials = Trials(document, workspace, problems)
-    apart = yield from _apart(document.text, problems)
+    apart = _apart(document.text, problems)
     taken: list[Chosen] = []
     tried = 0
     # If a set does not work, try it without the suspected fixes, else in halves; an accepted set has always
@@ -178,7 +169,7 @@ def _together(
     while rest and tried < most_trials:
         batch = rest.pop()
         tried += 1
-        culprits = yield from trials.culprits([*taken, *batch])
+        culprits = trials.culprits([*taken, *batch])
         if not culprits:
             taken += batch
             continue
@@ -222,7 +213,7 @@ def _safe_first(actions: Iterable[CodeAction]) -> tuple[CodeAction, ...]:
     return tuple(sorted(actions, key=lambda action: not action.preferred))
 
 
-def _apart(text: str, problems: Sequence[Problem]) -> Generator[None, None, list[Chosen]]:
+def _apart(text: str, problems: Sequence[Problem]) -> list[Chosen]:
     """Return the safe fixes whose edits do not touch those of an earlier one, one fix a problem."""
     taken: list[Chosen] = []
     occupied = _Occupied()
@@ -230,8 +221,8 @@ def _apart(text: str, problems: Sequence[Problem]) -> Generator[None, None, list
         for fix in problem.fixes:
             if not fix.preferred:
                 continue
-            edits = yield from fix.edits_in_steps()
-            yield
+            edits = fix.edits
+            checkpoint()
             if edits and keeps_data(text, edits) and occupied.take([edit.span for edit in edits]):
                 taken.append((problem, fix))
                 break

@@ -6,7 +6,6 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import Steps
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.features.actions.moving_items import Taken, dash_of, last_row, taken
 from waza_language_server.project.suite_file import SuiteFile, TaskEntry, word
@@ -14,7 +13,7 @@ from waza_language_server.project.suites import Suite, picks_up
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import delete_item
-from waza_language_server.syntax.tree import parse_in_steps
+from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.file_names import is_file_name
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _FOLDER = "tasks"
 
 
-def extract_task(document: Document, workspace: Workspace, selected: Span) -> Steps[CodeAction | None]:
+def extract_task(document: Document, workspace: Workspace, selected: Span) -> CodeAction | None:
     """Return the change that moves the first selected inline task to a new file, None without one.
 
     Nothing is offered where the task would not be the same there: with anchors in the file, with a
@@ -50,12 +49,12 @@ def extract_task(document: Document, workspace: Workspace, selected: Span) -> St
     if picks_up(suite, new):
         # Nothing is left of it here, so the comments about it go, too.
         lines = taken(document, task.item)
-        edits = (lines.edit,) if lines is not None else (yield from delete_item(tree, task.item))
+        edits = (lines.edit,) if lines is not None else delete_item(tree, task.item)
         text = _with_comments(text, lines) if lines is not None else text
-    fresh = yield from parse_in_steps(text)
+    fresh = parse(text)
     if fresh.root is None or fresh.errors or fresh.root.to_python() != task.node.to_python():
         return None
-    after = yield from parse_in_steps(apply(document.text, edits))
+    after = parse(apply(document.text, edits))
     if not edits or after.errors:
         return None
     change = WorkspaceEdit(

@@ -25,7 +25,6 @@ from waza_language_server.text.workspace_edit import FileDeletion, FileEdit, Wor
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 
@@ -42,23 +41,22 @@ class _Named:
     file: Document
 
 
-def inline_task(document: Document, workspace: Workspace, selected: Span) -> Steps[CodeAction | None]:
+def inline_task(document: Document, workspace: Workspace, selected: Span) -> CodeAction | None:
     """Return the change that moves the task file named at a selection into the eval file, None without one.
 
     Nothing is offered where the task would not be the same there, where something else names the file, or
     where the eval file as a whole would have another problem.
     """
-    named = yield from _named(document, workspace, selected)
+    named = _named(document, workspace, selected)
     if named is None or document.tree.root is None or named.file.tree.root is None:
         return None
     edit = _moved_right(document, named)
     changed = document.replaced(apply(document.text, (edit,)), document.version)
-    yield from changed.read_in_steps()
     tasks = changed.tree.root.get("tasks") if changed.tree.root is not None else None
     moved = tasks.items[int(named.item.step or 0)] if tasks is not None else None
     if changed.tree.errors or moved is None or moved.to_python() != named.file.tree.root.to_python():
         return None
-    if not (yield from bring_nothing(workspace, (document, named.file), (changed,))):
+    if not bring_nothing(workspace, (document, named.file), (changed,)):
         return None
     change = WorkspaceEdit(
         (FileEdit(document.uri, document.text, (edit,)),), deletions=(FileDeletion(named.file.uri),)
@@ -66,7 +64,7 @@ def inline_task(document: Document, workspace: Workspace, selected: Span) -> Ste
     return CodeAction(f"Move {pattern_of(named.item)} into this file", "refactor.inline", change, ())
 
 
-def _named(document: Document, workspace: Workspace, selected: Span) -> Steps[_Named | None]:
+def _named(document: Document, workspace: Workspace, selected: Span) -> _Named | None:
     path, tree = path_of(document.uri), document.tree
     if document.kind != "eval" or path is None or tree.root is None or tree.errors or tree.anchored:
         return None
@@ -86,7 +84,6 @@ def _named(document: Document, workspace: Workspace, selected: Span) -> Steps[_N
     opened = workspace.project.documents.get(found[0])
     uri = SuiteSource.at(workspace.project, found[0], "task").uri
     file = opened or Document(uri, 0, text.value, "task")
-    yield from file.read_in_steps()
     return _Named(item, file) if _can_move(document, file) else None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import Steps
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.features.actions.moving_items import Taken, added, bring_nothing, taken
 from waza_language_server.project.document import Document
@@ -94,7 +94,7 @@ class _Change:
     edit: Edit
 
 
-def moved_grader(document: Document, workspace: Workspace, selected: Span) -> Steps[tuple[CodeAction, ...]]:
+def moved_grader(document: Document, workspace: Workspace, selected: Span) -> tuple[CodeAction, ...]:
     """Return the moves of the grader at whose type or name a selection starts; none without such a grader.
 
     Nothing is offered if the files would get a new problem, if a task belongs to another suite, too, or if
@@ -104,17 +104,17 @@ def moved_grader(document: Document, workspace: Workspace, selected: Span) -> St
     grader = _grader_at(document, selected)
     if grader is None or document.kind not in {"eval", "task"}:
         return ()
-    suite = yield from _suite_of(document, workspace)
+    suite = _suite_of(document, workspace)
     if suite is None:
         return ()
     held = taken(document, grader.item)
-    if held is None or not (yield from _means_the_same(document, workspace, grader)):
+    if held is None or not _means_the_same(document, workspace, grader):
         return ()
     own = suite.task_of(grader, document)
     wanted = _into_tasks(suite, grader, held) if own is None else _into_suite(own, suite, grader, held)
     found: list[CodeAction] = []
     for title, changes in wanted:
-        change = yield from _tried(workspace, suite, changes, grader)
+        change = _tried(workspace, suite, changes, grader)
         if change is not None:
             found.append(CodeAction(title, "refactor.move", change, ()))
     return tuple(found)
@@ -136,7 +136,7 @@ def _grader_at(document: Document, selected: Span) -> GraderEntry | None:
     return owner if at_head and owner.name and not by_place else None
 
 
-def _suite_of(document: Document, workspace: Workspace) -> Steps[_Suite | None]:
+def _suite_of(document: Document, workspace: Workspace) -> _Suite | None:
     """Return the one suite of a file with all its tasks; None where they are not all known, and readable."""
     path, project = path_of(document.uri), workspace.project
     suites = project.suites_of(path) if path is not None else ()
@@ -158,7 +158,6 @@ def _suite_of(document: Document, workspace: Workspace) -> Steps[_Suite | None]:
         characters += len(file.text)
         if characters > MOST_CHARACTERS or line_break(file.text) != line_break(document.text):
             return None
-        yield from file.read_in_steps()
         if file.tree.root is None or file.tree.errors or file.tree.anchored:
             return None
         files.append(file)
@@ -178,14 +177,14 @@ def _nodes(evaluation: Document, tasks: Sequence[_Task]) -> Iterator[Node | None
     yield from (task.node for task in tasks)
 
 
-def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntry) -> Steps[bool]:
+def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntry) -> bool:
     """Return whether no path of a grader is relative to the folder of its task, unknown to the suite."""
     file = SuiteSource.of(document)
     suites = {suite.path for suite in workspace.project.suites_of(file.path)} if file.path else set[object]()
     paths = PathsIn(workspace.project, file)
     for each in mentions_in(workspace, file):
-        yield
-        if each is None or each.kind != "file" or not grader.item.span.contains(each.span.start):
+        checkpoint()
+        if each.kind != "file" or not grader.item.span.contains(each.span.start):
             continue
         named = paths.named(each)
         if named is not None and named.holder is not None and named.holder not in suites:
@@ -258,7 +257,7 @@ def _id(task: Document) -> str:
 
 def _tried(
     workspace: Workspace, suite: _Suite, changes: Sequence[_Change], grader: GraderEntry
-) -> Steps[WorkspaceEdit | None]:
+) -> WorkspaceEdit | None:
     """Return the change, None where a file would say something else than meant, or have another problem."""
     after: list[Document] = []
     edits: list[FileEdit] = []
@@ -271,13 +270,12 @@ def _tried(
         if any(one.span.end > other.span.start for one, other in pairwise(made)):
             return None
         changed = file.replaced(apply(file.text, made), file.version)
-        yield from changed.read_in_steps()
         lists = {change.task: change.more for change in own}
         if changed.tree.errors or not _differs_by(file, changed, grader.node.to_python(), lists):
             return None
         after.append(changed)
         edits.append(FileEdit(file.uri, file.text, made))
-    if not (yield from bring_nothing(workspace, suite.files, after)):
+    if not bring_nothing(workspace, suite.files, after):
         return None
     return WorkspaceEdit(tuple(edits))
 

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.completion.snippets import Layout
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
@@ -213,19 +212,19 @@ def _indented(rows: Sequence[str], column: int) -> list[str]:
     return [" " * column + row if row.strip() else row for row in rows]
 
 
-def bring_nothing(workspace: Workspace, before: Sequence[Document], after: Sequence[Document]) -> Steps[bool]:
+def bring_nothing(workspace: Workspace, before: Sequence[Document], after: Sequence[Document]) -> bool:
     """Say whether files have no problem of a kind, after a change, that they did not have before it.
 
     A file that the change takes away is only in ``before``.
     """
     known: Counter[str] = Counter()
     for each in before:
-        problems = yield from diagnose_in_steps(each, workspace)
+        problems = diagnose(each, workspace)
         known.update(problem.code for problem in problems)
     for each in after:
         workspace = workspace.with_document(each)
     found: Counter[str] = Counter()
     for each in after:
-        problems = yield from diagnose_in_steps(each, workspace)
+        problems = diagnose(each, workspace)
         found.update(problem.code for problem in problems)
     return not found - known

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.features.actions.moving_items import added, bring_nothing
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import document_at, files_of_suite
@@ -49,12 +49,12 @@ class NewGrader:
 
 def new_graders(
     workspace: Workspace, suite: Path, task: str, graders: Sequence[Mapping[str, Any]]
-) -> Steps[list[NewGrader]]:
+) -> list[NewGrader]:
     """Return what ``live.graders`` answers, as changes of the file of the task, and of the suite.
 
     None is offered that would bring a problem, or for which the list cannot be extended as it is written.
     """
-    taken = yield from _names(workspace, suite)
+    taken = _names(workspace, suite)
     file = VerdictPlaces(workspace.project, suite).file_of_task(task)
     found: list[NewGrader] = []
     for grader in graders:
@@ -69,7 +69,7 @@ def new_graders(
         ):
             if path is None or count is None:
                 continue
-            change = yield from _change(workspace, suite, path, own, entry)
+            change = _change(workspace, suite, path, own, entry)
             if change is not None:
                 found.append(NewGrader(grader["words"], where, _passes(count, own), change))
     return found
@@ -80,16 +80,15 @@ def _passes(count: Mapping[str, int], task: str | None) -> str:
     return told if task is not None else f"{told} of {counted(count['tasks'], 'task')}"
 
 
-def _names(workspace: Workspace, suite: Path) -> Steps[Collection[str]]:
+def _names(workspace: Workspace, suite: Path) -> Collection[str]:
     project = workspace.project
     found: set[str] = set()
     for file in files_of_suite(project, project.suite(suite)):
         if file.path is not None:
-            yield from project.read_tree_in_steps(file.path)
             tree = project.tree(file.path) if file.document is None else file.document.tree
             for entry in SuiteFile(tree).graders():
                 found |= {entry.name, entry.recorded_as}
-            yield
+            checkpoint()
     return found
 
 
@@ -103,23 +102,21 @@ def _free(wanted: str, taken: Collection[str]) -> str:
 
 def _change(
     workspace: Workspace, suite: Path, path: Path, task: str | None, entry: Mapping[str, Any]
-) -> Steps[WorkspaceEdit | None]:
+) -> WorkspaceEdit | None:
     """Return the change that adds an entry to the graders of a task, without one to those of the suite."""
     document = document_at(workspace.project, path, "eval" if path == suite else "task")
     if document is None:
         return None
-    yield from document.read_in_steps()
     holder = _holder(document, task)
     if holder is None or document.tree.errors:
         return None
-    edits = yield from _edits(document, holder, entry)
+    edits = _edits(document, holder, entry)
     if not edits:
         return None
     after = document.replaced(apply(document.text, edits), document.version)
-    yield from after.read_in_steps()
     if after.tree.errors or not _has_one_more(holder, _holder(after, task), entry):
         return None
-    if not (yield from bring_nothing(workspace, [document], [after])):
+    if not bring_nothing(workspace, [document], [after]):
         return None
     return WorkspaceEdit((FileEdit(document.uri, document.text, edits),))
 
@@ -132,15 +129,15 @@ def _holder(document: Document, task: str | None) -> Node | None:
     return next((each.node for each in SuiteFile(document.tree).tasks() if each.id == task), None)
 
 
-def _edits(document: Document, holder: Node, entry: Mapping[str, Any]) -> Steps[Edits]:
+def _edits(document: Document, holder: Node, entry: Mapping[str, Any]) -> Edits:
     rows = tuple(write_block([entry], 0, "\n").split("\n"))
     edit = added(document, holder, _KEY, rows)
     if edit is not None:
         return (edit,)
     graders = holder.get(_KEY)
     if graders is None:
-        return (yield from insert_entry(document.tree, holder, _KEY, write_flow([entry])))
-    return (yield from insert_item(document.tree, graders, write_flow(entry)))
+        return insert_entry(document.tree, holder, _KEY, write_flow([entry]))
+    return insert_item(document.tree, graders, write_flow(entry))
 
 
 def _has_one_more(before: Node, after: Node | None, entry: Mapping[str, Any]) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.counting import counted
-from waza_engine.steps import Steps
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.project.uris import uri_of
 from waza_language_server.syntax.author_style import line_break
@@ -29,15 +28,13 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 
-def recorded_fixes(
-    document: Document, rule: Rule, fixes: Sequence[Mapping[str, Any]]
-) -> Steps[list[CodeAction]]:
+def recorded_fixes(document: Document, rule: Rule, fixes: Sequence[Mapping[str, Any]]) -> list[CodeAction]:
     """Return the values in the answer to ``live.fixes`` as edits of the document with the rule."""
     found: list[CodeAction] = []
     for fix in fixes:
         if "path" not in fix:
             continue
-        edits = yield from _edits(document, rule, tuple(fix["path"]), fix["value"])
+        edits = _edits(document, rule, tuple(fix["path"]), fix["value"])
         if edits:
             change = WorkspaceEdit((FileEdit(document.uri, document.text, edits),))
             found.append(CodeAction(title_of(fix), "quickfix", change, ()))
@@ -71,7 +68,7 @@ def title_of(fix: Mapping[str, Any]) -> str:
     return f"{does} ({helps}){colon}{written}"
 
 
-def _edits(document: Document, rule: Rule, path: tuple[str | int, ...], value: Any) -> Steps[Edits]:
+def _edits(document: Document, rule: Rule, path: tuple[str | int, ...], value: Any) -> Edits:
     tree, config = document.tree, _config_of(rule)
     node = config.get(*path) if config is not None else None
     if config is None or tree.errors:
@@ -80,10 +77,10 @@ def _edits(document: Document, rule: Rule, path: tuple[str | int, ...], value: A
         holder = config.get(*path[:-1]) if path[:-1] else config
         if holder is None or not isinstance(path[-1], str):
             return ()
-        return (yield from insert_entry(tree, holder, path[-1], write_flow(value)))
+        return insert_entry(tree, holder, path[-1], write_flow(value))
     if node.kind == "scalar" and not isinstance(value, Mapping | list):
         written = value if isinstance(value, str) else write_flow(value)
-        return (yield from replace_scalar(tree, node, written))
+        return replace_scalar(tree, node, written)
     source = document.text[node.span.start : node.span.end]
     if node.kind not in {"sequence", "mapping"} or "#" in source:
         # A comment would be lost with it.
@@ -91,7 +88,7 @@ def _edits(document: Document, rule: Rule, path: tuple[str | int, ...], value: A
     column = column_of(document.text, node.span.start)
     block = write_block(value, column, line_break(document.text))
     edits = (Edit(node.span, write_flow(value) if node.style == "flow" else block),)
-    good = yield from reads(tree, edits, node.path, lambda new: new.to_python() == value)
+    good = reads(tree, edits, node.path, lambda new: new.to_python() == value)
     return edits if good else ()
 
 

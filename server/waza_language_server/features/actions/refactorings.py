@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.trial import Trials
@@ -22,7 +23,7 @@ from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.schema.locate import grader_shape, shape_at
 from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.syntax.author_style import line_break
-from waza_language_server.syntax.tree import parse_in_steps
+from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.scalar_map import ScalarMap
@@ -32,31 +33,30 @@ from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
-    from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 
 
-def refactorings_in_steps(
+def refactorings(
     document: Document, workspace: Workspace, selected: Span, problems: Sequence[Problem]
-) -> Steps[tuple[CodeAction, ...]]:
+) -> tuple[CodeAction, ...]:
     """Return the other ways to write the value, the grader or the tasks at the start of a selection.
 
     ``problems`` are those of this version of the document. A change is offered when the whole document,
     diagnosed again, has no problem that it does not have now.
     """
     found = list(rewritten_values(document, workspace, selected))
-    yield
-    found += yield from sorted_parts(document, workspace, selected)
+    checkpoint()
+    found += sorted_parts(document, workspace, selected)
     trials = Trials(document, workspace, problems)
     offered: list[CodeAction] = []
     for action in found:
         edits = [edit for file in action.change.files for edit in file.edits]
-        if (yield from trials.bring_nothing(edits)):
+        if trials.bring_nothing(edits):
             offered.append(action)
-        yield
+        checkpoint()
     return tuple(offered)
 
 
@@ -156,7 +156,7 @@ class _Block:
     gap: str
 
 
-def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> Steps[tuple[CodeAction, ...]]:
+def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> tuple[CodeAction, ...]:
     """Return the changes that put the grader, or the list of tasks, at a selection in order."""
     tree = document.tree
     if tree.root is None or tree.errors or tree.anchored or len(document.text) > MOST_CHARACTERS:
@@ -170,14 +170,14 @@ def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> St
             # A dash alone on the line above its task is not on a line of the task.
             dashes = [(dash_of(document, item), item.span.start) for item in tasks.value.items]
             starts = [start if dash is None else dash for dash, start in dashes]
-            found += yield from _sorted(document, "Sort the tasks by id", tasks.value, starts, ranks)
+            found += _sorted(document, "Sort the tasks by id", tasks.value, starts, ranks)
     owner = SuiteFile(tree).owner_of(selected.start)
     if isinstance(owner, GraderEntry):
-        found += yield from _keys(document, workspace, owner.node, selected)
+        found += _keys(document, workspace, owner.node, selected)
     return tuple(found)
 
 
-def _keys(document: Document, workspace: Workspace, node: Node, selected: Span) -> Steps[list[CodeAction]]:
+def _keys(document: Document, workspace: Workspace, node: Node, selected: Span) -> list[CodeAction]:
     entries = node.entries
     if not any(entry.key.span.contains(selected.start) for entry in entries) or len(entries) < 2:
         return []
@@ -189,12 +189,12 @@ def _keys(document: Document, workspace: Workspace, node: Node, selected: Span) 
         for number, entry in enumerate(entries)
     ]
     starts = [entry.key.span.start for entry in entries]
-    return (yield from _sorted(document, "Sort the keys of the grader", node, starts, ranks))
+    return _sorted(document, "Sort the keys of the grader", node, starts, ranks)
 
 
 def _sorted(
     document: Document, title: str, holder: Node, starts: Sequence[int], ranks: Sequence[tuple[int, str, int]]
-) -> Steps[list[CodeAction]]:
+) -> list[CodeAction]:
     if holder.style != "block" or list(ranks) == sorted(ranks):
         return []
     found = _blocks(document, holder, starts, ranks)
@@ -223,7 +223,7 @@ def _sorted(
     if not document.text[span.start : span.end].endswith("\n"):
         new = new.removesuffix(ending)
     edit = Edit(span, new)
-    after = yield from parse_in_steps(apply(document.text, (edit,)))
+    after = parse(apply(document.text, (edit,)))
     before = document.tree.root
     if after.errors or after.root is None or before is None:
         return []

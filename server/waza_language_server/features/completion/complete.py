@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
-from waza_engine.steps import Steps, finished
 from waza_language_server.features.completion.item import Completion, Place
 from waza_language_server.features.completion.snippets import escaped, grader_snippet, value_snippet
 from waza_language_server.features.completion.values import PROVIDED_KINDS, SKILL_PATH, value_items
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
     from waza_language_server.syntax.nodes import Node
 
-__all__ = ["Completion", "Completions", "complete", "complete_in_steps"]
+__all__ = ["Completion", "Completions", "complete"]
 
 MAX_ITEMS = 200
 _MARK = compiled_later(r"[*&!\[{|>%@`]")
@@ -60,13 +59,6 @@ def complete(
     document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
 ) -> Completions:
     """Return the completions at an offset of a document; ``prices`` lists the known models."""
-    return finished(complete_in_steps(document, workspace, offset, prices))
-
-
-def complete_in_steps(
-    document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
-) -> Steps[Completions]:
-    """Do the same with pauses: a workspace may have thousands of skills."""
     if not document.reads(offset):
         return Completions()
     cursor = cursor_at(document.tree, offset)
@@ -87,8 +79,8 @@ def complete_in_steps(
         cursor = replace(cursor, role="item", needs_dash=True)
         place = replace(place, cursor=cursor)
     if _names_skill(place, holder):
-        skills = skills_of_workspace(workspace.project, document)
-        place = replace(place, skills=(yield from workspace.project.disk.held_still_in_steps(skills)))
+        with workspace.project.disk.held_still():
+            place = replace(place, skills=skills_of_workspace(workspace.project, document))
     if cursor.role == "key":
         items = _keys(place, holder)
     elif cursor.role == "value":

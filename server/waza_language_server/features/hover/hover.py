@@ -16,10 +16,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from waza_engine.checkpoint import within
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
-from waza_engine.steps import Steps, finished, within
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.hover.anchors import anchored_value, merged_keys
@@ -27,7 +27,7 @@ from waza_language_server.features.hover.model_prices import NO_PRICES, STILL_AS
 from waza_language_server.features.hover.shape_text import notes, signature, type_words, value_text
 from waza_language_server.features.scores.score_text import score_story, strength_story
 from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
-from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes
 from waza_language_server.project.rules import rule_under
@@ -75,30 +75,15 @@ def hover(
     *,
     documentation: str,
     now: datetime | None = None,
+    patience: float = math.inf,
+    prices: ModelPrices = NO_PRICES,
 ) -> Hover | None:
     """Return the explanation of the text at an offset, None if there is none.
 
     ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
     the score is looked at, for its age.
     """
-    return finished(hover_in_steps(document, workspace, offset, documentation=documentation, now=now))
-
-
-def hover_in_steps(
-    document: Document,
-    workspace: Workspace,
-    offset: int,
-    *,
-    documentation: str,
-    now: datetime | None = None,
-    patience: float = math.inf,
-    prices: ModelPrices = NO_PRICES,
-) -> Steps[Hover | None]:
-    """Do the same with pauses while results are read, which takes ``patience`` seconds at most.
-
-    ``prices`` returns the price of a model.
-    """
-    told = yield from _told(document, workspace, offset, documentation, now, patience, prices)
+    told = _told(document, workspace, offset, documentation, now, patience, prices)
     anchored = anchored_value(document, offset)
     if anchored is None:
         return told
@@ -114,7 +99,7 @@ def _told(
     now: datetime | None,
     patience: float,
     prices: ModelPrices,
-) -> Steps[Hover | None]:
+) -> Hover | None:
     catalog = workspace.catalog
     pointed = _pointed(document, offset)
     if pointed is None:
@@ -148,7 +133,7 @@ def _told(
         found = value.explained(offset, around) if value is not None else None
         return Hover(*found) if found is not None else None
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
-        return (yield from _of_grader(document, workspace.project, entry, now, patience))
+        return _of_grader(document, workspace.project, entry, now, patience)
     if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
         found = _of_key(document, entry, catalog, page)
         return Hover(pointed.node.span, found.text) if found else None
@@ -244,12 +229,12 @@ def _of_model(node: Node, prices: ModelPrices) -> Hover | None:
 
 def _of_grader(
     document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
-) -> Steps[Hover | None]:
+) -> Hover | None:
     grader = SuiteFile(document.tree).owner_of(entry.value.span.start)
     named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
     if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
         return None
-    read = yield from within(read_scores_in_steps(document, project), patience)
+    read = within(lambda: read_scores(document, project), patience)
     if read is None:
         return Hover(entry.value.span, STILL_READING)
     score = read[0].of_grader(grader)
@@ -395,8 +380,7 @@ def _task(workspace: Workspace, path: Path, wanted: str) -> str | None:
     for suite in project.suites_of(path):
         if wanted in suite.outline.inline_tasks:
             return f"**Task {code(wanted)}**\n\nwritten in {code(suite.path.name)}"
-        # None is a pause.
-        file = next(filter(None, project.tasks_with_id(suite, wanted)), None)
+        file = next(iter(project.tasks_with_id(suite, wanted)), None)
         if file is not None:
             name = project.outline(file).name or wanted
             return f"**Task {code(name)}**\n\n{_place(path, file)}"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, matches, split_pattern
 from waza_language_server.features.actions.moving_items import added
 from waza_language_server.features.renames.skill_moves import skill_moves
@@ -20,7 +21,7 @@ from waza_language_server.project.rewriting import RenameError, rewritten
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import SuiteSource, document_at, files_of_workspace, read_suites
 from waza_language_server.syntax.edits import insert_entry, insert_item
-from waza_language_server.syntax.tree import parse_in_steps
+from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
@@ -28,7 +29,6 @@ from waza_language_server.text.workspace_edit import FilePlace, WorkspaceEdit
 
 if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.mentions import Mention
     from waza_language_server.project.workspace import Workspace
@@ -36,46 +36,46 @@ if TYPE_CHECKING:
     from waza_language_server.text.edit import Edits
 
 
-def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[WorkspaceEdit]:
+def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> WorkspaceEdit:
     """Return the edits of the paths that name moved files, before the move.
 
     ``moves`` are the new paths of files and folders, with all files in them. A moved file keeps the targets
     of its paths, a suite keeps its tasks, and a skill gets the name of its folder.
     """
-    paths = yield from path_changes(workspace, moves)
-    return WorkspaceEdit.of([*paths, *(yield from renamed_skills(workspace, moves))])
+    paths = path_changes(workspace, moves)
+    return WorkspaceEdit.of([*paths, *renamed_skills(workspace, moves)])
 
 
 def path_changes(
     workspace: Workspace, moves: Mapping[Path, Path], near: Document | None = None
-) -> Steps[list[tuple[FilePlace, str]]]:
+) -> list[tuple[FilePlace, str]]:
     """Return the same as places and what to write there.
 
     ``near`` is the document around which suites are searched if no folder is open.
     """
-    yield from read_suites(workspace.project)
+    read_suites(workspace.project)
     found: list[tuple[FilePlace, Mention, str]] = []
     listed: list[tuple[FilePlace, str]] = []
     for file in files_of_workspace(workspace.project, near):
-        yield
-        if file is None or file.kind == "skill":
+        checkpoint()
+        if file.kind == "skill":
             continue
         paths = PathsIn(workspace.project, file)
         # Paths relative to a folder that moves change even if they do not name a moved file.
         is_moved = any(moved_path(path, moves) != path for path in paths.holders)
         words = ("",) if is_moved else tuple(old.name for old in moves)
         for each in mentions_in(workspace, file, *words):
-            yield
-            if each is None or not (each.kind == "file" or (each.kind == "skill" and "/" in each.name)):
+            checkpoint()
+            if not (each.kind == "file" or (each.kind == "skill" and "/" in each.name)):
                 continue
             # Skills that are left out are named by their directories as well.
             new = paths.rewritten(each, moves)
             if new is not None:
                 found.append((place_of(workspace, file, each), each, new))
-        listed += yield from told_fixtures(workspace, file, moves)
+        listed += told_fixtures(workspace, file, moves)
         if file.kind == "eval":
-            listed += yield from kept_tasks(workspace, file, moves)
-    return [*(yield from rewritten(workspace, found)), *listed]
+            listed += kept_tasks(workspace, file, moves)
+    return [*rewritten(workspace, found), *listed]
 
 
 MOST_TASKS = 100
@@ -86,7 +86,7 @@ _ENDINGS = frozenset({".yaml", ".yml"})
 
 def kept_tasks(
     workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
-) -> Steps[list[tuple[FilePlace, str]]]:
+) -> list[tuple[FilePlace, str]]:
     """Return what to write into an eval file for its tasks to stay in it, and where.
 
     The paths that it names follow the moves by other edits.
@@ -101,13 +101,13 @@ def kept_tasks(
     paths = PathsIn(project, file)
     globs: list[Mention] = []
     for each in mentions_in(workspace, file):
-        yield
-        globs += [each] if each is not None and each.schema_kind == "task.glob" else []
+        checkpoint()
+        globs += [each] if each.schema_kind == "task.glob" else []
     folder = moved_path(file.path, moves).parent
     after = [(paths.rewritten(each, moves) or each.name).removeprefix("include:").strip() for each in globs]
     lost: list[str] = []
     for task in moved:
-        yield
+        checkpoint()
         new = moved_path(task, moves)
         if any(_matches(folder, pattern, new) for pattern in after):
             continue
@@ -116,7 +116,7 @@ def kept_tasks(
         if stays and not others and (written := _written(new, folder)) is not None:
             lost.append(written)
     document = document_at(project, file.path, "eval") if 0 < len(lost) <= MOST_TASKS else None
-    return (yield from _listed(document, lost)) if document is not None else []
+    return _listed(document, lost) if document is not None else []
 
 
 def _matches(folder: Path, pattern: str, path: Path) -> bool:
@@ -146,8 +146,7 @@ def _written(path: Path, folder: Path) -> str | None:
         return None
 
 
-def _listed(document: Document, written: list[str]) -> Steps[list[tuple[FilePlace, str]]]:
-    yield from document.read_in_steps()
+def _listed(document: Document, written: list[str]) -> list[tuple[FilePlace, str]]:
     tree = document.tree
     tasks = tree.root.get(_KEY) if tree.root is not None else None
     if tree.root is None or tree.errors or tasks is None or tasks.kind != "sequence":
@@ -155,10 +154,10 @@ def _listed(document: Document, written: list[str]) -> Steps[list[tuple[FilePlac
     items = [plain_or_quoted(each) for each in written]
     edits: Edits = ()
     if tasks.style == "flow":
-        edits = yield from insert_item(tree, tasks, ", ".join(items))
+        edits = insert_item(tree, tasks, ", ".join(items))
     elif (edit := added(document, tree.root, _KEY, tuple(f"- {each}" for each in items))) is not None:
         edits = (edit,)
-    changed = yield from parse_in_steps(apply(document.text, edits), tree)
+    changed = parse(apply(document.text, edits), tree)
     after = changed.root.get(_KEY) if changed.root is not None else None
     if changed.errors or after is None or after.to_python() != [*_items(tasks.to_python()), *written]:
         return []
@@ -170,7 +169,7 @@ def _items(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[list[tuple[FilePlace, str]]]:
+def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> list[tuple[FilePlace, str]]:
     """Return what to write where skills are named whose folders get other names.
 
     A skill keeps its name where a rename of it would be refused, and where other folders would have to
@@ -182,13 +181,13 @@ def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[li
         if symbol is None:
             continue
         try:
-            moved = yield from skill_moves(workspace, symbol, new.name, renames_files=True)
+            moved = skill_moves(workspace, symbol, new.name, renames_files=True)
         except RenameError:
             continue
         if set(moved.paths) == {old}:
-            named = yield from references(workspace, symbol)
+            named = references(workspace, symbol)
             changes = [(each.place, each.mention, new.name) for each in named if each.written]
-            found += yield from rewritten(workspace, changes)
+            found += rewritten(workspace, changes)
     return found
 
 
@@ -201,7 +200,7 @@ def _skill_in(workspace: Workspace, folder: Path) -> Symbol | None:
     if document is None:
         return None
     named = mentions_in(workspace, SuiteSource.of(document))
-    mention = next((each for each in named if each is not None and each.name == folder.name), None)
+    mention = next((each for each in named if each.name == folder.name), None)
     return Symbol("skill", folder.name, document, mention) if mention is not None else None
 
 
@@ -210,7 +209,7 @@ _CONTEXT_DIR = "context_dir"
 
 def told_fixtures(
     workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
-) -> Steps[list[tuple[FilePlace, str]]]:
+) -> list[tuple[FilePlace, str]]:
     """Return the ``context_dir`` to write into the tasks of a file, and where."""
     if file.path is None or file.kind not in {"eval", "task"}:
         return []
@@ -222,16 +221,12 @@ def told_fixtures(
         return []
     paths, files = PathsIn(workspace.project, file), list[Span]()
     for each in mentions_in(workspace, file):
-        yield
-        named = paths.named(each) if each is not None and each.schema_kind == "path.fixture" else None
-        if (
-            each is not None
-            and named is not None
-            and named.base in [suite.parent / FIXTURES for suite in suites]
-        ):
+        checkpoint()
+        named = paths.named(each) if each.schema_kind == "path.fixture" else None
+        if named is not None and named.base in [suite.parent / FIXTURES for suite in suites]:
             files.append(each.span)
     document = document_at(workspace.project, file.path, file.kind) if files else None
-    return (yield from _told(document, files, folder)) if document is not None else []
+    return _told(document, files, folder) if document is not None else []
 
 
 def _written_fixtures(holder: Path, moves: Mapping[Path, Path]) -> str | None:
@@ -242,8 +237,7 @@ def _written_fixtures(holder: Path, moves: Mapping[Path, Path]) -> str | None:
     return PurePosixPath(*Path(os.path.relpath(fixtures, folder)).parts).as_posix()
 
 
-def _told(document: Document, files: list[Span], folder: str) -> Steps[list[tuple[FilePlace, str]]]:
-    yield from document.read_in_steps()
+def _told(document: Document, files: list[Span], folder: str) -> list[tuple[FilePlace, str]]:
     tree = document.tree
     if tree.root is None or tree.errors:
         return []
@@ -251,12 +245,10 @@ def _told(document: Document, files: list[Span], folder: str) -> Steps[list[tupl
     place = FilePlace(document.uri, document.text, Span(0, 0))
     found: list[tuple[FilePlace, str]] = []
     for task in tasks:
-        yield
+        checkpoint()
         if task.get(_CONTEXT_DIR) is not None or not any(task.span.contains(span.start) for span in files):
             continue
-        edits = yield from insert_entry(
-            tree, task, _CONTEXT_DIR, plain_or_quoted(folder), _before_inputs(task)
-        )
+        edits = insert_entry(tree, task, _CONTEXT_DIR, plain_or_quoted(folder), _before_inputs(task))
         found += [(replace(place, span=edit.span), edit.text) for edit in edits]
     return found
 

@@ -25,7 +25,6 @@ from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileRename, WorkspaceEdit
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
@@ -63,7 +62,7 @@ def renamable(document: Document, workspace: Workspace, offset: int) -> Renamabl
 
 def rename(
     document: Document, workspace: Workspace, offset: int, name: str, *, renames_files: bool
-) -> Steps[Renaming | None]:
+) -> Renaming | None:
     """Return the edit that renames the symbol at an offset, None if there is none.
 
     ``renames_files`` says whether the editor can rename a file in the same edit. Raises ``RenameError``.
@@ -73,25 +72,25 @@ def rename(
     if symbol is None or symbol.kind == "file":
         return None
     _refuse_impossible(symbol, name)
-    yield from read_suites(workspace.project)
+    read_suites(workspace.project)
     if name == symbol.name:
         return Renaming(WorkspaceEdit())
-    if (yield from is_taken(workspace, symbol, name)):
+    if is_taken(workspace, symbol, name):
         raise RenameError(f"Another {symbol.kind} is called `{name}` already.")
     moves: Mapping[Path, Path] = {}
     renames: tuple[FileRename, ...] = ()
     if symbol.kind == "skill":
-        moved = yield from skill_moves(workspace, symbol, name, renames_files=renames_files)
+        moved = skill_moves(workspace, symbol, name, renames_files=renames_files)
         moves, renames = moved.paths, moved.renames
-    found = yield from references(workspace, symbol, with_overridden=True)
+    found = references(workspace, symbol, with_overridden=True)
     changes = [(each.place, each.mention, name) for each in found if each.written]
-    places = yield from rewritten(workspace, changes)
+    places = rewritten(workspace, changes)
     file = _file_of_task(workspace, symbol)
     new_file = _new_file(workspace, file, name) if file is not None and renames_files else None
     if file is not None and new_file is not None:
         moves, renames = {file: new_file}, (FileRename(document.uri, uri_of(new_file)),)
     if moves:
-        places += yield from path_changes(workspace, moves, symbol.document)
+        places += path_changes(workspace, moves, symbol.document)
     kept = file if new_file is None else None
     return Renaming(replace(WorkspaceEdit.of(places), renames=renames), kept)
 

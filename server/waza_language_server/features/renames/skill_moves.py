@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.rewriting import RenameError
@@ -21,7 +22,6 @@ from waza_language_server.text.file_names import is_file_name
 from waza_language_server.text.workspace_edit import FileRename
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.index import Project
     from waza_language_server.project.references import Symbol
     from waza_language_server.project.workspace import Workspace
@@ -35,15 +35,15 @@ class SkillMoves:
     renames: tuple[FileRename, ...]
 
 
-def skill_moves(workspace: Workspace, symbol: Symbol, name: str, *, renames_files: bool) -> Steps[SkillMoves]:
+def skill_moves(workspace: Workspace, symbol: Symbol, name: str, *, renames_files: bool) -> SkillMoves:
     """Return what moves when a skill gets another name. Raises ``RenameError``."""
     project = workspace.project
-    defined = yield from skills_called(project, symbol.document, symbol.name)
+    defined = skills_called(project, symbol.document, symbol.name)
     if not defined:
-        defined = yield from skills_called(project, symbol.document, symbol.name, anyhow=True)
+        defined = skills_called(project, symbol.document, symbol.name, anyhow=True)
         _refuse_other_capitals(project, symbol, defined)
     if defined:
-        yield from _refuse_taken(workspace, symbol, name, {each.file for each in defined})
+        _refuse_taken(workspace, symbol, name, {each.file for each in defined})
     moved = [each for known in defined if (each := _moved(workspace, known, symbol.name, name)) is not None]
     if moved and not is_file_name(name):
         raise RenameError(f"`{name}` cannot be the name of a folder, which has to be called like its skill.")
@@ -85,15 +85,15 @@ def _refuse_other_capitals(project: Project, symbol: Symbol, defined: tuple[Skil
             )
 
 
-def _refuse_taken(workspace: Workspace, symbol: Symbol, name: str, defined: set[Path]) -> Steps[None]:
+def _refuse_taken(workspace: Workspace, symbol: Symbol, name: str, defined: set[Path]) -> None:
     """Refuse the name of another skill, and a rename that loses suites that write the old one otherwise."""
     project = workspace.project
-    for other in (yield from skills_called(project, symbol.document, name)):
+    for other in skills_called(project, symbol.document, name):
         if other.file not in defined:
             raise RenameError(f"Another skill is called `{name}` already.")
     for file in files_of_workspace(project, symbol.document):
-        yield
-        if file is None or file.path is None or file.kind != "eval":
+        checkpoint()
+        if file.path is None or file.kind != "eval":
             continue
         tested = project.suite(file.path).outline.skill or ""
         if tested != symbol.name and tested.casefold() == symbol.name.casefold() != name.casefold():

@@ -16,10 +16,10 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, get_args
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps, finished
 from waza_language_server.features.runnables.estimate_text import estimate_words
-from waza_language_server.features.runnables.runnables import Runnable, is_off_in_steps, runnables_in_steps
+from waza_language_server.features.runnables.runnables import Runnable, is_off, runnables
 from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.runnable_id import RunnableId
 
@@ -77,6 +77,7 @@ def code_lenses(
     run_with: str | None = None,
     expected: Expected = nothing_expected,
     affected: Affected = nothing_affected,
+    within: Span | None = None,
 ) -> tuple[CodeLens, ...]:
     """Return the lenses of a document; ``running`` are the targets of the active runs.
 
@@ -84,31 +85,17 @@ def code_lenses(
     ``expected`` returns the estimate for a run of a suite from its last results, and ``affected`` the number
     of its tasks that have changed since.
     """
-    return finished(code_lenses_in_steps(document, workspace, running, run_with, expected, affected))
-
-
-def code_lenses_in_steps(
-    document: Document,
-    workspace: Workspace,
-    running: Collection[RunnableId] = (),
-    run_with: str | None = None,
-    expected: Expected = nothing_expected,
-    affected: Affected = nothing_affected,
-    within: Span | None = None,
-) -> Steps[tuple[CodeLens, ...]]:
-    """Do the same with many pauses, for what begins within a part of the text when one is given."""
-    found: Sequence[Runnable] = yield from _offered_in_steps(document, workspace)
+    found: Sequence[Runnable] = _offered(document, workspace)
     if within is not None:
         found = [each for each in found if begins_within(each.span, within)]
-    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected))
+    return lenses_of(found, workspace, running, run_with, expected, affected)
 
 
-def _offered_in_steps(document: Document, workspace: Workspace) -> Steps[Sequence[Runnable]]:
+def _offered(document: Document, workspace: Workspace) -> Sequence[Runnable]:
     """Return the runnables that a click can run; none of a suite with all tasks disabled."""
-    found = yield from runnables_in_steps(document, workspace)
+    found = runnables(document, workspace)
     if document.kind == "eval" and found:
-        is_off = yield from is_off_in_steps(workspace.project, found[0].id.suite)
-        return () if is_off else found
+        return () if is_off(workspace.project, found[0].id.suite) else found
     return found
 
 
@@ -117,19 +104,19 @@ def begins_within(span: Span, part: Span | None) -> bool:
     return part is None or part.start <= span.start <= part.end
 
 
-def lenses_around_in_steps(
+def lenses_around(
     document: Document,
     workspace: Workspace,
     span: Span,
     running: Collection[RunnableId],
     expected: Expected,
     affected: Affected,
-) -> Steps[tuple[CodeLens, ...]]:
+) -> tuple[CodeLens, ...]:
     """Return the lenses of the items around a selection, innermost first, with the items in their titles."""
-    found = yield from _offered_in_steps(document, workspace)
+    found = _offered(document, workspace)
     around = [each for each in found if each.whole.start <= span.start and span.end <= each.whole.end]
     around.sort(key=lambda runnable: runnable.whole.end - runnable.whole.start)
-    lenses = yield from lenses_of_in_steps(around, workspace, running, None, expected, affected)
+    lenses = lenses_of(around, workspace, running, None, expected, affected)
     return tuple(
         replace(lens, title=f"{lens.title} {RunnableId.parse(lens.argument['id']).kind}")
         if lens.kind == "regrade" or lens.command == CANCEL
@@ -138,7 +125,7 @@ def lenses_around_in_steps(
     )
 
 
-def lenses_of_in_steps(
+def lenses_of(
     found: Sequence[Runnable],
     workspace: Workspace,
     running: Collection[RunnableId],
@@ -146,7 +133,7 @@ def lenses_of_in_steps(
     expected: Expected,
     affected: Affected,
     words: str = "",
-) -> Steps[tuple[CodeLens, ...]]:
+) -> tuple[CodeLens, ...]:
     """Return the lenses of a runnable; ``words`` describe it instead of its kind."""
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
@@ -154,14 +141,14 @@ def lenses_of_in_steps(
     estimates: dict[Path, SuiteEstimates | None] = {}
     changed: dict[Path, tuple[int, int] | None] = {}
     for suite in suites:
-        recorded = yield from workspace.project.scores.results_in_steps(suite)
+        recorded = workspace.project.scores.results(suite)
         answered[suite] = _answered(recorded)
         waiting[suite] = _waiting_of(suite, recorded)
         estimates[suite] = expected(suite, recorded)
         changed[suite] = affected(suite, recorded)
     lenses: list[CodeLens] = []
     for runnable in found:
-        yield
+        checkpoint()
         estimate = _estimate_words(runnable.id, estimates[runnable.id.suite])
         run = _run_lens(runnable, running, words or runnable.id.kind, estimate, tell_suite=len(suites) > 1)
         again = _regrade_lens(runnable, answered[runnable.id.suite])

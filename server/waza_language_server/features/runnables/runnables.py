@@ -16,8 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps, in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, task_id, word
 from waza_language_server.project.uris import path_of
@@ -46,27 +46,24 @@ class Runnable:
     whole: Span
 
 
-def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Runnable, ...]]:
-    """Return what can be run from a document, in the order of its text; with many pauses."""
+def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
+    """Return what can be run from a document, in the order of its text."""
     path = path_of(document.uri)
     root = document.tree.root
     if path is None or root is None or root.kind != "mapping":
         return ()
     entries, whole = SuiteFile(document.tree), Span(0, len(document.text))
     if document.kind == "eval":
-        inside = chain(_tasks(entries, path), _graders(entries, path))
-        found = yield from in_steps(inside)
-        runnables = [runnable for runnable in found if runnable is not None]
-        return (*_suite(root, path, whole), *sorted(runnables, key=lambda runnable: runnable.span))
+        found = collect(chain(_tasks(entries, path), _graders(entries, path)))
+        return (*_suite(root, path, whole), *sorted(found, key=lambda runnable: runnable.span))
     if document.kind == "task":
         suites = suites_run_from(document, workspace)
         task = task_id(root, path)
         graders = _graders(entries, suites[0], task) if suites else ()
-        found = yield from in_steps(graders)
-        return (*_whole_task(root, suites, task, whole), *(each for each in found if each is not None))
+        return (*_whole_task(root, suites, task, whole), *collect(graders))
     if document.kind == "trigger_tests":
         suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
-        return tuple((yield from in_steps(_prompts(root, suites))))
+        return tuple(collect(_prompts(root, suites)))
     return ()
 
 
@@ -85,13 +82,13 @@ def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...
     return suites
 
 
-def is_off_in_steps(project: Project, suite: Path) -> Steps[bool]:
+def is_off(project: Project, suite: Path) -> bool:
     """Return whether a suite has tasks and all are disabled; usually the first one settles it."""
     some = False
     inline = (task.node for task in SuiteFile(project.tree(suite)).tasks())
     files = (project.tree(path).root for path in project.task_paths(project.suite(suite)).value)
     for task in chain(inline, files):
-        yield
+        checkpoint()
         if task is None or not is_switched_off(task):
             return False
         some = True
@@ -130,8 +127,8 @@ def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> I
             yield Runnable(RunnableId(suite, task), start, label, whole)
 
 
-def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable | None]:
-    """Yield the graders of the file and of its tasks, and None (a pause) after each task."""
+def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable]:
+    """Yield the graders of the file and of its tasks."""
     tasks = (task for task in entries.tasks() if not is_switched_off(task.node))
     for graders in chain((entries.own_graders(),), map(entries.graders_of, tasks)):
         for grader in graders:
@@ -139,7 +136,7 @@ def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> It
             if grader.has_results:
                 target = RunnableId(suite, task, grader.name)
                 yield Runnable(target, _start(grader.item), grader.name, grader.item.span)
-        yield None
+        checkpoint()
 
 
 def _first_line(root: Node) -> Span | None:

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import Steps
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.features.new_suite import NEW_SUITE, title_of_offer
 from waza_language_server.features.runnables.code_lens import (
     Affected,
     CodeLens,
     Expected,
-    lenses_of_in_steps,
+    lenses_of,
     nothing_affected,
     nothing_expected,
 )
 from waza_language_server.features.runnables.runnables import MAX_SUITES, Runnable
 from waza_language_server.features.scores.inlay_hints import InlayHint
-from waza_language_server.features.scores.verdict_hints import suite_verdict_in_steps
-from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.features.scores.verdict_hints import suite_verdict
+from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.skill_file import eval_document
 from waza_language_server.text.span import Span
@@ -45,7 +45,7 @@ def skill_runnables(suites: tuple[Suite, ...]) -> tuple[Runnable, ...]:
     )
 
 
-def skill_lenses_in_steps(
+def skill_lenses(
     skill: SkillFile,
     suites: tuple[Suite, ...],
     workspace: Workspace,
@@ -53,25 +53,25 @@ def skill_lenses_in_steps(
     run_with: str | None = None,
     expected: Expected = nothing_expected,
     affected: Affected = nothing_affected,
-) -> Steps[tuple[CodeLens, ...]]:
+) -> tuple[CodeLens, ...]:
     """Return the lenses at the top of a ``SKILL.md``; the parameters are those of ``code_lenses``."""
     if not suites:
         return (CodeLens(_TOP, title_of_offer(skill.name), NEW_SUITE, {"skill": skill.uri}, "newSuite"),)
     found = skill_runnables(suites)
-    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected, _WHAT))
+    return lenses_of(found, workspace, running, run_with, expected, affected, _WHAT)
 
 
-def skill_hints_in_steps(
+def skill_hints(
     skill: SkillFile, suites: tuple[Suite, ...], workspace: Workspace, now: datetime | None = None
-) -> Steps[tuple[InlayHint, ...]]:
+) -> tuple[InlayHint, ...]:
     """Return the verdict of the last run of each of these suites, for the end of the first line."""
     end = skill.lines.line_span(0).end
     hints: list[InlayHint] = []
     for suite in suites[:MAX_SUITES]:
-        yield
+        checkpoint()
         document = eval_document(workspace.project, suite)
-        scores = yield from read_scores_in_steps(document, workspace.project)
-        verdict = yield from suite_verdict_in_steps(document, scores, now)
+        scores = read_scores(document, workspace.project)
+        verdict = suite_verdict(document, scores, now)
         if verdict is not None:
             where = f" in {suite.folder.name}/{suite.path.name}" if len(suites) > 1 else ""
             hints.append(InlayHint(end, verdict.label + where, verdict.tooltip, verdict.changes, "skill"))

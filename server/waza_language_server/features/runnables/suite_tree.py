@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_engine.vocabulary import shown_grader
-from waza_language_server.features.runnables.runnables import is_off_in_steps
+from waza_language_server.features.runnables.runnables import is_off
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.suite_files import files_of_workspace, suite_title
@@ -49,24 +49,24 @@ class TreeItem:
         return self.kind in ("suite", "task")
 
 
-def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
-    """Return the suites in the open folders, by their paths, with many pauses."""
+def suites(project: Project) -> tuple[TreeItem, ...]:
+    """Return the suites in the open folders, by their paths."""
     found: dict[Path, TreeItem] = {}
     for file in files_of_workspace(project):
-        yield
-        if file is not None and file.kind == "eval" and file.path is not None:
+        checkpoint()
+        if file.kind == "eval" and file.path is not None:
             path = file.path
             if not project.text(path).value.strip() or project.disk.stamp(path) is None:
                 continue  # it is open, and empty as yet, or not there any more
             label = suite_title(project, path)
             place = VerdictPlaces(project, path).of_suite()
             item = _runnable(RunnableId(path), "suite", label, place)
-            found[path] = replace(item, runs=None) if (yield from is_off_in_steps(project, path)) else item
+            found[path] = replace(item, runs=None) if is_off(project, path) else item
     return tuple(found[path] for path in sorted(found))
 
 
-def children_in_steps(project: Project, parent: RunnableId) -> Steps[tuple[TreeItem, ...]]:
-    """Return the children of a suite or a task, in the order of a run, with many pauses."""
+def children(project: Project, parent: RunnableId) -> tuple[TreeItem, ...]:
+    """Return the children of a suite or a task, in the order of a run."""
     places = VerdictPlaces(project, parent.suite)
     if parent.kind == "suite":
         items = _tasks(project, places, parent.suite)
@@ -76,7 +76,7 @@ def children_in_steps(project: Project, parent: RunnableId) -> Steps[tuple[TreeI
         return ()
     found: dict[str, TreeItem] = {}
     for item in items:
-        yield
+        checkpoint()
         found.setdefault(item.id, item)
     return tuple(found.values())
 

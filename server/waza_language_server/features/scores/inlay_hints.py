@@ -16,20 +16,20 @@ from datetime import UTC, datetime
 from itertools import groupby, islice, takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_score_history
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code, fenced, sentence
-from waza_engine.steps import Steps, finished
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
-from waza_language_server.features.scores.verdict_hints import verdicts_in_steps
+from waza_language_server.features.scores.verdict_hints import verdicts
 from waza_language_server.features.scores.verdict_labels import HintKind, Verdict
 from waza_language_server.features.scores.words import age, share_label, shortened, sign_of
-from waza_language_server.project.document_scores import read_scores_in_steps
-from waza_language_server.project.outline import outline_of_in_steps, weight_of
+from waza_language_server.project.document_scores import read_scores
+from waza_language_server.project.outline import outline_of, weight_of
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at, task_id, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.merges import value_at
@@ -84,25 +84,18 @@ def inlay_hints(
 
     ``now`` is when the scores are looked at, for their age.
     """
-    return finished(inlay_hints_in_steps(document, workspace, span, now))
-
-
-def inlay_hints_in_steps(
-    document: Document, workspace: Workspace, span: Span | None = None, now: datetime | None = None
-) -> Steps[tuple[InlayHint, ...]]:
-    """Do the same with many pauses."""
     if document.kind not in {"eval", "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []
-    scores = yield from read_scores_in_steps(document, workspace.project)
+    scores = read_scores(document, workspace.project)
     for grader in SuiteFile(document.tree).graders(span):
-        yield
+        checkpoint()
         score = scores.of_grader(grader)
         if score is not None:
             found += hints_of_grader(document, grader, score, score_story(score, now))
-    found += yield from hints_beside_graders(document, scores, span, now)
+    found += hints_beside_graders(document, scores, span, now)
     run = max(scores.runs, key=lambda run: run.timestamp, default=None)
-    for told in (yield from setting_hints_in_steps(document, workspace.project, span, run)):
+    for told in setting_hints(document, workspace.project, span, run):
         found.append(InlayHint(told.node.span.end, told.label, told.tooltip, kind="inherited"))
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))
@@ -110,11 +103,10 @@ def inlay_hints_in_steps(
 
 def hints_beside_graders(
     document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
-) -> Steps[list[InlayHint]]:
-    """Return the verdicts of suites, tasks, expectations, metrics and prompts, with pauses."""
-    verdicts = yield from verdicts_in_steps(document, scores, span, now)
-    histories = yield from histories_in_steps(document, scores, span, now)
-    return [*_hints_of_verdicts(document, verdicts), *_hints_of_verdicts(document, histories)]
+) -> list[InlayHint]:
+    """Return the verdicts of suites, tasks, expectations, metrics and prompts."""
+    told = (*verdicts(document, scores, span, now), *histories(document, scores, span, now))
+    return list(_hints_of_verdicts(document, told))
 
 
 def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story: str) -> Iterator[InlayHint]:
@@ -227,10 +219,10 @@ FEWEST_RUNS = 3
 _MOST_SCORES = 3
 
 
-def histories_in_steps(
+def histories(
     document: Document, scores: DocumentScores, span: Span | None, now: datetime | None
-) -> Steps[tuple[Verdict, ...]]:
-    """Return the histories of the suite and the tasks in a part of a document, with pauses."""
+) -> tuple[Verdict, ...]:
+    """Return the histories of the suite and the tasks in a part of a document."""
     root = document.tree.root
     history = scores.history
     if root is None or root.kind != "mapping" or history is None:
@@ -243,7 +235,7 @@ def histories_in_steps(
         case "eval":
             found += _of_suite(root, history, at)
             for task in SuiteFile(document.tree).tasks(span):
-                yield
+                checkpoint()
                 found += _of_task(task.node, history, task.id, at)
         case _:
             pass
@@ -316,10 +308,10 @@ class SettingHint:
     tooltip: str
 
 
-def setting_hints_in_steps(
+def setting_hints(
     document: Document, project: Project, span: Span | None, run: RunResult | None = None
-) -> Steps[list[SettingHint]]:
-    """Return the hints of an eval or task file, with many pauses; of those outside of ``span`` only some.
+) -> list[SettingHint]:
+    """Return the hints of an eval or task file; of those outside of ``span`` only some.
 
     ``run`` are the newest results of its suite: graders that no list names, such as expectations, count too.
     """
@@ -330,13 +322,13 @@ def setting_hints_in_steps(
     if document.kind == "task":
         path = path_of(document.uri)
         suites = [suite.outline for suite in project.suites_of(path)] if path is not None else []
-        yield
+        checkpoint()
         more = _not_listed(task_id(root, path) if path is not None else "", run, root)
         return [*_limits(root, suites), *_shares_in_task(entries.own_graders(), suites, more)]
-    own = yield from outline_of_in_steps(document)
+    own = outline_of(document)
     found = list(_shares(entries.own_graders(span), _of_tasks(document, project, own, run), "the suite"))
     for task in entries.tasks(span):
-        yield
+        checkpoint()
         more = _not_listed(task.id, run, task.node)
         found += (*_limits(task.node, [own]), *_shares_in_task(entries.graders_of(task), [own], more))
     return found

@@ -10,8 +10,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.steps import Steps
 from waza_language_server.features.scores.inlay_hints import (
     InlayHint,
     hints_beside_graders,
@@ -19,15 +19,15 @@ from waza_language_server.features.scores.inlay_hints import (
 )
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import REGRADED
-from waza_language_server.features.scores.verdict_hints import entry_verdicts_in_steps
+from waza_language_server.features.scores.verdict_hints import entry_verdicts
 from waza_language_server.features.scores.words import without_path
 from waza_language_server.project.changed_inputs import said_by
-from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.verdict_places import VerdictPlaces
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.item_memo import ItemMemo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.scores import Scores
     from waza_language_server.project.suite_file import GraderEntry, GraderPlace
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.green import Green
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.line_index import LineIndex
 
@@ -94,15 +93,15 @@ def worst_of_lines(marks: Iterable[Mark]) -> tuple[Mark, ...]:
     return tuple(by_line.values())
 
 
-def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
-    """Return the files of the workspace whose last run failed or broke, each once, with many pauses."""
+def file_marks(workspace: Workspace) -> tuple[FileMark, ...]:
+    """Return the files of the workspace whose last run failed or broke, each once."""
     project = workspace.project
     found: dict[Path, FileMark] = {}
     for file in files_of_workspace(project):
-        yield
-        if file is None or file.path is None or file.kind != "eval":
+        checkpoint()
+        if file.path is None or file.kind != "eval":
             continue
-        run = yield from project.scores.shown_in_steps(file.path)
+        run = project.scores.shown(file.path)
         if run is None:
             continue
         failed = _of_suite(file.path, run)
@@ -110,7 +109,7 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
             found[file.path] = failed
         suite = next((one for one in project.suites_of(file.path) if one.path == file.path), None)
         for task in project.tasks_of(suite).value if suite is not None else ():
-            yield
+            checkpoint()
             result = run.tasks.get(task.id)
             if result is None or result.status not in ("failed", "error"):
                 continue
@@ -186,25 +185,21 @@ _Marks = tuple[Mark, ...]
 
 
 class _Kept:
-    """The marks of the lists of graders of a file, and what they depend on.
-
-    ``last`` are the lists of the last call: cached marks live no longer than their list.
-    """
+    """The marks of the lists of graders of a file, and what they depend on."""
 
     def __init__(self, context: object) -> None:
         self.context = context
-        self.lists: dict[GraderPlace, KeptItems[_Marks]] = {}
-        self.last: dict[GraderPlace, Green] = {}
+        self.lists: dict[GraderPlace, ItemMemo[_Marks]] = {}
 
 
 _kept: WeakKeyDictionary[Scores, dict[str, _Kept]] = WeakKeyDictionary()
 
 
-def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark, ...]]:
-    """Return a mark for each line that is judged, the worst where there are several, with many pauses."""
+def marks(document: Document, workspace: Workspace) -> tuple[Mark, ...]:
+    """Return a mark for each line that is judged, the worst where there are several."""
     if document.kind not in _JUDGED:
         return ()
-    scores = yield from read_scores_in_steps(document, workspace.project)
+    scores = read_scores(document, workspace.project)
     if not scores.runs:
         return ()
     found: list[Mark] = []
@@ -216,7 +211,7 @@ def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark
         if place == "checkpoint":
             # The recorded name of a grader depends on the keys next to the list.
             graders = chain.from_iterable(file.graders_at(item, place) for item in items.each_item())
-            found += yield from _marks_of(document, scores, graders)
+            found += _marks_of(document, scores, graders)
             continue
 
         def ask(item: Node, place: GraderPlace = place) -> _Marks:
@@ -224,13 +219,12 @@ def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark
             made = _of_graders(document, scores, file.graders_at(item, place))
             return tuple(Mark(mark.line - first, mark.state, mark.stale, mark.is_test) for mark in made)
 
-        known = yield from kept.lists.setdefault(place, KeptItems()).asked(items, ask)
-        kept.last[place] = items.green
-        found += yield from _placed(document, items, known.values)
+        known = kept.lists.setdefault(place, ItemMemo()).of(items, ask)
+        found += _placed(document, items, known)
     for task in file.tasks():
-        found += yield from _marks_of(document, scores, file.graders_of(task))
-    hints = yield from hints_beside_graders(document, scores)
-    entries = yield from entry_verdicts_in_steps(document, workspace.project, scores)
+        found += _marks_of(document, scores, file.graders_of(task))
+    hints = hints_beside_graders(document, scores)
+    entries = entry_verdicts(document, workspace.project, scores)
     hints += [InlayHint(each.node.span.start, each.label, "") for each in entries]
     found += (mark for hint in hints if (mark := mark_of(hint, document.lines)) is not None)
     return worst_of_lines(found)
@@ -247,24 +241,22 @@ def _kept_for(document: Document, workspace: Workspace, scores: DocumentScores) 
     return files[document.uri]
 
 
-def _placed(document: Document, items: Node, marks: Iterable[_Marks]) -> Steps[list[Mark]]:
+def _placed(document: Document, items: Node, marks: Iterable[_Marks]) -> list[Mark]:
     found: list[Mark] = []
     for index, (child, each) in enumerate(zip(items.green.children, marks, strict=True)):
         if each:
             first = document.lines.line_of(child.green.start + child.offset + items.offset)
             found += [Mark(first + mark.line, mark.state, mark.stale, mark.is_test) for mark in each]
         if not index % _GRADERS_AT_ONCE:
-            yield
+            checkpoint()
     return found
 
 
-def _marks_of(
-    document: Document, scores: DocumentScores, graders: Iterator[GraderEntry]
-) -> Steps[list[Mark]]:
+def _marks_of(document: Document, scores: DocumentScores, graders: Iterator[GraderEntry]) -> list[Mark]:
     found: list[Mark] = []
     for grader in graders:
         found += _of_graders(document, scores, iter((grader,)))
-        yield
+        checkpoint()
     return found
 
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.spec.skill_requirements import SkillRequirement, SpokenTest, names, skill_requirements
-from waza_engine.steps import Steps, finished
 from waza_language_server.features.scores.inlay_hints import InlayHint
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.front_matter import front_matter
 from waza_language_server.project.suite_file import SuiteFile, prompts_in
 from waza_language_server.project.suites import Task
-from waza_language_server.syntax.tree import parse, parse_in_steps
+from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,9 +44,7 @@ class _Test:
     said: SpokenTest
 
 
-def requirement_hints_in_steps(
-    skill: SkillFile, suites: tuple[Suite, ...], project: Project
-) -> Steps[tuple[InlayHint, ...]]:
+def requirement_hints(skill: SkillFile, suites: tuple[Suite, ...], project: Project) -> tuple[InlayHint, ...]:
     """Return a hint after each requirement of a skill, in their order; none without a suite that tests it.
 
     A task or prompt that several suites run counts once.
@@ -61,10 +59,10 @@ def requirement_hints_in_steps(
         # Rows of a table are not read here, and a broken file may have more tasks.
         all_known = all_known and suite.outline.complete and suite.outline.tasks_from is None
         all_known = all_known and not project.task_paths(suite).unknown
-        tests += yield from _tests_of(suite, project, read)
+        tests += _tests_of(suite, project, read)
     hints: list[InlayHint] = []
     for requirement, offset in placed:
-        yield
+        checkpoint()
         found = [test for test in tests if names(test.said, requirement)]
         if found or all_known:
             hints.append(InlayHint(offset, _label(found), _told(requirement, found), kind="requirement"))
@@ -88,17 +86,16 @@ def _told(requirement: SkillRequirement, found: list[_Test]) -> str:
     return f"{code(requirement.id)} is named by {shown}{more}.\n\n{_BY_WORDS}"
 
 
-def _tests_of(suite: Suite, project: Project, read: set[Path]) -> Steps[list[_Test]]:
+def _tests_of(suite: Suite, project: Project, read: set[Path]) -> list[_Test]:
     """Return the tests of a suite, without those in files that were ``read`` for another one of the skill."""
     tests: list[_Test] = []
     for path in project.task_paths(suite).value:
         if path in read:
             continue
         read.add(path)
-        yield from project.read_outline_in_steps(path)
-        tests.append(_Test(Task(path, project.outline).id, False, (yield from _said_in(path, project))))
+        tests.append(_Test(Task(path, project.outline).id, False, _said_in(path, project)))
     for entry in SuiteFile(project.tree(suite.path)).tasks():
-        yield
+        checkpoint()
         tests.append(_Test(entry.id, False, _said(entry.node)))
     present = project.names(suite.folder)
     for path in (suite.folder / name for name in TRIGGER_NAMES if name in present):
@@ -106,22 +103,21 @@ def _tests_of(suite: Suite, project: Project, read: set[Path]) -> Steps[list[_Te
             continue
         read.add(path)
         for prompt in prompts_in(project.tree(path).root):
-            yield
+            checkpoint()
             said = SpokenTest.of([prompt.text], avoids=not prompt.should_trigger)
             tests.append(_Test(" ".join(prompt.text.split()), True, said))
     return tests
 
 
-def _said_in(path: Path, project: Project) -> Steps[SpokenTest]:
+def _said_in(path: Path, project: Project) -> SpokenTest:
     opened = project.documents.get(path)
     if opened is not None:
         return _said(opened.tree.root)
-    yield from project.disk.derive_in_steps(path, "spoken test", _read)
-    return project.disk.derived(path, "spoken test", lambda text: finished(_read(text)))
+    return project.disk.derived(path, "spoken test", _read)
 
 
-def _read(text: Fact[str]) -> Steps[SpokenTest]:
-    return _said((yield from parse_in_steps(text.value)).root)
+def _read(text: Fact[str]) -> SpokenTest:
+    return _said(parse(text.value).root)
 
 
 def _said(task: Node | None) -> SpokenTest:

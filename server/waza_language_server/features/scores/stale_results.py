@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.results.places import JOURNAL_SUFFIX
-from waza_engine.steps import Steps
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.score_text import stale_label
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.document_scores import DocumentScores, goes_on_elsewhere
-from waza_language_server.project.recorded_values import INPUTS, ByPlace, Values, by_place, entries_in_steps
+from waza_language_server.project.recorded_values import INPUTS, ByPlace, Values, by_place, entries
 from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:
@@ -89,15 +89,13 @@ def _record(results: Path) -> Path:
     )
 
 
-def stale_results_in_steps(
-    project: Project, suite: Path, shown: Shown | None = None
-) -> Steps[tuple[StaleResult, ...]]:
-    """Return the stale results of a suite, its tasks, graders and trigger prompts, with many pauses.
+def stale_results(project: Project, suite: Path, shown: Shown | None = None) -> tuple[StaleResult, ...]:
+    """Return the stale results of a suite, its tasks, graders and trigger prompts.
 
     Parents precede their children. With ``shown``, items that have run again elsewhere since or that a person
     has reviewed are included.
     """
-    run = yield from project.scores.results_in_steps(suite)
+    run = project.scores.results(suite)
     if run is None:
         shows = shown is not None and bool(shown.results)
         return (StaleResult(RunnableId(suite), RECORD_GONE, whole=True),) if shows else ()
@@ -106,11 +104,11 @@ def stale_results_in_steps(
     is_new = shown is not None and shown.lacks(run.origin, run.timestamp)
     if is_new and not project.scores.going.runs(suite) and goes_on_elsewhere(run):
         return (StaleResult(RunnableId(suite), RUNS_ELSEWHERE, whole=True),)
-    evidence = yield from _evidence_in_steps(project, suite, run, shown)
+    evidence = _evidence(project, suite, run, shown)
     found: list[StaleResult] = []
     fresh = False
     for task in run.tasks.values():
-        yield
+        checkpoint()
         of_task = evidence.of_task(task)
         found += of_task
         fresh = fresh or (task.id in evidence.places and not (of_task and of_task[0].whole))
@@ -152,18 +150,16 @@ def _elsewhere(verdict: str) -> str:
     return f"{RAN_ELSEWHERE}, {came_to}" if came_to else RAN_ELSEWHERE
 
 
-def _evidence_in_steps(
-    project: Project, suite: Path, run: RunResult, shown: Shown | None
-) -> Steps[_Evidence]:
-    today = yield from entries_in_steps(project, suite)
+def _evidence(project: Project, suite: Path, run: RunResult, shown: Shown | None) -> _Evidence:
+    today = entries(project, suite)
     known = project.suite(suite)
     places = {place: suite for place, _ in today if place}
     for task in project.tasks_of(known).value:
-        yield
+        checkpoint()
         if (task.id, INPUTS) in today:
             places[task.id] = task.path
     scores = DocumentScores(project, suite, None, [(known, run)])
-    yield from scores.read_in_steps()
+    scores.read()
     return _Evidence(project, suite, today, places, scores, shown)
 
 

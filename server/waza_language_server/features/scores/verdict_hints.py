@@ -11,11 +11,11 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
-from waza_engine.steps import Steps
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import (
@@ -55,7 +55,7 @@ from waza_language_server.project.changed_inputs import (
     why_stale,
 )
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.judging import Judging, in_parts, judging_in_steps
+from waza_language_server.project.judging import Judging, in_parts, judging
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import SuiteFile, prompts_in, rule_at, shown_at
 from waza_language_server.project.suites import Task
@@ -78,10 +78,10 @@ _WORST_FIRST = "✗◐!◷–✓"
 NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 
 
-def verdicts_in_steps(
+def verdicts(
     document: Document, scores: DocumentScores, span: Span | None, now: datetime | None
-) -> Steps[tuple[Verdict, ...]]:
-    """Return the verdicts in a part of a document, with pauses; none when it was never run.
+) -> tuple[Verdict, ...]:
+    """Return the verdicts in a part of a document; none when it was never run.
 
     ``span`` excludes inline tasks that it does not touch; ``now`` is the time for their age.
     """
@@ -90,20 +90,20 @@ def verdicts_in_steps(
         return ()
     now = now or datetime.now(UTC)
     if not scores.runs:
-        return tuple((yield from first_run_in_steps(document, root, scores, span, now)))
+        return tuple(first_run(document, root, scores, span, now))
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, (yield from judging_in_steps(document, scores, newest)), now)
+    view = _View(scores, newest, judging(document, scores, newest), now)
     found: list[Verdict] = []
     match document.kind:
         case "trigger_tests":
             found += view.of_prompts(root)
         case "task":
             found += view.of_task(root, scores.task or "", "")
-            found += view.of_suite_graders(root, (yield from scores.of_suite_graders_in_steps()))
+            found += view.of_suite_graders(root, scores.of_suite_graders())
         case "eval":
             found += view.of_suite(root)
             for task in SuiteFile(document.tree).tasks(span):
-                yield
+                checkpoint()
                 found += view.of_task(task.node, task.id, task.id)
         case _:
             pass
@@ -121,33 +121,26 @@ class SuiteVerdict:
     changes: tuple[ChangedInput, ...]
 
 
-def suite_verdict_in_steps(
-    document: Document, scores: DocumentScores, now: datetime | None
-) -> Steps[SuiteVerdict | None]:
+def suite_verdict(document: Document, scores: DocumentScores, now: datetime | None) -> SuiteVerdict | None:
     """Return the verdict of the suite of an eval file, None when it was never run as a whole."""
     if not scores.runs:
         return None
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    judging = yield from judging_in_steps(document, scores, newest)
-    return _View(scores, newest, judging, now or datetime.now(UTC)).of_whole()
+    return _View(scores, newest, judging(document, scores, newest), now or datetime.now(UTC)).of_whole()
 
 
-def entry_verdicts_in_steps(
-    document: Document, project: Project, scores: DocumentScores
-) -> Steps[tuple[Verdict, ...]]:
+def entry_verdicts(document: Document, project: Project, scores: DocumentScores) -> tuple[Verdict, ...]:
     """Return the worst verdict of the task files that each entry of ``tasks`` picks up."""
     root = document.tree.root
     if root is None or root.kind != "mapping" or document.kind != "eval" or not scores.runs:
         return ()
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, (yield from judging_in_steps(document, scores, newest)), datetime.now(UTC))
+    view = _View(scores, newest, judging(document, scores, newest), datetime.now(UTC))
     found: list[Verdict] = []
     for node in pattern_nodes(root):
-        yield
-        ids: list[str] = []
-        for path in project.matching_tasks(document, pattern_of(node)).value:
-            yield from project.read_outline_in_steps(path)
-            ids.append(Task(path, project.outline).id)
+        checkpoint()
+        paths = project.matching_tasks(document, pattern_of(node)).value
+        ids = [Task(path, project.outline).id for path in paths]
         if ids:
             found.append(Verdict(node, view.worst_of(ids), ""))
     return tuple(found)
@@ -466,9 +459,9 @@ WAITS = "– waits for its turn"
 _PHASES = {"asking": "prompt sent", "grading": "grading"}
 
 
-def first_run_in_steps(
+def first_run(
     document: Document, root: Node, scores: DocumentScores, span: Span | None, now: datetime
-) -> Steps[list[Verdict]]:
+) -> list[Verdict]:
     """Return the progress in a suite without recorded results."""
     if document.kind == "task":
         return list(running_task(root, scores, scores.task or "", now))
@@ -479,7 +472,7 @@ def first_run_in_steps(
     name = root.get("name")
     found = [] if name is None else [Verdict(name, RUNNING, "The suite runs for the first time.")]
     for task in SuiteFile(document.tree).tasks(span):
-        yield
+        checkpoint()
         found += running_task(task.node, scores, task.id, now)
     return found
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.features.actions.code_actions import (
-    code_actions_in_steps,
+    code_actions,
     fix_all,
-    fixed_in_steps,
+    fixed,
     fixes_at,
     most_tried,
     not_tried,
@@ -25,7 +25,6 @@ from waza_language_server.text.span import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.features.actions.code_actions import CodeAction
     from waza_language_server.features.runnables.code_lens import CodeLens
@@ -39,8 +38,8 @@ RUNS = "waza.run"
 async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
     """Return the fixes of the problems that the range touches, the safe ones first.
 
-    The work pauses for other messages; a newer text makes it pointless, and nothing is answered. The action
-    that applies all safe fixes is only made when it is requested by its kind.
+    A newer text makes the work pointless, and nothing is answered. The action that applies all safe fixes is
+    only made when it is requested by its kind.
     """
     document = ls.session.document(params.text_document.uri)
     if document is None or not ls.abilities.knows_code_actions:
@@ -70,34 +69,38 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     if problems is not None and everything:
         found += await _all_safe_fixes(ls, document, problems)
     if extract:
-        moved = extract_task(document, workspace, span)
-        action = await ls.diagnostics.in_slices(document, moved)
+        action = await ls.diagnostics.on_snapshot(document, lambda: extract_task(document, workspace, span))
         found += [action] if action is not None else []
     if inline:
         from waza_language_server.features.actions.inline_task import inline_task
 
-        action = await ls.diagnostics.in_slices(document, inline_task(document, workspace, span))
+        action = await ls.diagnostics.on_snapshot(document, lambda: inline_task(document, workspace, span))
         found += [action] if action is not None else []
     if move:
         from waza_language_server.features.actions.move_grader import moved_grader
 
-        steps = moved_grader(document, workspace, span)
-        found += await ls.diagnostics.in_slices(document, steps) or ()
+        found += (
+            await ls.diagnostics.on_snapshot(document, lambda: moved_grader(document, workspace, span)) or ()
+        )
     if problems is not None and rewrite:
-        from waza_language_server.features.actions.refactorings import refactorings_in_steps
+        from waza_language_server.features.actions.refactorings import refactorings
 
-        rewritings = refactorings_in_steps(document, workspace, span, problems)
-        found += await ls.diagnostics.in_slices(document, rewritings) or ()
+        found += (
+            await ls.diagnostics.on_snapshot(
+                document, lambda: refactorings(document, workspace, span, problems)
+            )
+            or ()
+        )
     runs: Sequence[CodeLens] = ()
     chosen = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
     chosen = chosen and (params.context.only is None or _wants(RUNS, asked))
     if chosen and not ls.abilities.shows_code_lenses:
         from waza_language_server.protocol.handlers.code_lens import lenses_around
 
-        runs = await ls.diagnostics.in_slices(document, lenses_around(ls, document, span)) or ()
+        runs = await ls.diagnostics.on_snapshot(document, lambda: lenses_around(ls, document, span)) or ()
     if not ls.session.is_current(document):
         return None
-    actions = await ls.diagnostics.in_slices(document, _converted(ls, document, found))
+    actions = await ls.diagnostics.on_snapshot(document, lambda: _converted(ls, document, found))
     return None if actions is None else [*actions, *(convert.run_action(lens, RUNS) for lens in runs)]
 
 
@@ -114,26 +117,27 @@ async def _quick_fixes(
     if is_opened and len(fixes_at(span, problems)) > most:
         text = f"The menu has the first {most} fixes; select fewer lines for the others."
         ls.tell_once(f"menu of {document.uri}", types.MessageType.Info, text)
-    steps = code_actions_in_steps(document, ls.session.workspace, span, problems)
-    return await ls.diagnostics.in_slices(document, steps) or ()
+    workspace = ls.session.workspace
+    return (
+        await ls.diagnostics.on_snapshot(document, lambda: code_actions(document, workspace, span, problems))
+        or ()
+    )
 
 
 async def _all_safe_fixes(
     ls: WazaServer, document: Document, problems: Sequence[Problem]
 ) -> Sequence[CodeAction]:
-    steps = fixed_in_steps(document, ls.session.workspace, problems)
-    fixed = await ls.diagnostics.in_slices(document, steps)
-    if fixed is None:
+    workspace = ls.session.workspace
+    found = await ls.diagnostics.on_snapshot(document, lambda: fixed(document, workspace, problems))
+    if found is None:
         return ()
-    if fixed.untried:
-        ls.tell(types.MessageType.Warning, not_tried(fixed.untried))
-    action = fix_all(document, fixed)
+    if found.untried:
+        ls.tell(types.MessageType.Warning, not_tried(found.untried))
+    action = fix_all(document, found)
     return () if action is None else (action,)
 
 
-def _converted(
-    ls: WazaServer, document: Document, found: Sequence[CodeAction]
-) -> Steps[list[types.CodeAction]]:
+def _converted(ls: WazaServer, document: Document, found: Sequence[CodeAction]) -> list[types.CodeAction]:
     """Return actions as the client takes them."""
     convert = Converter(document, ls.session.encoding, ls.abilities)
     files = FileConverter(ls.session, ls.abilities)
@@ -141,7 +145,7 @@ def _converted(
     for action in found:
         if any(map(files.shows_others, action.change.files)):
             continue
-        edit = yield from files.workspace_edit(action.change)
+        edit = files.workspace_edit(action.change)
         actions.append(convert.code_action(action, edit, ls.session.project))
     return actions
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import in_steps
+from waza_engine.checkpoint import collect
 from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 from waza_language_server.features.runnables.code_lens import (
     CodeLens,
     begins_within,
-    code_lenses_in_steps,
-    lenses_around_in_steps,
+    code_lenses,
     nothing_affected,
     nothing_expected,
 )
+from waza_language_server.features.runnables.code_lens import lenses_around as lenses_of_items
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
@@ -24,31 +24,29 @@ if TYPE_CHECKING:
 
     from lsprotocol import types
 
-    from waza_engine.steps import Steps
     from waza_language_server.features.runnables.code_lens import Affected, Expected
     from waza_language_server.project.document import Document
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.own_requests import LensesInRangeParams
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.protocol.services.schedule import Answer
 
 _MOST_LENSES = 3
 
 
-def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types.CodeLens]]:
+def code_lens(ls: WazaServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
     """Return the lenses of a document."""
     return _lenses(ls, params.text_document.uri, None)
 
 
-def in_range(ls: WazaServer, params: LensesInRangeParams) -> Answer[list[types.CodeLens]]:
+def in_range(ls: WazaServer, params: LensesInRangeParams) -> list[types.CodeLens] | None:
     """Return the lenses of items that begin in a range of a suite file, or all lenses of a skill file."""
     return _lenses(ls, params.text_document.uri, params.range)
 
 
-def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[types.CodeLens]]:
+def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> list[types.CodeLens] | None:
     shown = ls.options.lens
 
-    def find(document: Document) -> Steps[list[types.CodeLens]]:
+    def find(document: Document) -> list[types.CodeLens]:
         running = {run.target for run in ls.active_runs}
         convert = Converter(document, ls.session.encoding, ls.abilities)
         within = None if place is None else convert.span(place)
@@ -59,7 +57,7 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[
             top = Span(0, 0)
             lenses = [CodeLens(top, offer.title, NEW_SUITE, offer.argument, "newSuite") for offer in offers]
             return list(map(convert.code_lens, lenses))
-        lenses = yield from code_lenses_in_steps(
+        lenses = code_lenses(
             document,
             ls.session.workspace,
             running,
@@ -69,16 +67,16 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[
             within,
         )
         if "testBed" in shown:
-            beds = yield from _test_beds(ls, document)
+            beds = _test_beds(ls, document)
             lenses = (*lenses, *(lens for lens in beds if begins_within(lens.span, within)))
-        return (yield from in_steps(convert.code_lens(lens) for lens in lenses if lens.kind in shown))
+        return collect(convert.code_lens(lens) for lens in lenses if lens.kind in shown)
 
-    def find_of_skill(skill: SkillFile) -> Steps[list[types.CodeLens]]:
-        from waza_language_server.features.runnables.skill_suites import skill_lenses_in_steps
+    def find_of_skill(skill: SkillFile) -> list[types.CodeLens]:
+        from waza_language_server.features.runnables.skill_suites import skill_lenses
 
         running = {run.target for run in ls.active_runs}
-        suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
-        lenses = yield from skill_lenses_in_steps(
+        suites = ls.session.suites_of_skills.of(skill, ls.session.project)
+        lenses = skill_lenses(
             skill,
             suites,
             ls.session.workspace,
@@ -95,18 +93,16 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[
     return ls.diagnostics.answer(uri, find, find_of_skill)
 
 
-def lenses_around(ls: WazaServer, document: Document, span: Span) -> Steps[Sequence[CodeLens]]:
+def lenses_around(ls: WazaServer, document: Document, span: Span) -> Sequence[CodeLens]:
     """Return the lenses of the items around a selection, for clients that show no lenses."""
     if not ls.options.lens.enabled:
         return ()
     running = {run.target for run in ls.active_runs}
-    lenses = yield from lenses_around_in_steps(
-        document, ls.session.workspace, span, running, _expected(ls), _affected(ls)
-    )
+    lenses = lenses_of_items(document, ls.session.workspace, span, running, _expected(ls), _affected(ls))
     return [lens for lens in lenses if lens.kind in ls.options.lens]
 
 
-def _test_beds(ls: WazaServer, document: Document) -> Steps[list[CodeLens]]:
+def _test_beds(ls: WazaServer, document: Document) -> list[CodeLens]:
     """Return the lens that names the run which live verdicts are judged on, where there are any."""
     path = path_of(document.uri)
     if not ls.judges_live or path is None or document.kind != "eval":
@@ -114,7 +110,7 @@ def _test_beds(ls: WazaServer, document: Document) -> Steps[list[CodeLens]]:
     from waza_language_server.features.runnables.test_bed import test_bed_lens
     from waza_language_server.protocol.handlers.test_bed import bed_of
 
-    run = yield from ls.session.project.scores.results_in_steps(path)
+    run = ls.session.project.scores.results(path)
     bed = None if run is None else bed_of(ls, path, run)
     lens = None if bed is None else test_bed_lens(document, bed)
     return [] if lens is None else [lens]

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from waza_language_server.features.completion.complete import complete_in_steps
+from waza_engine.checkpoint import checkpoint
+from waza_language_server.features.completion.complete import complete
 from waza_language_server.protocol.convert import Converter
 
 if TYPE_CHECKING:
     from lsprotocol import types
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.protocol.services.schedule import Answer
 
 
-def completion(ls: WazaServer, params: types.CompletionParams) -> Answer[types.CompletionList]:
+def completion(ls: WazaServer, params: types.CompletionParams) -> types.CompletionList | None:
     """Return what can be written at a position."""
 
-    def suggest(document: Document) -> Steps[types.CompletionList]:
+    def suggest(document: Document) -> types.CompletionList:
         convert = Converter(document, ls.session.encoding, ls.abilities)
         offset = convert.offset(params.position)
-        yield
-        found = yield from complete_in_steps(document, ls.session.workspace, offset, ls.model_prices)
+        checkpoint()
+        found = complete(document, ls.session.workspace, offset, ls.model_prices)
         return convert.completions(found, ls.options.suggest_command)
 
     return ls.diagnostics.answer(params.text_document.uri, suggest)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from heapq import nsmallest
+from math import inf
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.protocol.messages import WrittenAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
@@ -26,12 +27,12 @@ _WRITTEN_AT_ONCE = 16
 
 
 def publisher(ls: WazaServer) -> Publish:
-    """Return what sends problems, with pauses, to a client that does not ask for them."""
+    """Return what sends problems to a client that does not ask for them."""
 
-    def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> Steps[None]:
+    def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> None:
         shown = "[]"
         if document is not None:
-            shown = as_list((yield from written(ls, document, problems, ls.session.project)))
+            shown = as_list(written(ls, document, problems, ls.session.project))
         params = f'"uri":{json.dumps(uri)},"diagnostics":{shown}'
         if document is not None and ls.abilities.versions_diagnostics:
             params += f',"version":{document.version}'
@@ -40,24 +41,23 @@ def publisher(ls: WazaServer) -> Publish:
     return publish
 
 
-def written(
-    ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project
-) -> Steps[list[str]]:
+def written(ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project) -> list[str]:
     """Return the problems as the client shows them, each as JSON; the last of too many counts the others.
 
-    The most severe are shown, and those at the beginning, which may have been shown before the others were
-    known.
+    The most severe are shown.
     """
     from waza_language_server.protocol.convert import Converter
 
-    convert, known = Converter(document, ls.session.encoding, ls.abilities), ls.written_problems
+    convert = Converter(document, ls.session.encoding, ls.abilities)
     shown, more = _shown(problems)
     found: list[str] = []
     for problem in shown:
-        is_last = len(found) + 1 == len(shown)
-        found.append(known.written(problem, convert, project, more if is_last else ""))
+        diagnostic = convert.diagnostic(problem, project)
+        if len(found) + 1 == len(shown):
+            diagnostic.message += more
+        found.append(ls.protocol.written(diagnostic))
         if not len(found) % _WRITTEN_AT_ONCE:
-            yield
+            checkpoint()
     return found
 
 
@@ -80,19 +80,17 @@ async def pull(
 
 async def _written_now(ls: WazaServer, uri: str) -> str:
     """Return the list of the problems of the newest text of a document."""
-    while (newest := await ls.diagnostics.newest_problems(uri)) is not None:
-        document, problems = newest
-        steps = written(ls, document, problems, ls.session.project)
-        found = await ls.diagnostics.in_slices(document, steps)
-        if found is not None:
-            return as_list(found)
-    return "[]"
+    newest = await ls.diagnostics.newest_problems(uri)
+    return "[]" if newest is None else as_list(written(ls, *newest, ls.session.project))
 
 
 async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams) -> WrittenAnswer:
     """Answer with the changed problems of files that are not open."""
     previous = {known.uri: known.value for known in params.previous_result_ids}
-    found = await ls.diagnostics.worked_out(ls.workspace_problems.reports(previous))
+    # Files that were checked before a change are cached: it ends however often it begins again.
+    found = await ls.diagnostics.worked_out(
+        lambda: ls.workspace_problems.reports(previous), most_restarts=inf
+    )
     reports = (
         f'{{"kind":"full","uri":{json.dumps(each.uri)},"version":null,'
         f'"resultId":"{each.result_id}","items":{as_list(each.items)}}}'
@@ -104,9 +102,8 @@ async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams
 def _rank(problem: Problem) -> int:
     # With the first file that has so many.
     from waza_language_server.analysis.problem import SEVERITIES
-    from waza_language_server.syntax.beginning import CHARACTERS
 
-    return -1 if problem.span.end <= CHARACTERS else SEVERITIES.index(problem.severity)
+    return SEVERITIES.index(problem.severity)
 
 
 def _shown(problems: tuple[Problem, ...]) -> tuple[tuple[Problem, ...], str]:

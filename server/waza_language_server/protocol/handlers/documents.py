@@ -13,7 +13,6 @@ from waza_language_server.protocol.messages import UNVERSIONED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.session import Change
 
@@ -23,7 +22,7 @@ def did_open(ls: WazaServer, params: types.DidOpenTextDocumentParams) -> None:
     item = params.text_document
     ls.session.open(item.uri, str(item.language_id), item.version, item.text)
     ls.diagnostics.edited(item.uri)
-    ls.idle.add(f"scores of {item.uri}", lambda: _scores(ls, item.uri))
+    ls.turns.later(f"scores of {item.uri}", lambda: _scores(ls, item.uri))
 
 
 def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> None:
@@ -67,11 +66,10 @@ def _paths(uri: str) -> list[Path]:
     return [path] if path is not None else []
 
 
-def _scores(ls: WazaServer, uri: str) -> Steps[None]:
+def _scores(ls: WazaServer, uri: str) -> None:
     from waza_language_server.protocol.handlers.inlay_hint import prepare
 
-    yield
-    yield from prepare(ls, uri)
+    prepare(ls, uri)
     if ls.judges_live:
         ls.live.edited()
 

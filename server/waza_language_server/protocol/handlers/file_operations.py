@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_engine.steps import finished
 from waza_language_server.features.renames.deleted_files import deleted_files
 from waza_language_server.features.renames.moved_files import moved_files
 from waza_language_server.project.uris import path_of
@@ -29,7 +28,7 @@ async def will_rename(ls: WazaServer, params: types.RenameFilesParams) -> types.
             moves[old] = new
     change = await ls.diagnostics.of_workspace_at_once(lambda workspace: moved_files(workspace, moves))
     files = FileConverter(ls.session, ls.abilities)
-    return finished(files.workspace_edit(change)) if change.files else None
+    return files.workspace_edit(change) if change.files else None
 
 
 async def will_delete(ls: WazaServer, params: types.DeleteFilesParams) -> types.WorkspaceEdit | None:
@@ -37,7 +36,7 @@ async def will_delete(ls: WazaServer, params: types.DeleteFilesParams) -> types.
     gone = [path for file in params.files if (path := path_of(file.uri)) is not None]
     change = await ls.diagnostics.of_workspace_at_once(lambda workspace: deleted_files(workspace, gone))
     files = FileConverter(ls.session, ls.abilities)
-    return finished(files.workspace_edit(change)) if change.files else None
+    return files.workspace_edit(change) if change.files else None
 
 
 def did_create(ls: WazaServer, params: types.CreateFilesParams) -> None:

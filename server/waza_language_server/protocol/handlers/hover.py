@@ -19,25 +19,24 @@ if TYPE_CHECKING:
 
     from lsprotocol import types
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.protocol.services.schedule import Answer
 
 Found = tuple["Document", feature.Hover | None, "Rule | None"]
 
 
-def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
+def hover(
+    ls: WazaServer, params: types.HoverParams
+) -> types.Hover | Coroutine[Any, Any, types.Hover | None] | None:
     """Return the explanation of the item at a position.
 
     For a rule with live verdicts, the engine reports what it matched.
     """
 
-    def explain(document: Document) -> Steps[Found]:
+    def explain(document: Document) -> Found:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
-        yield
-        found = yield from feature.hover_in_steps(
+        found = feature.hover(
             document,
             ls.session.workspace,
             offset,
@@ -47,19 +46,10 @@ def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
         )
         if found is not None and found.text == feature.STILL_READING:
             uri = document.uri
-            ls.idle.add(f"scores of {uri}", lambda: prepare(ls, uri))
+            ls.turns.later(f"scores of {uri}", lambda: prepare(ls, uri))
         return document, found, _rule(ls, document, offset)
 
     answered = ls.diagnostics.answer(params.text_document.uri, explain)
-    return _awaited(ls, answered) if isinstance(answered, Coroutine) else _explained(ls, answered)
-
-
-async def _awaited(ls: WazaServer, answered: Coroutine[Any, Any, Found | None]) -> types.Hover | None:
-    found = _explained(ls, await answered)
-    return await found if isinstance(found, Coroutine) else found
-
-
-def _explained(ls: WazaServer, answered: Found | None) -> Answer[types.Hover]:
     if answered is None:
         return None
     document, found, rule = answered

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_engine.checkpoint import checkpoint
 from waza_language_server.protocol.capabilities import resolve_abilities
 from waza_language_server.protocol.client_options import client_options
 from waza_language_server.protocol.loading import BEHIND_RULES, FIRST, load
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
 
@@ -33,25 +34,27 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 
 def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     """Load the features while the client is busy with itself, and register for file changes."""
-    ls.idle.add("features", lambda: _load_features(ls))
-    ls.idle.add("workspace", lambda: _read_workspace(ls))
+    ls.turns.later("features", _load_features)
+    ls.turns.later("workspace", lambda: _read_workspace(ls))
     if ls.abilities.watches_files:
         from waza_language_server.protocol.handlers.watched_files import watch_files
 
         ls.in_background(watch_files(ls))
 
 
-def _read_workspace(ls: WazaServer) -> Steps[None]:
+def _read_workspace(ls: WazaServer) -> None:
     from waza_language_server.protocol.handlers.watched_files import read_workspace
 
-    yield
-    yield from read_workspace(ls)
+    checkpoint()
+    read_workspace(ls)
 
 
-def _load_features(ls: WazaServer) -> Steps[None]:
-    """Load the modules that the first requests need, the soonest first, with many pauses."""
-    yield from load(FIRST)
+def _load_features() -> None:
+    """Load the modules that the first requests need, the soonest first."""
+    load(FIRST)
     from waza_language_server.analysis.loading import load_rules
 
-    yield from load_rules()
-    yield from load(BEHIND_RULES)
+    load_rules()
+    load(BEHIND_RULES)
+    # Loaded modules stay, so the collector need not look at them.
+    gc.freeze()

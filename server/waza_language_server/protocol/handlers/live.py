@@ -21,7 +21,7 @@ from lsprotocol import types
 
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.engine.process import EngineError
-from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.project.recorded_values import entries as written_entries
 from waza_language_server.project.regraded import PENDING_AFTER_SECONDS
 from waza_language_server.project.regraded_answers import live_task
 from waza_language_server.project.runnable_id import RunnableId
@@ -34,7 +34,6 @@ from waza_language_server.protocol.handlers.watched_files import is_watched
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
-    from waza_engine.steps import Steps
     from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer
 
@@ -201,7 +200,7 @@ class LiveSessions:
             self._waits_to_send = False
             anyway, self._anyway = self._anyway, False
             if self._server.judges_live:
-                wanted = await self._server.diagnostics.worked_out(self._wanted())
+                wanted = await self._server.diagnostics.worked_out(self._wanted)
                 # Meanwhile it may have been switched off.
                 if self._server.judges_live:
                     await self._send_to(wanted, anyway=anyway)
@@ -220,7 +219,7 @@ class LiveSessions:
                 if session.name:
                     await self._send(key, session, anyway=anyway)
 
-    def _wanted(self) -> Steps[dict[Key, Mapping[str, TaskResult]]]:
+    def _wanted(self) -> dict[Key, Mapping[str, TaskResult]]:
         """Return the result files with the newest answers among the open ones, with their tasks."""
         project = self._server.session.project
         found: dict[Key, Mapping[str, TaskResult]] = {}
@@ -229,7 +228,7 @@ class LiveSessions:
             if path is None or document.kind not in {"eval", "task"}:
                 continue
             for suite in project.suites_of(path):
-                run = yield from project.scores.results_in_steps(suite.path)
+                run = project.scores.results(suite.path)
                 if run is None or not is_at_home(self._server, suite.path):
                     continue
                 bed = self._server.beds.of(suite.path)
@@ -269,7 +268,7 @@ class LiveSessions:
         changes |= {path: None for path in session.sent if path not in texts}
         if not changes and not anyway:
             return
-        entries = await self._server.diagnostics.worked_out(entries_in_steps(project, key[0]))
+        entries = await self._server.diagnostics.worked_out(lambda: written_entries(project, key[0]))
         if self._sessions.get(key) is session:
             session.sent = texts
             session.number += 1

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from waza_engine.steps import finished
 from waza_language_server.engine.process import EngineError
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.runnable_id import RunnableId
@@ -144,7 +143,7 @@ def _filled(ls: WazaServer, uri: str, text: str) -> types.WorkspaceEdit:
     kept = len(before.rstrip())
     written = (f"\n{text}" if kept else text).replace("\n", line_break(before))
     edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(kept, len(before)), written),)),))
-    return finished(FileConverter(ls.session, ls.abilities).workspace_edit(edit))
+    return FileConverter(ls.session, ls.abilities).workspace_edit(edit)
 
 
 async def _apply(ls: WazaServer, change: types.WorkspaceEdit) -> None:

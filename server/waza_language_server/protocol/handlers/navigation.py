@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_engine.steps import in_steps
+from waza_engine.checkpoint import collect
 from waza_language_server.features import navigation
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.protocol.services.schedule import Answer
 
 _KINDS = {
     "grader": types.SymbolKind.Method,
@@ -25,40 +23,39 @@ _KINDS = {
 }
 
 
-def definition(ls: WazaServer, params: types.DefinitionParams) -> Answer[list[types.Location]]:
+def definition(ls: WazaServer, params: types.DefinitionParams) -> list[types.Location] | None:
     """Return where the symbol at a position is defined."""
 
-    def find(document: Document) -> Steps[list[types.Location]]:
+    def find(document: Document) -> list[types.Location]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
-        steps = navigation.definition(document, ls.session.workspace, offset)
-        found = yield from ls.session.project.disk.held_still_in_steps(steps)
-        return (yield from in_steps(map(FileConverter(ls.session, ls.abilities).location, found)))
+        with ls.session.project.disk.held_still():
+            found = navigation.definition(document, ls.session.workspace, offset)
+        return collect(map(FileConverter(ls.session, ls.abilities).location, found))
 
     return ls.diagnostics.answer(params.text_document.uri, find)
 
 
-def references(ls: WazaServer, params: types.ReferenceParams) -> Answer[list[types.Location]]:
+def references(ls: WazaServer, params: types.ReferenceParams) -> list[types.Location] | None:
     """Return every reference to the symbol at a position."""
 
-    def find(document: Document) -> Steps[list[types.Location]]:
+    def find(document: Document) -> list[types.Location]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         declared = params.context.include_declaration
-        steps = navigation.all_references(document, ls.session.workspace, offset, with_definition=declared)
-        found = yield from ls.session.project.disk.held_still_in_steps(steps)
-        return (yield from in_steps(map(FileConverter(ls.session, ls.abilities).location, found)))
+        workspace = ls.session.workspace
+        with workspace.project.disk.held_still():
+            found = navigation.all_references(document, workspace, offset, with_definition=declared)
+        return collect(map(FileConverter(ls.session, ls.abilities).location, found))
 
     return ls.diagnostics.answer(params.text_document.uri, find)
 
 
-def highlights(
-    ls: WazaServer, params: types.DocumentHighlightParams
-) -> Answer[list[types.DocumentHighlight]]:
+def highlights(ls: WazaServer, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
     """Return the references to the symbol at a position in the same document."""
 
-    def find(document: Document) -> Steps[list[types.DocumentHighlight]]:
+    def find(document: Document) -> list[types.DocumentHighlight]:
         convert = Converter(document, ls.session.encoding, ls.abilities)
         offset = convert.offset(params.position)
-        found = yield from navigation.highlights(document, ls.session.workspace, offset)
+        found = navigation.highlights(document, ls.session.workspace, offset)
         kinds = types.DocumentHighlightKind
         return [
             types.DocumentHighlight(convert.range(each.span), kinds.Write if each.writes else kinds.Read)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 
-from waza_engine.steps import finished
 from waza_engine.terminal import visible
 from waza_language_server.features.actions.new_graders import new_graders as feature
 from waza_language_server.project.runnable_id import RunnableId
@@ -81,7 +80,7 @@ async def _actions(
         types.CodeAction(
             visible(grader.title),
             types.CodeActionKind.QuickFix,
-            edit=finished(files.workspace_edit(grader.change)),
+            edit=files.workspace_edit(grader.change),
             data={"words": label(grader.words), "where": grader.where, "passes": grader.passes},
         )
         for grader in found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ async def recorded_fixes(ls: WazaServer, document: Document, span: Span) -> list
     for suite in ls.session.project.suites_of(path):
         fixes = await ls.live.fixes(suite.path, rule)
         if fixes and ls.session.is_current(document):
-            found = await ls.diagnostics.in_slices(document, feature(document, rule, fixes)) or []
+            found = await ls.diagnostics.on_snapshot(document, partial(feature, document, rule, fixes)) or []
             files = [_of_file(ls, fix) for fix in fixes if "file" in fix]
             return [*found, *(fix for fix in files if fix is not None)]
     return []

@@ -14,7 +14,7 @@ from lsprotocol import types
 from waza_engine.results.json_values import Block, block_of, blocks_by_name
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
-from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.project.recorded_values import entries as written_entries
 from waza_language_server.project.regraded_answers import regraded_suite, regraded_tasks
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.handlers.run_events import tell_event
@@ -52,7 +52,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
     await confirm_place(ls, target.suite)
     # Read the open documents first: the entries come from them.
     overlays = open_texts(ls)
-    entries = await ls.diagnostics.worked_out(entries_in_steps(ls.session.project, target.suite))
+    entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, target.suite))
     graded = 0
     for record, tasks in records.items():
         request: dict[str, Any] = {"record": str(record), "suite": str(target.suite), "overlays": overlays}

@@ -14,18 +14,15 @@ from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.labels import message
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.protocol.services.schedule import Answer
 
 
-def prepare(ls: WazaServer, params: types.PrepareRenameParams) -> Answer[types.PrepareRenamePlaceholder]:
+def prepare(ls: WazaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
     """Return what would be renamed at a position; nothing where nothing can."""
 
-    def find(document: Document) -> Steps[types.PrepareRenamePlaceholder | None]:
+    def find(document: Document) -> types.PrepareRenamePlaceholder | None:
         convert = Converter(document, ls.session.encoding, ls.abilities)
-        yield
         found = renamable(document, ls.session.workspace, convert.offset(params.position))
         if found is None:
             return None
@@ -34,15 +31,15 @@ def prepare(ls: WazaServer, params: types.PrepareRenameParams) -> Answer[types.P
     return ls.diagnostics.answer(params.text_document.uri, find)
 
 
-def rename(ls: WazaServer, params: types.RenameParams) -> Answer[types.WorkspaceEdit]:
+def rename(ls: WazaServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """Return the edit that renames the symbol at a position in all files."""
 
-    def find(document: Document) -> Steps[types.WorkspaceEdit | None]:
+    def find(document: Document) -> types.WorkspaceEdit | None:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         try:
             workspace, moves = ls.session.workspace, ls.abilities.renames_files
-            steps = renamed(document, workspace, offset, params.new_name, renames_files=moves)
-            found = yield from workspace.project.disk.held_still_in_steps(steps)
+            with workspace.project.disk.held_still():
+                found = renamed(document, workspace, offset, params.new_name, renames_files=moves)
         except RenameError as error:
             code = types.LSPErrorCodes.RequestFailed.value
             raise JsonRpcException(message(str(error)), code) from None
@@ -50,6 +47,6 @@ def rename(ls: WazaServer, params: types.RenameParams) -> Answer[types.Workspace
             return None
         if found.kept_file is not None:
             ls.tell(types.MessageType.Info, f"The file of the task keeps its name, {found.kept_file.name}.")
-        return (yield from FileConverter(ls.session, ls.abilities).workspace_edit(found.change))
+        return FileConverter(ls.session, ls.abilities).workspace_edit(found.change)
 
     return ls.diagnostics.answer(params.text_document.uri, find)

@@ -131,13 +131,11 @@ async def confirm_errors(ls: WazaServer, target: RunnableId) -> bool:
     if not ls.abilities.asks_the_user:
         return True
     # With the first run: nothing of it is needed to look at a document.
-    from waza_language_server.analysis.run_errors import run_errors_in_steps
+    from waza_language_server.analysis.run_errors import run_errors
 
     run = ls.session.project.scores.results(target.suite)
     judged = {name: None for task in (run.tasks.values() if run is not None else ()) for name in task.graders}
-    found = await ls.diagnostics.of_workspace(
-        lambda workspace: run_errors_in_steps(workspace, target, tuple(judged))
-    )
+    found = await ls.diagnostics.of_workspace(lambda workspace: run_errors(workspace, target, tuple(judged)))
     if not found:
         return True
     more = f" There {'is' if len(found) == 2 else 'are'} {len(found) - 1} more." if found[1:] else ""

@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from waza_engine.results.json_values import blocks_of
 from waza_language_server.engine.process import EngineError
-from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.project.recorded_values import entries as written_entries
 from waza_language_server.project.strengths import strength_summary
 from waza_language_server.protocol.handlers.regrade import ANSWER_WITHIN_SECONDS, open_texts
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
@@ -34,7 +34,7 @@ async def measure(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         raise refused("There is no recorded answer to measure graders with; run the suite first.", FAILED)
     await confirm_place(ls, suite)
     overlays = open_texts(ls)
-    entries = await ls.diagnostics.worked_out(entries_in_steps(ls.session.project, suite))
+    entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, suite))
     request: dict[str, Any] = {"record": str(suite), "suite": str(suite), "overlays": overlays}
     try:
         answer = await ls.runs.ask("grader.strength", request, ANSWER_WITHIN_SECONDS)

@@ -6,15 +6,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.features.runnables.suite_tree import TreeItem, children_in_steps, suites_in_steps
-from waza_language_server.features.scores.stale_results import Shown, stale_results_in_steps
+from waza_language_server.features.runnables.suite_tree import TreeItem, children, suites
+from waza_language_server.features.scores.stale_results import Shown
+from waza_language_server.features.scores.stale_results import stale_results as stale_results_of
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import refused
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.own_requests import StaleResultsParams, TestsParams
     from waza_language_server.protocol.server import WazaServer
@@ -27,9 +27,9 @@ async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
     except ValueError:
         raise refused("The `parent` of waza/tests must be the id of a suite or a task.") from None
 
-    def find(workspace: Workspace) -> Steps[tuple[TreeItem, ...]]:
+    def find(workspace: Workspace) -> tuple[TreeItem, ...]:
         project = workspace.project
-        return suites_in_steps(project) if parent is None else children_in_steps(project, parent)
+        return suites(project) if parent is None else children(project, parent)
 
     found = await ls.diagnostics.of_workspace(find)
     files = FileConverter(ls.session, ls.abilities)
@@ -47,7 +47,7 @@ async def stale_results(ls: WazaServer, params: StaleResultsParams) -> list[dict
     suite = asked.suite
     shown = _shown(params)
     found = await ls.diagnostics.of_workspace(
-        lambda workspace: stale_results_in_steps(workspace.project, suite, shown)
+        lambda workspace: stale_results_of(workspace.project, suite, shown)
     )
     return [{"id": str(each.id), "words": label(each.words), "whole": each.whole} for each in found]
 

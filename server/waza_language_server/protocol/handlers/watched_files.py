@@ -12,7 +12,6 @@ from pygls.exceptions import JsonRpcException
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
 from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
-from waza_language_server.project.reading_ahead import read_ahead
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.asking_again import ask_for_all, ask_for_problems, ask_for_scores
@@ -20,7 +19,6 @@ from waza_language_server.protocol.asking_again import ask_for_all, ask_for_prob
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
 # When a folder is deleted, some clients report the folder but not the files in it.
@@ -99,13 +97,12 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
     look_at_files_again(ls)
 
 
-def read_workspace(ls: WazaServer) -> Steps[None]:
+def read_workspace(ls: WazaServer) -> None:
     """Read the files of the workspace before references are requested."""
-    reading = read_suites(ls.session.project)
-    yield from ls.session.project.disk.held_still_in_steps(reading, seconds=LOOKED_AT_AGAIN_SECONDS)
+    with ls.session.project.disk.held_still(LOOKED_AT_AGAIN_SECONDS):
+        read_suites(ls.session.project)
     if ls.session.take_suites_found():
         ls.diagnostics.all_again()
-    yield from read_ahead(ls.session.workspace)
 
 
 def refresh_scores(ls: WazaServer) -> None:
@@ -133,7 +130,7 @@ def look_at_files_again(ls: WazaServer, changed: Iterable[Path] | None = None) -
     if ls.judges_live:
         ls.live.edited(anyway=True)
     ls.forget_estimates()
-    ls.idle.add("workspace", lambda: read_workspace(ls))
+    ls.turns.later("workspace", lambda: read_workspace(ls))
     ls.diagnostics.all_again()
     # A skill that has changed makes scores stale.
     ask_for_all(ls)

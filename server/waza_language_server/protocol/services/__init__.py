@@ -1,1 +1,1 @@
-"""The state of a session and its work between messages: open documents, and work in slices."""
+"""The state of a session and its work between messages: open documents, and what is known about them."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import agent_differs
 from waza_language_server.project.changed_inputs import FilesToday
 from waza_language_server.project.runnable_id import RunnableId
@@ -19,7 +20,6 @@ from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult
-    from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
 ANSWER_WITHIN_SECONDS = 60.0
@@ -76,7 +76,7 @@ class AffectedTasks:
         return AffectedSuite(names, of if isinstance(of, int) else len(names))
 
     async def _ask(self, suite: Path, recorded: RunResult) -> tuple[int, int] | None:
-        if not await self._ls.diagnostics.worked_out(self._may_have_changed(suite, recorded)):
+        if not await self._ls.diagnostics.worked_out(lambda: self._may_have_changed(suite, recorded)):
             return None
         changed = await self.of_suite(suite)
         return len(changed.tasks), changed.of
@@ -86,14 +86,14 @@ class AffectedTasks:
         if found is not None and 0 < found[0] < found[1]:
             ask_for_lenses(self._ls)
 
-    def _may_have_changed(self, suite: Path, recorded: RunResult) -> Steps[bool]:
+    def _may_have_changed(self, suite: Path, recorded: RunResult) -> bool:
         """Return whether anything is not as the records say, be it a comment."""
         project = self._ls.session.project
         outline = project.outline(suite)
         here = set(outline.inline_tasks)
         for task in project.tasks_of(project.suite(suite)).value:
             here.add(task.id)
-            yield
+            checkpoint()
         were_run = {task.id for task in recorded.tasks.values() if task.was_run}
         if not here <= were_run or self._ls.run_settings.of(suite).keys() & {"executor", "model"}:
             return True
@@ -104,9 +104,7 @@ class AffectedTasks:
                 agent_differs(origin.executor, origin.model, outline.executor or None, outline.model or "")
             ):
                 return True
-            changes = yield from project.scores.inputs.changed_in_steps(
-                origin, suite, today, _is_no_suite_file
-            )
+            changes = project.scores.inputs.changed(origin, suite, today, _is_no_suite_file)
             if changes:
                 return True
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path, PurePath
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_bytes
@@ -18,19 +19,17 @@ from waza_language_server.project.disk import MAX_BYTES, content_of
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project, configured_eval_name
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.outline import is_outlined, outline_of, outline_of_in_steps
+from waza_language_server.project.outline import is_outlined, outline_of
 from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
 from waza_language_server.project.suite_files import read_suites_again
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.text.common_ends import note_edit
 from waza_language_server.text.line_index import Encoding, LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from waza_engine.steps import Steps
     from waza_language_server.project.document import DocumentKind
     from waza_language_server.schema.shape import JsonSchema
 
@@ -78,8 +77,8 @@ class Session:
 
     def __init__(self, roots: Iterable[Path] = (), encoding: Encoding = "utf-16") -> None:
         self.encoding: Encoding = encoding
-        self.workspace = Workspace(Project(roots), default_catalog())
-        """The files and the catalog: of the engine, and of plug-ins once they are known."""
+        self._thread = get_ident()
+        self._workspace = Workspace(Project(roots), default_catalog())
         self.suites_of_skills = SuitesOfSkills()
         self._opened: dict[str, _Opened] = {}
         self._basis: frozenset[tuple[object, ...]] = frozenset()
@@ -90,6 +89,17 @@ class Session:
 
         Its claim has changed, or a suite was found that may pick it up.
         """
+
+    @property
+    def workspace(self) -> Workspace:
+        """The files and the catalog: of the engine, and of plug-ins once they are known."""
+        assert get_ident() == self._thread, "only the thread that analyses touches the session"
+        return self._workspace
+
+    @workspace.setter
+    def workspace(self, workspace: Workspace) -> None:
+        assert get_ident() == self._thread, "only the thread that analyses touches the session"
+        self._workspace = workspace
 
     @property
     def project(self) -> Project:
@@ -130,34 +140,31 @@ class Session:
             opened = self._judge(opened)
         return opened.document
 
-    def read_all_in_steps(self) -> Steps[None]:
-        """Take the newest snapshots of all open documents into the project, with many pauses."""
+    def read_all(self) -> None:
+        """Take the newest snapshots of all open documents into the project."""
         for uri in tuple(self._opened):
-            yield from self.read_in_steps(uri)
+            self.read(uri)
 
-    def read_in_steps(self, uri: str) -> Steps[Document | None]:
-        """Return the same with its tree read, and with all files that it may refer to.
-
-        It pauses, and the document may change meanwhile: the newest snapshot is returned.
-        """
+    def read(self, uri: str) -> Document | None:
+        """Return the same with its tree read, and with all files that it may refer to."""
         if uri not in self._opened:
             return None
-        yield from self.claimed_in_steps(uri)
+        self.claimed(uri)
         path = path_of(uri)
         if path is not None:
-            yield from self.project.read_in_steps(path)
-        yield from self._claim_all_in_steps()
+            self.project.read(path)
+        self._claim_all()
         document = self.document(uri)
         if document is not None:
-            yield from outline_of_in_steps(document)
+            outline_of(document)
         return document
 
-    def claimed_in_steps(self, uri: str) -> Steps[Document | None]:
+    def claimed(self, uri: str) -> Document | None:
         """Return the newest snapshot as soon as it is known whether it is ours, with its tree unread."""
         path = path_of(uri)
         # No other file decides about an eval file; an open document is not read from the disk.
         if uri in self._opened and path is not None and path.name not in self.project.eval_names(path):
-            yield from self.project.read_in_steps(path)
+            self.project.read(path)
         return self.document(uri)
 
     def text(self, uri: str) -> str | None:
@@ -217,7 +224,6 @@ class Session:
             start = old.offset(*place[:2], self.encoding)
             end = max(start, old.offset(*place[2:], self.encoding))
             typed_at = len(text) - (before - end)
-            note_edit(opened.text, text, start, end)
         # A claimed document stays claimed while it is half typed, at no cost for a keystroke.
         judged = document is not None and opened.judged
         self._opened[uri] = replace(
@@ -283,18 +289,17 @@ class Session:
         skills = (self.skill(uri) for uri in tuple(self._opened))
         return (*found, *(one.path for one in skills if one and _differs_from_disk(one.path, one.text)))
 
-    def _claim_all_in_steps(self) -> Steps[None]:
+    def _claim_all(self) -> None:
         """Read all open documents, and evaluate claims until no claim changes any more.
 
         Most edits do not affect the claims of other documents, and cost a comparison.
         """
         for _ in range(MOST_ROUNDS):
             while unread := tuple(filter(_is_unread, self._opened.values())):
-                # Meanwhile newer texts may come.
                 for opened in unread:
-                    document = yield from self.claimed_in_steps(opened.uri)
+                    document = self.claimed(opened.uri)
                     if document is not None:
-                        yield from outline_of_in_steps(document)
+                        outline_of(document)
             basis = frozenset(_claimed_by(self._opened.values()))
             if basis == self._basis:
                 break

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.document import Document
@@ -23,12 +24,11 @@ Shown = TypeVar("Shown")
 """The form of a problem that the client shows."""
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.suite_files import SuiteSource
     from waza_language_server.protocol.services.session import Session
 
-    Convert = Callable[[Document, tuple[Problem, ...]], Steps[list[Shown]]]
+    Convert = Callable[[Document, tuple[Problem, ...]], list[Shown]]
 
 MOST_PROBLEMS = 10_000
 """The most problems of all closed files together: each costs the client, and more are not read."""
@@ -82,9 +82,9 @@ class WorkspaceProblems(Generic[Shown]):
             self._forgotten += len(self._changes) - 1
             self._changes = [None]
 
-    def reports(self, previous: Mapping[str, str]) -> Steps[list[Report[Shown]]]:
+    def reports(self, previous: Mapping[str, str]) -> list[Report[Shown]]:
         """Return the changes since the results that a client has, by URI: problems, or none."""
-        yield from self._judge()
+        self._judge()
         opened = set(self._session.uris)
         # Whatever URI a file is open by, and whether or not its text is ours.
         paths = set(map(path_of, opened))
@@ -104,14 +104,15 @@ class WorkspaceProblems(Generic[Shown]):
                 found.append(Report(uri, nothing, _CLEAN))
         return found
 
-    def _judge(self) -> Steps[None]:
+    def _judge(self) -> None:
         """Diagnose all closed files that may be affected by a change."""
         disk = self._session.project.disk
-        yield from disk.held_still_in_steps(self._judge_each(), seconds=LOOKED_AT_AGAIN_SECONDS)
+        with disk.held_still(LOOKED_AT_AGAIN_SECONDS):
+            self._judge_each()
 
-    def _judge_each(self) -> Steps[None]:
+    def _judge_each(self) -> None:
         far = self._session.project.far
-        yield from read_suites(self._session.project)
+        read_suites(self._session.project)
         if self._far_version != far.version:
             # Tasks have other suites now, wherever they lie.
             self._far_version = far.version
@@ -121,19 +122,19 @@ class WorkspaceProblems(Generic[Shown]):
             return
         seen: set[Path] = set()
         for file in files_of_workspace(self._session.project):
-            yield
-            if file is None or file.path is None:
+            checkpoint()
+            if file.path is None:
                 continue
             seen.add(file.path)
             if file.document is None and self._session.text(file.uri) is None:
-                yield from self._judge_file(file, file.path, now)
+                self._judge_file(file, file.path, now)
         for path in [path for path in self._judged if path not in seen]:
             del self._judged[path]
         self._complete_at = now
 
-    def _judge_file(self, file: SuiteSource, path: Path, now: int) -> Steps[None]:
+    def _judge_file(self, file: SuiteSource, path: Path, now: int) -> None:
         workspace = self._session.workspace
-        yield from workspace.project.read_in_steps(path)
+        workspace.project.read(path)
         text = workspace.project.text(path)
         known = self._judged.get(path)
         if known is not None and text.known and known.text == text.value and not self._concerns(path, known):
@@ -142,11 +143,10 @@ class WorkspaceProblems(Generic[Shown]):
         items: list[Shown] = []
         if kind is not None:
             document = Document(file.uri, 0, text.value, kind)
-            yield from document.read_in_steps()
-            problems = yield from diagnose_in_steps(document, workspace)
+            problems = diagnose(document, workspace)
             # A list of problems shows no hints.
             told = tuple(problem for problem in problems if problem.severity != "hint")
-            items = yield from self._convert(document, told)
+            items = self._convert(document, told)
         result_id = f"{hash(tuple(items)):x}" if items else _CLEAN
         self._judged[path] = _Judged(file.uri, text.value if text.known else "", now, items, result_id)
 
