@@ -18,7 +18,7 @@ from waza_language_server.syntax.tried_edits import apply
 def problems(folder: Path, text: str, name: str = "eval.yaml") -> tuple[Document, list[Problem]]:
     document = opened(put(folder, name, text), "eval")
     found = task_globs(view_of(document, workspace_with(document)))
-    return document, [problem for problem in found if problem is not None]
+    return document, list(found)
 
 
 def view_of(document: Document, workspace: Workspace) -> SuiteView:

@@ -30,7 +30,7 @@ def as_newer(view: FileView, found: Found) -> Found:
         yield from found
         return
     for problem in found:
-        if problem is not None and problem.code == "unknown-key" and problem.severity != "error":
+        if problem.code == "unknown-key" and problem.severity != "error":
             yield replace(problem, severity="hint")
         else:
             yield problem
