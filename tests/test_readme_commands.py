@@ -45,7 +45,8 @@ _PLACEHOLDER = re.compile(r"\[[A-Z ]+\]|(?<![\w-])[A-Z]+…?(?![\w-])")
 # Servers that run until their client leaves, what changes the shell of a person, and what needs a model,
 # labels, a package, an interrupted run or a record that is replayed.
 _NOT_HERE = re.compile(
-    r"--stdio| mcp\b|--install-completion|--model \S|--executor replay|--grader NAME --pass|--references|--resume|--listener"
+    r"--stdio| mcp\b|--install-completion|--model \S|--executor replay|--grader NAME --pass|--references"
+    r"|--resume|--listener"
 )
 
 
