@@ -19,7 +19,7 @@ READS = "inputs: {prompt: Say hello, files: [notes.txt]}\n"
 
 
 def write(directory: Path, *, graders: str = SAYS, config: str = CONFIG, tasks: str = "") -> Path:
-    (directory / "fixtures").mkdir(exist_ok=True)
+    (directory / "fixtures").mkdir(parents=True, exist_ok=True)
     (directory / "fixtures" / "notes.txt").write_text("one", "utf-8")
     first = f"id: a\nname: Task a\n{READS}{tasks}"
     return write_suite(directory, {"a": first, "b": task("b")}, graders=graders, config=config)
@@ -47,6 +47,14 @@ def test_an_unchanged_task_is_taken_from_the_cache_with_its_verdicts(tmp_path: P
     assert events[-1].completed == events[-1].total == 2
     assert after.results_file is not None
     assert json.loads(after.results_file.read_text("utf-8"))["tasks"][0]["cached"] is True
+
+
+def test_another_checkout_of_the_suite_has_the_same_results(tmp_path: Path) -> None:
+    one, other = (write(tmp_path / name) for name in ("one", "other"))
+    cache = tmp_path / "cache"
+    run(one, cache=True, cache_directory=cache)
+    report, _ = run(other, cache=True, cache_directory=cache)
+    assert [found.cached for found in report.outcome.tasks] == [True, True]
 
 
 def test_a_failed_task_is_taken_from_the_cache_too(tmp_path: Path) -> None:

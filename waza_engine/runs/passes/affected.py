@@ -242,7 +242,6 @@ def task_key(
     ``suite`` is as the options of a run want it, and ``task`` has the graders that the run takes.
     """
     return {
-        "directory": str(suite.directory),
         "suite": suite_key(suite),
         "task": task.spec.model_dump(mode="json"),
         "task_id": source.id,

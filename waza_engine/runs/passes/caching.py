@@ -29,7 +29,7 @@ from waza_engine.results.writing.store import ResultsError, encoded, keep_out_of
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.passes.affected import task_key
-from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
+from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at, relative_name
 from waza_engine.runs.settings.options import inside
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext
@@ -39,7 +39,7 @@ from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config
 from waza_engine.spec.project_config import ProjectConfig
 
 DIRECTORY = ".waza-cache"
-_FORMAT = 1
+_FORMAT = 2
 _IGNORE = ".gitignore"
 _MOST_FILES = 5_000
 _PROVIDER_ENDINGS = ("_BASE_URL", "_ENDPOINT", "_API_BASE", "_API_VERSION")
@@ -162,7 +162,8 @@ class TaskCache:
             digest = self._digest(place, suite.directory)
             if digest is None:
                 return None
-            found[str(place)] = digest
+            # Another checkout of the suite is another place with the same files.
+            found[relative_name(place, suite.directory)] = digest
         return found
 
     def _digest(self, place: Path, suite_directory: Path) -> str | None:

@@ -107,6 +107,14 @@ class DecidingFiles:
         return found
 
 
+def relative_name(place: Path, directory: Path) -> str:
+    """Return a path with slashes, relative to a directory: the same in each checkout of a suite."""
+    try:
+        return Path(os.path.relpath(place, directory)).as_posix()
+    except ValueError:  # On another drive.
+        return place.as_posix()
+
+
 def files_at(
     place: Path, suite_directory: Path, written: Collection[Path] = ()
 ) -> Iterator[tuple[Path, str]]:
@@ -244,7 +252,7 @@ class OwnFiles:
             return False
 
 
-MOST_FILES = 2_000
+MOST_FILES = 100_000
 MOST_RECORDED_BYTES = 64 * 2**20
 """The most bytes of all files together; further files are skipped."""
 LONGEST_TEXT = 256 * 2**10
@@ -328,10 +336,7 @@ class _Reader:
         return found
 
     def _name(self, file: Path) -> str:
-        try:
-            return Path(os.path.relpath(file, self._suite.directory)).as_posix()
-        except ValueError:  # On another drive.
-            return file.as_posix()
+        return relative_name(file, self._suite.directory)
 
     def _content(self, file: Path, name: str) -> tuple[str, int] | None:
         try:
