@@ -445,7 +445,7 @@ def test_a_provider_from_the_environment(
 
 
 def test_a_provider_without_a_model_is_an_error(agent: SharedAgent, workspace: Path) -> None:
-    with pytest.raises(ExecutorError, match=r"name it in `config\.model`"):
+    with pytest.raises(ExecutorError, match=r"write it in `config\.model`"):
         ask(agent.executor, workspace, model="")
 
 

@@ -114,6 +114,8 @@ class TextReport:
 
         A run whose results could not be written (``is_kept``) does not pass.
         """
+        # A short run has not been drawn yet.
+        self._progress.refresh()
         self._progress.remove_task(self._bar)
         self._summarize(report, is_kept)
         for printer in self._held:

@@ -150,13 +150,13 @@ class Broken(ThreadBackend):
             done(ConnectionError("the machine is gone"))
 
 
-def test_a_trial_that_is_lost_costs_its_task_and_keeps_what_was_finished(tmp_path: Path) -> None:
+def test_a_trial_that_is_lost_costs_no_other_trial(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
     report = prepare(RunSettings(path, trials=2), backend=Broken).run(lambda _: None, RunCancellation())
     found = only_task(report)
     assert found.status == "error"
-    assert "ConnectionError: the machine is gone" in found.error
-    assert [trial.status for trial in found.trials] == ["passed"]
+    assert [trial.status for trial in found.trials] == ["passed", "error"]
+    assert "ConnectionError: the machine is gone" in found.trials[1].error
 
 
 class Second(ThreadBackend):

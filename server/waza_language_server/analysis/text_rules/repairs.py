@@ -38,8 +38,10 @@ _ANCHOR = compiled_later(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
 _NO_ANCHOR = "unknown-anchor"
 _LONGEST = 30_000
 """In characters; in a longer text every fault is reported unchanged."""
-_MOST_TRIED = 60
-"""The most copies of a text to parse."""
+_MOST_TRIED, _FEWEST_TRIED = 60, 12
+"""The most copies of a text to parse, and how many of one that is broken all over."""
+_MOST_FAULTS_READ = 1_200
+"""The faults of all copies together: each takes time to report again."""
 _MOST_OF_KIND = 36
 _MOST_FAULTS = 4
 """The most faults for which repairs are searched."""
@@ -58,7 +60,8 @@ class _Repair:
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
     """Yield the syntax problems of a text: one a mistake, however many lines it breaks."""
     faults = list(_without_keys_of_both_sides(tree.text, _without_unread_anchors(tree.text, tree.errors)))
-    left = _MOST_TRIED if len(tree.text) <= _LONGEST else 0
+    most = min(_MOST_TRIED, max(_FEWEST_TRIED, _MOST_FAULTS_READ // max(1, len(faults))))
+    left = most if len(tree.text) <= _LONGEST else 0
     for fault in faults[:_MOST_FAULTS]:
         if fault not in faults or not left:
             continue
