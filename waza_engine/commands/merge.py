@@ -12,7 +12,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.merging import MergeError, merged_document
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.results.writing.store import Attachments, ResultsError, encoded_run, write_output
+from waza_engine.results.writing.store import Attachments, ResultsError, encoded_run, is_kept, write_output
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain
 
@@ -28,7 +28,7 @@ def merge_command(
     try:
         junit_files = [report_file(reporter) for reporter in reporters]
         outcome = run_of(merged_document([read_recording(path) for path in shards]))
-        write_output(output, encoded_run(Attachments(output).of_run(outcome)))
+        write_output(output, encoded_run(Attachments(output).of_run(outcome) if is_kept(output) else outcome))
     except (MergeError, RecordingError, ResultsError, SuiteError) as error:
         complain(str(error))
         return NOT_WRITTEN

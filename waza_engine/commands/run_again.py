@@ -42,11 +42,17 @@ def run_again(paths: Sequence[Path], settings: RunSettings, again: RunAgain, run
             raise SuiteError("`--live` is an option of `--watch`; `waza-engine grade` grades results once.")
         if again.watch and (again.failed or again.errors):
             raise SuiteError("`--watch` runs what has changed; leave `--failed` and `--errors` out.")
+        if settings.resume and (again.failed or again.errors or again.watch):
+            raise SuiteError(
+                "`--resume` goes on with a whole run; use `--retry` in place of `--failed` and such."
+            )
         if again.env_file is not None:
             from waza_engine.commands.env_file import read_keys
             from waza_engine.runs.loading.discovery import eval_files_of
+            from waza_engine.runs.resuming import paths_and_record
 
-            read_keys(again.env_file, eval_files_of(paths))
+            suites = paths_and_record(paths)[0] if settings.resume else paths
+            read_keys(again.env_file, eval_files_of(suites))
     except SuiteError as error:
         complain(str(error))
         return 2

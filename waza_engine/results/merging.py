@@ -12,8 +12,9 @@ from waza_engine.results.codec.verdicts import cost_document, cost_of, usage_doc
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, texts_of, whole
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.scoring.cost import total, total_cost
+from waza_engine.spec.limits import MOST_SHARDS
 
-_MAY_DIFFER = ("shard", "workers", "versions")
+_MAY_DIFFER = ("shard", "resumed", "workers", "versions", "max_cost_usd", "max_tokens", "cache")
 """Settings of a run that may be others in each of its shards."""
 _OF_SUITE = ("config", "eval_name", "skill")
 _FIRST = 1
@@ -44,7 +45,7 @@ def merged_document(shards: Sequence[Recording]) -> Json:
     ]
     if missing:
         unended.append(f"of {counted(of, 'shard')} these are missing: {', '.join(map(str, missing))}")
-    settings = {key: value for key, value in _settings(first).items() if key != "shard"}
+    settings = {key: value for key, value in _settings(first).items() if key not in ("shard", "resumed")}
     metadata = block_of(first, "metadata")
     engine = {
         key: value for key, value in engine_block(first).items() if key not in ("conclusion", "message")
@@ -75,7 +76,8 @@ def _by_number(shards: Sequence[Recording]) -> dict[int, Recording]:
     found: dict[int, Recording] = {}
     for shard in shards:
         number = whole(block_of(_settings(shard.document), "shard").get("number"))
-        if not number:
+        of, ids = _count_and_tasks(shard)
+        if not 1 <= number <= of <= MOST_SHARDS or {task.id for task in shard.tasks} - set(ids):
             raise MergeError(f"{shard.path} is not the result of a shard; run it with `--shard`.")
         if number in found:
             raise MergeError(f"{shard.path} and {found[number].path} are the same shard; name it once.")

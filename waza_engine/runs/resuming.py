@@ -1,7 +1,8 @@
 """Go on with a recorded run: what of it is kept, what runs again, and whether its suite is still the same.
 
-Nothing that was paid for is paid again unasked. A trial that was cut off while an agent that costs was asked
-is ``lost``: it may have been paid for, and runs again only with ``--retry lost``.
+Nothing that was paid for is paid again unasked, but for a trigger prompt of which no answer had arrived. A
+trial that was cut off while an agent that costs was asked is ``lost``: it may have been paid for, and runs
+again only with ``--retry lost``.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.header import engine_block
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
-from waza_engine.results.json_values import block_of
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.json_values import Block, block_of, text_of
+from waza_engine.results.places import JOURNAL_SUFFIX, record_boundary
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
@@ -58,7 +59,7 @@ class EarlierRun:
     triggers: Sequence[TriggerOutcome]
     spent: Spending = field(default_factory=Spending)
 
-    def of_pass(self, *, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
+    def trials_of(self, *, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
         """Return the kept trials of a pass."""
         return self.baseline if baseline else self.tasks
 
@@ -81,13 +82,16 @@ def paths_and_record(paths: Sequence[Path]) -> tuple[list[Path], Path | None]:
                 recording = read_recording(record)
             except RecordingError as error:
                 raise SuiteError(str(error)) from None
+            if record_boundary(record) is None or not recording.eval_file:
+                raise SuiteError(f"{record} does not say where its suite is; name the suite as well.")
             suites = [record.absolute().parent.parent.parent / recording.eval_file]
         return suites, record
     suites = suites or [Path()]
     for eval_file in eval_files_of(suites):
+        owner = Owner(eval_file.parent, eval_file.name)
         for path in result_files(eval_file.parent):
-            head = read_document(path)
-            if head is not None and head.get("eval_id") == str(record):
+            found = read_document(path)
+            if found is not None and found.get("eval_id") == str(record) and _is_of(found, owner):
                 return [eval_file], path
     raise SuiteError(f"No result file of the suite is of the run {record}.")
 
@@ -99,8 +103,11 @@ def recording_to_resume(settings: RunSettings) -> Recording:
     """
     eval_file = settings.path
     try:
-        recover_journals(eval_file.parent)
-        recording = read_recording(settings.record or _newest_unended(eval_file, settings.retry))
+        recovered = recover_journals(eval_file.parent)
+        record = settings.record or _newest_unended(eval_file, settings.retry)
+        # The journal that was named may have become this document.
+        document = record.with_name(record.name.removesuffix(JOURNAL_SUFFIX) + ".json")
+        recording = read_recording(document if document in recovered else record)
     except (RecordingError, ResultsError) as error:
         raise SuiteError(str(error)) from None
     if recording.goes_on:
@@ -118,7 +125,11 @@ def resumed_settings(settings: RunSettings, header: RunHeader) -> RunSettings:
     defaults = {part.name: part.default for part in fields(RunSettings)}
     rows = setting_rows()
     then: dict[str, Any] = {}
-    for name, value in _recorded(header).items():
+    try:
+        recorded = _recorded(header)
+    except (KeyError, TypeError, ValueError):
+        raise SuiteError("The settings of that run cannot be read; start a new run.") from None
+    for name, value in recorded.items():
         given = getattr(settings, name)
         if given == defaults[name]:
             then[name] = value
@@ -152,7 +163,7 @@ def earlier_run(
     )
     trials = [trial for each in (kept, baseline) for found in each.values() for trial in found]
     lost = sum(trial.lost for trial in trials)
-    triggers = [found for found in outcome.triggers if not (found.error and "errors" in retry)]
+    triggers = [found for found in outcome.triggers if not _asks_again(found, retry)]
     if costs and "lost" not in retry:
         triggers += _lost_prompts(outcome)
     words = f"goes on with the run of {outcome.header.started:%Y-%m-%d %H:%M} UTC"
@@ -162,24 +173,34 @@ def earlier_run(
     return EarlierRun(outcome.header.run_id, words, kept, baseline, triggers, outcome.spending or Spending())
 
 
+def _asks_again(trigger: TriggerOutcome, retry: Sequence[str]) -> bool:
+    return bool(trigger.error) and ("lost" if trigger.error == _LOST else "errors") in retry
+
+
 def _newest_unended(eval_file: Path, retry: Sequence[str]) -> Path:
     """Return the newest record of an eval file that did not end or, to retry something, the newest at all."""
     owner = Owner(eval_file.parent, eval_file.name)
-    resumed: set[object] = set()
+    resumed: set[str] = set()
     for path in result_files(eval_file.parent):
-        document = None if path.name.endswith(JOURNAL_SUFFIX) else read_document(path)
-        if document is None:
+        document = read_document(path)
+        if document is None or not _is_of(document, owner):
             continue
+        if path.name.endswith(JOURNAL_SUFFIX):
+            # Two runs that go on with the same one would pay for the same trials.
+            raise SuiteError(f"{path}: a run of this suite has not ended; wait for it, or end it.")
         engine = engine_block(document)
-        if not owner.has(str(engine.get("eval_file") or ""), str(document.get("eval_name") or "")):
-            continue
-        if retry or (
-            engine.get("status") in ("canceled", "error") and document.get("eval_id") not in resumed
-        ):
+        run_id = text_of(document.get("eval_id"))
+        ended = engine.get("status") not in ("canceled", "error") or run_id in resumed
+        if retry or not ended:
             return path
-        resumed.add(block_of(engine, "settings").get("resumed"))
+        resumed.add(text_of(block_of(engine, "settings").get("resumed")))
     what = "run" if retry else "interrupted run"
     raise SuiteError(f"{eval_file}: there is no {what} to go on with; run the suite without `--resume`.")
+
+
+def _is_of(document: Block, owner: Owner) -> bool:
+    recorded = text_of(engine_block(document).get("eval_file"))
+    return owner.has(recorded, text_of(document.get("eval_name")))
 
 
 def _recorded(header: RunHeader) -> dict[str, Any]:
@@ -208,6 +229,8 @@ def _check_same(
     then, now = [task.id for task in recording.tasks], [task.source.id for task in tasks]
     if twice := [name for name, number in Counter(now).items() if number > 1]:
         raise SuiteError(f"{suite.path}: two tasks have the id `{twice[0]}`; give one of them another id.")
+    if not recording.header.inputs:
+        raise SuiteError(f"{recording.path} does not say how its suite was then; start a new run.")
     today = inputs_today(suite, chosen)
     if digest_of(kept_inputs(today)) != recording.header.inputs:
         changed = list(_changed(inputs_of(recording.path, recording.header.inputs), today))

@@ -310,7 +310,7 @@ class PreparedRun:
             self._run_baseline(course, context, handling)
 
     def _earlier_trials(self, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
-        return {} if self._earlier is None else self._earlier.of_pass(baseline=baseline)
+        return {} if self._earlier is None else self._earlier.trials_of(baseline=baseline)
 
     def _keep_earlier(self, course: _Course) -> None:
         """Write the trials of the run that this one goes on with: it may be interrupted as well."""
@@ -364,6 +364,9 @@ class PreparedRun:
             for findings, chosen in ((course.findings, self._main), (course.baseline, self._without)):
                 if findings is not None and chosen is not None:
                     self._add_unrun(findings, chosen, why)
+        if self._earlier is not None:
+            tried = {trigger.prompt for trigger in course.findings.triggers}
+            course.findings.triggers += [each for each in self._earlier.triggers if each.prompt not in tried]
         outcome = run_outcome(self.header, course.findings, course.baseline, ending)
         path: Path | None = None
         try:

@@ -14,9 +14,13 @@ from typing import Any, cast
 
 import yaml as reader_of_1_1
 
+from waza_engine.later_patterns import compiled_later
+
 _WIDEST = 10_000_000
 _RESOLVER: Any = reader_of_1_1.resolver.Resolver()
 _TEXT_TAG = "tag:yaml.org,2002:str"
+_NOT_IN_A_BLOCK = compiled_later(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+"""Characters that only a double-quoted scalar can hold as escapes."""
 
 
 def compose(template: str, **values: object) -> str:
@@ -91,6 +95,8 @@ def string_node(text: str) -> str:
     """Return a string with the style in which it is easy to read, and means the same in YAML 1.1."""
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
+    if _NOT_IN_A_BLOCK.search(text):
+        return DoubleQuotedScalarString(text)
     lines = text.split("\n")
     if len(lines) > 1 and lines[0][:1].strip() and all(line == line.rstrip() for line in lines[:-1]):
         return LiteralScalarString(text)

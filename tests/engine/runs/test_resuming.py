@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.runs.test_interruptions import SAYS, cancelled_at, config
 from tests.engine.suites import task, write_suite
@@ -170,6 +172,57 @@ def test_a_journal_tells_whose_agent_was_asked_when_its_run_was_killed(
     threading.Thread(target=look, args=(cancellation,), daemon=True).start()
     prepare(RunSettings(path)).run(lambda _: None, cancellation)
     assert journals == [{"a": [False], "b": [True], "c": []}]
+
+
+def test_kept_trials_stay_when_the_resumed_run_reaches_its_limit(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="c")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(5, ledger.model, path, trials=2)
+    before = dict(ledger.asked)
+    resumed(path, "lost", max_tokens=550)
+    outcome = resumed(path, "lost", max_tokens=5000)
+    assert {name: ledger.asked[name] for name in "ab"} == {name: before[name] for name in "ab"}
+    assert statuses(outcome) == {name: ["passed", "passed"] for name in IDS}
+
+
+def test_kept_trigger_prompts_stay_when_the_resumed_run_does_not_come_to_them(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="slow", said="bad")
+    path = suite(tmp_path, ledger.model)
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: s\nshould_trigger_prompts: [{prompt: quick}, {prompt: slow}]\n"
+    )
+    cancelled_at(5, ledger.model, path)
+    cancellation = RunCancellation()
+    cancellation.request()
+    prepare(RunSettings(path, resume=True)).run(lambda _: None, cancellation)
+    resumed(path)
+    assert ledger.asked == {**dict.fromkeys(IDS, 1), "quick": 1, "slow": 2}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(("eval_id",), ["x"]), (("metadata", "engine", "settings", "tags"), 5)],
+)
+def test_a_damaged_record_is_refused_in_a_sentence(
+    tmp_path: Path, place: tuple[str, ...], value: object
+) -> None:
+    path = write_suite(tmp_path, {name: task(name) for name in IDS}, graders=SAYS)
+    cancellation = RunCancellation()
+    cancellation.request()
+    record = prepare(RunSettings(path)).run(lambda _: None, cancellation).results_file
+    assert record is not None
+    document = json.loads(record.read_text("utf-8"))
+    block = document
+    for key in place[:-1]:
+        block = block[key]
+    block[place[-1]] = value
+    record.write_text(json.dumps(document), "utf-8")
+    ended = engine("run", path, "--resume")
+    assert "Traceback" not in ended.stderr
 
 
 def test_trigger_prompts_that_were_tried_are_not_sent_again(

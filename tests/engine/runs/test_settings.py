@@ -38,6 +38,7 @@ def test_what_decides_the_numbers_is_told_in_the_results_as_it_was_asked_for(tmp
     assert settings.told() == {
         **asked,
         "max_tokens": None,
+        "timeout_seconds": None,
         "fail_under": None,
         "fail_under_trigger": None,
         "cache": False,

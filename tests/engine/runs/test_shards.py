@@ -88,6 +88,24 @@ def test_results_that_are_not_the_shards_of_one_run_are_refused(suite: Path) -> 
     assert merged([one, two])
 
 
+def test_a_shard_that_was_resumed_can_be_merged(suite: Path) -> None:
+    one, two = shards(suite, 2)
+    document = json.loads(two.read_text("utf-8"))
+    document["metadata"]["engine"]["settings"] |= {"resumed": "run-1-a", "max_cost_usd": 9.0}
+    two.write_text(json.dumps(document), "utf-8")
+    assert "resumed" not in merged([one, two])["metadata"]["engine"]["settings"]
+
+
+@pytest.mark.parametrize("shard", [{"number": 1}, {"number": 1, "of": 10**12, "tasks": []}, 5])
+def test_a_damaged_shard_is_refused(suite: Path, shard: object) -> None:
+    one, two = shards(suite, 2)
+    document = json.loads(one.read_text("utf-8"))
+    document["metadata"]["engine"]["settings"]["shard"] = shard
+    one.write_text(json.dumps(document), "utf-8")
+    with pytest.raises(MergeError, match="is not the result of a shard"):
+        merged([one, two])
+
+
 @pytest.mark.parametrize("written", ["0/2", "3/2", "1", "1/0", "a/b", "1/99999"])
 def test_a_shard_that_cannot_be_is_refused(suite: Path, written: str) -> None:
     refused = engine("run", suite, "--shard", written)

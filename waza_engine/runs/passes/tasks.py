@@ -174,7 +174,9 @@ class TaskRunner:
 
     def _begin(self, position: int, selected: SelectedTask) -> None:
         if self._stopped:
-            self._finish(position, unrun_task(selected, STOPPED_EARLY))
+            begun = self._with_earlier(position, selected)
+            unrun = unrun_task(selected, STOPPED_EARLY)
+            self._finish(position, unrun if begun is None else self._outcome(begun, STOPPED_EARLY))
         elif selected.trial is None:
             self._send("started", task=selected.source.id)
             self._finish(position, _broken(selected, selected.source.error))
@@ -201,16 +203,24 @@ class TaskRunner:
         context, source = self._context, begun.selected.source
         if self._cache is not None:
             begun.cache_key = self._cache.key(source, begun.task, context)
-            if begun.cache_key is not None and (found := self._cache.get(begun.cache_key)) is not None:
+            # A run that goes on keeps its own trials, and those that it retries are not what the cache has.
+            usable = begun.cache_key is not None and not context.settings.resume
+            if usable and (found := self._cache.get(begun.cache_key or "")) is not None:
                 # The task's name may have changed; its prompt has not.
                 return replace(found, id=source.id, name=source.name, file=source.path.name)
         if why := context.executor.refuses():
+            if begun.trials:
+                # Those of an interrupted run were paid for.
+                return self._outcome(begun, why)
             return unrun_task(begun.selected, f"{why}; no trial ran")
         hooks, directory = context.suite.spec.hooks, context.suite.directory
         try:
             begun.warnings += run_hooks(hooks.before_task, directory, context.cancellation)
         except HookError as error:
-            return TaskOutcome(source.id, source.name, "failed", file=source.path.name, error=str(error))
+            status = "error" if begun.trials else "failed"
+            return TaskOutcome(
+                source.id, source.name, status, tuple(begun.trials), file=source.path.name, error=str(error)
+            )
         return None
 
     def _prepared_with(self, begun: _Begun, found: TaskOutcome | Exception | None) -> None:
@@ -366,11 +376,10 @@ class TaskRunner:
         """
         selected, trials, wanted = begun.selected, begun.trials, self._context.trials
         finished = [trial for trial in trials if not trial.stopped]
-        paid = begun.asked if self._context.executor.costs else set[int]()
         kept = [
             trial
             for trial in trials
-            if not trial.stopped or trial.output or trial.usage is not None or trial.number in paid
+            if not trial.stopped or trial.output or trial.usage is not None or trial.number in begun.asked
         ]
         error = ""
         if len(finished) < wanted:
@@ -420,7 +429,9 @@ class TaskRunner:
 
     def _tell(self, begun: _Begun, trial: int, text: str, phase: Phase | None) -> None:
         task_id = begun.selected.source.id
-        if phase == "asking" and self._context.executor.costs:
+        if (phase == "asking" and self._context.executor.costs) or (
+            phase == "grading" and self._context.judges.costs
+        ):
             begun.asked.add(trial)
             self._on_asked(task_id, trial)
         if phase is None:

@@ -189,6 +189,7 @@ class RunSettings:
             metavar="SECONDS",
             minimum=1,
             maximum=LONGEST_SECONDS,
+            told=True,
         ),
     ] = None
     fail_fast: Annotated[
