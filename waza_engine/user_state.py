@@ -28,10 +28,9 @@ def remember_workspace(place: Path) -> None:
 
 def kept_workspace(written: str) -> Path | None:
     """Return the workspace that a record names, None unless the engine has made that very folder."""
-    place = Path(written)
+    place, note = _place_and_note(written, os.environ.get("XDG_STATE_HOME"))
     try:
-        identity = _identity(place)
-        note = _note_of(place)
+        identity = _identity(written)
         known = place.is_absolute() and (_noted(note) == identity or _read_note(note) == identity)
     except (FileError, OSError, ValueError):
         return None
@@ -46,11 +45,18 @@ def _read_note(note: Path) -> str:
 _noted = lru_cache(maxsize=10_000)(_read_note)
 
 
+@lru_cache(maxsize=10_000)
+def _place_and_note(written: str, state_home: str | None) -> tuple[Path, Path]:
+    del state_home  # It decides where the note is.
+    place = Path(written)
+    return place, _note_of(place)
+
+
 def _note_of(place: Path) -> Path:
     return state_folder() / "workspaces" / hashlib.sha256(os.fsencode(place)).hexdigest()
 
 
-def _identity(place: Path) -> str:
+def _identity(place: str | Path) -> str:
     """Return a value that identifies a folder among all that have or will have its name."""
-    status = place.lstat()
+    status = os.lstat(place)
     return f"{status.st_dev} {status.st_ino}"
