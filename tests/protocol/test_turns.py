@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Iterator
 from threading import Thread
@@ -11,9 +12,12 @@ from typing import Any
 import pytest
 
 from waza_engine.checkpoint import Superseded, checkpoint, watch_checkpoints, within
+from waza_language_server.project.document import Document
 from waza_language_server.protocol import turns
 from waza_language_server.protocol.services.session import Session
 from waza_language_server.protocol.turns import MOST_RESTARTS, UNFINISHED, Turns
+from waza_language_server.protocol.wire import Inbox, Wire
+from waza_language_server.syntax.tree import Tree
 
 Message = dict[str, Any]
 HOVER = "textDocument/hover"
@@ -311,6 +315,35 @@ def test_background_work_is_done_and_begins_again_after_a_change() -> None:
         return done
 
     assert asyncio.run(background()) == ["begun", "begun", "done"]
+
+
+def test_a_text_that_is_parsed_at_a_checkpoint_of_its_own_parse_has_one_tree() -> None:
+    text = "name: s\nskill: s\n" + "".join(f"k{at}: 1\n" for at in range(3_000))
+    document = Document("file:///eval.yaml", 1, text, "eval")
+    nested: list[Tree] = []
+
+    def look() -> None:
+        watch_checkpoints(None)
+        nested.append(document.tree)
+
+    watch_checkpoints(look)
+    assert document.tree is document.tree
+    assert nested
+    assert nested[0] is document.tree
+
+
+def test_a_cancellation_that_is_a_request_cancels_nothing() -> None:
+    async def cancelled() -> list[bool]:
+        frames: list[bytes] = []
+        for one in ({"id": 7, "params": {"id": 5}}, {"params": {"id": 6}}):
+            body = json.dumps({"jsonrpc": "2.0", "method": "$/cancelRequest", **one}).encode()
+            frames.append(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        inbox = Inbox(Wire(lambda _: frames.pop(0) if frames else b"", lambda _: None), lambda _: None)
+        while await inbox.next() is not None:
+            pass
+        return [inbox.is_cancelled(identifier) for identifier in (5, 6)]
+
+    assert asyncio.run(cancelled()) == [False, True]
 
 
 def test_no_other_thread_touches_the_session() -> None:
