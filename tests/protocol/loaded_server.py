@@ -81,7 +81,9 @@ def _warm_up() -> None:
 
     assert not any(report.failures for report in check_paths([SUITE]))
     server = serving.create_server()
-    introduction = server.protocol.as_json(types.InitializeParams(client_capabilities("visual-studio-code")))
+    introduction = json.loads(
+        server.protocol.written(types.InitializeParams(client_capabilities("visual-studio-code")))
+    )
     message = {"jsonrpc": "2.0", "id": 0, "method": types.INITIALIZE, "params": introduction}
     server.protocol.structure_message(message)
     serving.create_server = lambda: server

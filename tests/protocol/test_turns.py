@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import time
 from collections.abc import Callable, Iterator
 from threading import Thread
 from typing import Any
@@ -10,8 +12,12 @@ from typing import Any
 import pytest
 
 from waza_engine.checkpoint import Superseded, checkpoint, watch_checkpoints, within
+from waza_language_server.project.document import Document
+from waza_language_server.protocol import turns
 from waza_language_server.protocol.services.session import Session
-from waza_language_server.protocol.turns import MOST_RESTARTS, Turns
+from waza_language_server.protocol.turns import MOST_RESTARTS, UNFINISHED, Turns
+from waza_language_server.protocol.wire import Inbox, Wire
+from waza_language_server.syntax.tree import Tree
 
 Message = dict[str, Any]
 HOVER = "textDocument/hover"
@@ -125,6 +131,116 @@ def test_work_that_was_restarted_often_runs_to_its_end() -> None:
     assert len(begun) == MOST_RESTARTS + 1
 
 
+def test_work_that_changes_stop_again_and_again_ends_when_they_have_waited_long_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "WAIT_SECONDS", 0.001)
+    server = Server()
+    begun: list[int] = []
+
+    def work() -> str:
+        begun.append(1)
+        server.inbox.messages.append(message(CHANGE))
+        server.inbox.messages.append(message(HOVER, identifier=len(begun)))
+        ends = time.perf_counter() + 0.01
+        while time.perf_counter() < ends:
+            checkpoint()
+        return "done"
+
+    assert server.run(work) == "done"
+    assert MOST_RESTARTS + 1 < len(begun) <= MOST_RESTARTS + 6
+    assert server.handled.count((HOVER, "a.yaml")) >= len(begun) - 1
+
+
+def test_long_work_gives_way_to_a_task_that_a_message_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MOMENT_SECONDS", 0.0)
+    server = Server(message(HOVER, identifier=1))
+    seen: list[str] = []
+
+    async def answer() -> None:
+        seen.append("answered")
+
+    tasks: list[asyncio.Task[None]] = []
+
+    def handle(_: object) -> None:
+        tasks.append(asyncio.ensure_future(answer()))
+
+    inbox: Any = server.inbox
+    server.turns.serve(inbox, handle)
+
+    def work() -> None:
+        seen.append("begun")
+        checkpoint()
+        seen.append("done")
+
+    asyncio.run(server.turns.done(work))
+    assert seen == ["begun", "answered", "begun", "done"]
+
+
+def test_nothing_begins_again_once_the_server_has_ended() -> None:
+    server = Server(message("shutdown", identifier=1))
+    begun: list[int] = []
+
+    async def end() -> None:
+        server.turns.end()
+
+    tasks: list[asyncio.Task[None]] = []
+
+    def handle(_: Message) -> None:
+        tasks.append(asyncio.ensure_future(end()))
+
+    server.handle = handle  # type: ignore[method-assign]
+
+    def work() -> None:
+        begun.append(1)
+        checkpoint()
+
+    with pytest.raises(asyncio.CancelledError):
+        server.run(work)
+    assert begun == [1]
+
+
+def test_unfinished_work_in_the_background_goes_on() -> None:
+    async def background() -> list[str]:
+        server = Server()
+        done: list[str] = []
+
+        def work() -> object:
+            done.append("part")
+            return UNFINISHED if len(done) < 3 else None
+
+        server.turns.later("x", work)
+        for _ in range(100):
+            await asyncio.sleep(0.01)
+            if len(done) == 3:
+                break
+        await asyncio.sleep(0.1)
+        return done
+
+    assert asyncio.run(background()) == ["part"] * 3
+
+
+def test_a_cancellation_does_not_overtake_its_request() -> None:
+    cancellation: Message = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 1}}
+    server = Server(message(HOVER, "file:///a.yaml", 1), cancellation, message(HOVER, "file:///b.yaml", 2))
+    handled: list[object] = []
+
+    def handle(one: Message) -> None:
+        handled.append(one.get("id", "cancellation"))
+
+    inbox: Any = server.inbox
+    on_message: Any = handle
+    server.turns.serve(inbox, on_message)
+
+    def work() -> None:
+        with server.turns.reading("file:///a.yaml"):
+            checkpoint()
+        checkpoint()
+
+    asyncio.run(server.turns.done(work))
+    assert handled == [2, 1, "cancellation"]
+
+
 def test_a_request_about_a_document_that_is_being_read_waits_for_its_tree() -> None:
     server = Server(message(HOVER, "file:///a.yaml", 1), message(HOVER, "file:///b.yaml", 2))
     seen: list[tuple[str, str]] = []
@@ -199,6 +315,35 @@ def test_background_work_is_done_and_begins_again_after_a_change() -> None:
         return done
 
     assert asyncio.run(background()) == ["begun", "begun", "done"]
+
+
+def test_a_text_that_is_parsed_at_a_checkpoint_of_its_own_parse_has_one_tree() -> None:
+    text = "name: s\nskill: s\n" + "".join(f"k{at}: 1\n" for at in range(3_000))
+    document = Document("file:///eval.yaml", 1, text, "eval")
+    nested: list[Tree] = []
+
+    def look() -> None:
+        watch_checkpoints(None)
+        nested.append(document.tree)
+
+    watch_checkpoints(look)
+    assert document.tree is document.tree
+    assert nested
+    assert nested[0] is document.tree
+
+
+def test_a_cancellation_that_is_a_request_cancels_nothing() -> None:
+    async def cancelled() -> list[bool]:
+        frames: list[bytes] = []
+        for one in ({"id": 7, "params": {"id": 5}}, {"params": {"id": 6}}):
+            body = json.dumps({"jsonrpc": "2.0", "method": "$/cancelRequest", **one}).encode()
+            frames.append(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        inbox = Inbox(Wire(lambda _: frames.pop(0) if frames else b"", lambda _: None), lambda _: None)
+        while await inbox.next() is not None:
+            pass
+        return [inbox.is_cancelled(identifier) for identifier in (5, 6)]
+
+    assert asyncio.run(cancelled()) == [False, True]
 
 
 def test_no_other_thread_touches_the_session() -> None:

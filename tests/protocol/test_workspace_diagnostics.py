@@ -6,8 +6,11 @@ import pytest
 from lsprotocol import types
 
 from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.raw_client import RawClient
 from tests.protocol.test_diagnostics import MISSPELT, SUITE, TASK
 from waza_language_server.project.uris import uri_of
+from waza_language_server.protocol.services import workspace_problems
+from waza_language_server.protocol.services.session import Session
 
 pytestmark = pytest.mark.check
 
@@ -96,3 +99,38 @@ async def test_nothing_is_told_of_a_file_that_is_open_however_it_is_spelled_and_
         editor.close(uri)
         assert (await asked(editor))[uri_of(suite)][1] == ["unknown-key"]
         assert uri_of(suite) not in await asked(editor, told)
+
+
+def write_many(folder: Path) -> list[Path]:
+    tasks = {f"t{at}": TASK + "nmae: x\n" for at in range(10)}
+    return [write_suite(folder / f"s{at}", MISSPELT, **tasks) for at in range(40)]
+
+
+def test_others_are_answered_before_all_suites_are_diagnosed(tmp_path: Path) -> None:
+    write_many(tmp_path)
+    opened = write_suite(tmp_path / "opened", MISSPELT, one=TASK)
+    capabilities = {"textDocument": {"diagnostic": {}}}
+    with RawClient() as client:
+        client.initialize(tmp_path, capabilities=capabilities)
+        client.open(opened)
+        document = {"textDocument": {"uri": uri_of(opened)}}
+        client.send("workspace/diagnostic", {"previousResultIds": []}, id=1)
+        client.send("textDocument/diagnostic", document, id=2)
+        first, second = client.response(), client.response()
+    assert (first["id"], second["id"]) == (2, 1)
+    assert [each["code"] for each in first["result"]["items"]] == ["unknown-key"]
+    assert len(second["result"]["items"]) == 40 * 11
+
+
+def test_suites_are_diagnosed_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspace_problems, "MOMENT_SECONDS", 0.0)
+    for name in ("a", "b", "c"):
+        write_suite(tmp_path / name, MISSPELT)
+    session = Session([tmp_path])
+    found = workspace_problems.WorkspaceProblems(session, lambda _, problems: list(problems))
+    moments = 1
+    while not found.judge_some():
+        moments += 1
+    assert moments > 3
+    assert len(found.reports({})) == 3
+    assert found.judge_some()

@@ -111,6 +111,8 @@ function engineTask(definition: EngineTask, scope: vscode.WorkspaceFolder | vsco
     return new vscode.Task(definition, scope, `${command} ${given}`, "waza", new vscode.ProcessExecution(python.command, all, cwd), "$waza");
 }
 
+const MCP_WITHIN_MS = 20_000;
+
 /** The part of newer editors that starts MCP servers for chat agents; the oldest supported editor has none. */
 interface McpEditor {
     readonly lm?: {
@@ -123,7 +125,8 @@ interface McpEditor {
 }
 
 /**
- * Offers `waza-engine mcp` of each open folder to chat agents: to check and fix suites, not to run them. Not in Restricted Mode.
+ * Offers `waza-engine mcp` of each open folder to chat agents: to check and fix suites, not to run them. Not in Restricted Mode, nor for a
+ * Python without the package `mcp` or a folder on no disk.
  *
  * @param python the Python that has the server, when one is known
  * @param changed fires when that, the folders or their trust may be others
@@ -133,19 +136,32 @@ export function registerMcpServers(python: () => Interpreter | undefined, change
     if (lm?.registerMcpServerDefinitionProvider === undefined || Server === undefined) {
         return new vscode.Disposable(() => undefined);
     }
+    // Whether each Python that was asked has the package.
+    const haveMcp = new Map<string, Promise<boolean>>();
     return lm.registerMcpServerDefinitionProvider("waza", {
         onDidChangeMcpServerDefinitions: changed,
-        provideMcpServerDefinitions: () => {
+        provideMcpServerDefinitions: async () => {
             const found = vscode.workspace.isTrusted ? python() : undefined;
-            if (found === undefined || whyNotStarted(found.command) !== undefined) {
-                return Promise.resolve([]);
+            const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+            const first = folders[0];
+            if (found === undefined || first === undefined || whyNotStarted(found.command) !== undefined) {
+                return [];
             }
-            const folders = vscode.workspace.workspaceFolders ?? [];
+            const key = JSON.stringify([found.command, found.args]);
+            const answer = haveMcp.get(key) ?? canImportMcp(found, first.uri.fsPath);
+            haveMcp.set(key, answer);
+            if (!(await answer)) {
+                return [];
+            }
             const args = [...found.args, "-P", "-m", "waza_engine", "mcp"];
-            return Promise.resolve(
-                folders.map(({ name, uri }) => new Server(folders.length > 1 ? `Waza (${name})` : "Waza", found.command, [...args, uri.fsPath], {}, version)),
-            );
+            return folders.map(({ name, uri }) => new Server(folders.length > 1 ? `Waza (${name})` : "Waza", found.command, [...args, uri.fsPath], {}, version));
         },
+    });
+}
+
+function canImportMcp(python: Interpreter, cwd: string): Promise<boolean> {
+    return new Promise((resolve) => {
+        execute(python.command, [...python.args, "-P", "-c", "import mcp"], { cwd, timeout: MCP_WITHIN_MS }, (error) => { resolve(error === null); });
     });
 }
 

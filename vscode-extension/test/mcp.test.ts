@@ -1,12 +1,16 @@
 /** The MCP server for chat agents: one for each trusted folder, which cannot run suites. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { test, type TestContext } from "node:test";
 import { EventEmitter } from "vscode";
 import { lm, mcpProviders, workspace } from "./fake/vscode";
 import { registerMcpServers } from "../src/programs";
 
 const PYTHON = { command: "/usr/bin/python3", args: ["-X", "utf8"], origin: "PATH" };
+const posixOnly = { skip: process.platform === "win32" ? "shell scripts stand for Python here" : false };
 const never = new EventEmitter<void>().event;
 
 async function offered(python: typeof PYTHON | undefined): Promise<unknown[]> {
@@ -14,10 +18,34 @@ async function offered(python: typeof PYTHON | undefined): Promise<unknown[]> {
     return (await mcpProviders["waza"]?.provideMcpServerDefinitions()) ?? [];
 }
 
-void test("each folder has a server that checks and fixes, and does not run", async () => {
-    const servers = (await offered(PYTHON)) as { label: string; command: string; args: string[] }[];
+/** Opens two folders on the disk and one on none; returns a Python that notes its calls in the file `asked` and ends with `code`. */
+function inFolders(context: TestContext, code: number): { root: string; python: typeof PYTHON } {
+    const root = fs.mkdtempSync(path.join(os.tmpdir(), "waza-"));
+    const before = workspace.workspaceFolders;
+    context.after(() => {
+        workspace.workspaceFolders = before;
+        fs.rmSync(root, { recursive: true });
+    });
+    const folders = ["alpha", "beta"].map((name) => ({ name, uri: { scheme: "file", fsPath: path.join(root, name) } }));
+    folders.forEach(({ uri }) => { fs.mkdirSync(uri.fsPath); });
+    workspace.workspaceFolders = [{ name: "far", uri: { scheme: "vscode-vfs", fsPath: "/far" } }, ...folders];
+    const command = path.join(root, "python");
+    fs.writeFileSync(command, `#!/bin/sh\necho "$@" >> '${root}/asked'\nexit ${code}\n`, { mode: 0o755 });
+    return { root, python: { ...PYTHON, command } };
+}
+
+void test("each folder on the disk has a server that checks and fixes, and does not run", posixOnly, async (context) => {
+    const { root, python } = inFolders(context, 0);
+    const servers = (await offered(python)) as { label: string; command: string; args: string[] }[];
     assert.deepEqual(servers.map(({ label }) => label), ["Waza (alpha)", "Waza (beta)"]);
-    assert.deepEqual(servers[0]?.args, ["-X", "utf8", "-P", "-m", "waza_engine", "mcp", "/ws/alpha"]);
+    assert.deepEqual(servers[0]?.args, ["-X", "utf8", "-P", "-m", "waza_engine", "mcp", path.join(root, "alpha")]);
+});
+
+void test("there is none for a Python without the package, which is asked once", posixOnly, async (context) => {
+    const { root, python } = inFolders(context, 1);
+    assert.deepEqual(await offered(python), []);
+    assert.deepEqual(await mcpProviders["waza"]?.provideMcpServerDefinitions(), []);
+    assert.equal(fs.readFileSync(path.join(root, "asked"), "utf8"), "-X utf8 -P -c import mcp\n");
 });
 
 void test("there is none without a Python, or in Restricted Mode", async (context) => {

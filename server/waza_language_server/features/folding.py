@@ -67,7 +67,7 @@ def folds(document: Document, most: int = MOST) -> tuple[Fold, ...]:
 
 
 def _comments(text: str) -> Iterator[re.Match[str] | None]:
-    """Yield the comments of several lines, and None wherever a pause is welcome."""
+    """Yield the comments of several lines, and None wherever a checkpoint is welcome."""
     at = text.find("#")
     while at >= 0:
         line = text.rfind("\n", 0, at) + 1

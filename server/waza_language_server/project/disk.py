@@ -54,7 +54,10 @@ def content_of(path: Path, text: str) -> bytes:
 
 @frozen()
 class Remembered(Generic[Kept]):
-    """The cached content of a file or folder and its stamp; ``settled`` unless it may have changed since."""
+    """The cached content of a file or folder and its stamp.
+
+    Unless ``settled`` it may have changed since with the stamp as it is, and is read again.
+    """
 
     stamp: Stamp
     value: Kept
@@ -157,7 +160,7 @@ class Disk:
             return Fact("unknown", (), stamp)
         if stamp is None:
             return Fact("absent", ())
-        if known is None or known.stamp != stamp:
+        if known is None or not known.settled or known.stamp != stamp:
             why = "" if known is None else self._led_outside(folder, folder)
             settled = is_settled(stamp)
             known = Remembered(stamp, Fact("unknown", (), why) if why else self._list(folder), settled)
@@ -238,7 +241,7 @@ class Disk:
         stamp = self.stamp(path)
         if stamp is None or isinstance(stamp, str):
             return read(Fact("unknown", "", stamp) if stamp else Fact("absent", ""))
-        if known is None or known.stamp != stamp:
+        if known is None or not known.settled or known.stamp != stamp:
             settled = is_settled(stamp)
             known = Remembered(stamp, read(self.text(path)), settled)
             self._trim(memory, most)

@@ -71,7 +71,7 @@ def goes_on_elsewhere(run: RunResult) -> bool:
 def scores(document: Document, project: Project) -> DocumentScores:
     """Return the scores of a document's graders, to be asked for one by one.
 
-    With a pause after each file that must be read.
+    With a checkpoint after each file that must be read.
     """
     path = path_of(document.uri)
     suites = project.suites_of(path) if path is not None else ()
@@ -274,7 +274,7 @@ class DocumentScores:
         return self.recorded.values_then(self._path, moment) if self._path is not None else None
 
     def read(self) -> None:
-        """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
+        """Read the task files that the scores of a suite's graders depend on, a checkpoint after each."""
         for suite, _ in self._runs if self._task is None else ():
             self._read_overriding(suite)
         today = FilesToday(self.project.disk, self.project.documents)

@@ -416,6 +416,7 @@ class FarSuites:
         self._doubts = 1
         self._known_since = 0
         self._news: set[_Place] = set()
+        self._unread: list[Path] | None = None
 
     @property
     def is_known(self) -> bool:
@@ -430,10 +431,18 @@ class FarSuites:
     def doubt(self) -> None:
         """Take note that files have changed on the disk."""
         self._doubts += 1
+        self._unread = None
+
+    def unread(self, folders: Callable[[], Iterable[Path]]) -> list[Path]:
+        """Return which of the ``folders`` are not read yet, the next one last; the caller removes it."""
+        if self._unread is None:
+            self._unread = list(folders())[::-1]
+        return self._unread
 
     def all_noted(self, moment: int) -> None:
         """Take note that all suites of the workspace were read since a ``moment``."""
         self._known_since = moment
+        self._unread = None
 
     def note(self, suite: Suite) -> None:
         """Note where the globs of a suite lead."""

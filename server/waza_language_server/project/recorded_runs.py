@@ -115,7 +115,7 @@ class RecordedRuns:
         return self._then[path, moment]
 
     def read(self, today: FilesToday, of_task: str | None = None) -> None:
-        """Compare the files of the runs with those of today, with a pause after each.
+        """Compare the files of the runs with those of today, with a checkpoint after each.
 
         With ``of_task`` of the files that tasks have of their own that of this task alone.
         """

@@ -48,12 +48,14 @@ def is_settled(stamp: Stamp | str | None) -> bool:
     """Return whether a change from now on cannot leave the stamp as it is.
 
     File systems count time in ticks: two changes within one of them look like one. Some count in seconds.
+    A time in the future counts as long ago: who wrote it has another clock, or made it up.
     """
     if not isinstance(stamp, tuple):
         return True
     times = stamp[0], stamp[4]
     is_coarse = any(moment % _SECOND_NS == 0 for moment in times)
-    return max(times) + (_COARSE_TICK_NS if is_coarse else _TICK_NS) < time.time_ns()
+    tick, now = _COARSE_TICK_NS if is_coarse else _TICK_NS, time.time_ns()
+    return all(abs(now - moment) > tick for moment in times)
 
 
 def reason(error: Exception) -> str:

@@ -6,11 +6,13 @@ files there are.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.checkpoint import checkpoint
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.searched_folders import is_searched
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
@@ -76,14 +78,27 @@ def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
 
 def read_suites(project: Project) -> None:
     """Read the eval files in the open folders, unless cached, to learn which tasks belong to which suite."""
+    read_some_suites(project, inf)
+
+
+def read_some_suites(project: Project, until: float) -> bool:
+    """Read some of the same files, until a moment of ``time.monotonic``; return whether all are read."""
     moment = project.far.moment
     if project.far.is_known:
-        return
-    for folder in folders_of_workspace(project, None):
+        return True
+    unread = project.far.unread(lambda: collect(folders_of_workspace(project, None)))
+    while unread:
+        folder = unread[-1]
         project.read_folder(folder)
         for suite in project.suites_in(folder):
             project.far.note(suite)
+        # An answer at a checkpoint may have read the others.
+        if unread and unread[-1] is folder:
+            unread.pop()
+        if unread and time.monotonic() >= until:
+            return False
     project.far.all_noted(moment)
+    return True
 
 
 def read_suites_again(project: Project, changed: Iterable[Path] | None) -> None:
@@ -109,7 +124,7 @@ def files_of_workspace(project: Project, near: Document | SkillFile | None = Non
     seen: set[Path] = set()
     for folder in folders_of_workspace(project, near):
         project.read_folder(folder)
-        for file in _in_folder(project, folder):
+        for file in files_in_folder(project, folder):
             if file.path is not None and file.path not in seen:
                 seen.add(file.path)
                 yield file
@@ -136,7 +151,8 @@ def folders_of_workspace(project: Project, near: Document | SkillFile | None) ->
                 return
 
 
-def _in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:
+def files_in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:
+    """Yield the suite files in a folder, and the task files of its suites wherever they lie."""
     names = project.names(folder)
     suites = project.suites_in(folder)
     for suite in suites:

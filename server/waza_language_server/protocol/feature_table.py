@@ -42,8 +42,9 @@ class Feature:
     """A row of the table. ``handler`` is a function of a module in ``protocol.handlers``.
 
     One that is called ``at once`` answers before the next message is taken, at a checkpoint of a diagnosis
-    too; one that is ``awaited`` is a coroutine, which may wait for others. ``options`` are sent to the
-    client. ``built_in`` replaces the handler that ``pygls`` has for such a message.
+    too; one that is ``awaited`` is a coroutine, which begins when the running work gives way or ends, and may
+    wait for others. ``options`` are sent to the client. ``built_in`` replaces the handler that ``pygls`` has
+    for such a message.
     """
 
     method: str

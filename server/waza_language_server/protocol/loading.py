@@ -1,4 +1,4 @@
-"""The modules that are loaded ahead in idle time: one list for everything that loads them.
+"""The modules that are loaded ahead in the background: one list for everything that loads them.
 
 The rules, which are loaded between these, list themselves (``analysis/loading.py``).
 """

@@ -112,17 +112,9 @@ class Protocol(LanguageServerProtocol):
         if writer is not None:
             writer.write(f"{header}\r\n\r\n{body}".encode("ascii"))
 
-    def as_json(self, value: Any) -> Any:
-        """Return a value of the protocol as it goes over the wire."""
-        return json.loads(self.written(value))
-
     def written(self, value: Any) -> str:
         """Return a value of the protocol as JSON, in ASCII."""
         return json.dumps(value, default=self._serialize_message)
-
-    def from_json(self, value: Any, wanted: Any) -> Any:
-        """Return a received value as an object of a protocol type."""
-        return cast("Any", self._converter).structure(value, wanted)
 
     def take_response(self, message: Message) -> bool:
         """Resolve the pending request of a response, with an error if the response has the wrong type.

@@ -2,8 +2,9 @@
 
 The wire has a thread of its own, which reads messages while the analysis goes on. At a checkpoint of a
 diagnosis requests are answered right there, in their order, up to the first change of a text, a file or a
-setting: that makes the diagnosis void, and it begins again with what is new. An answer is not interrupted
-by other answers; a newer text of its document stops it when it takes long.
+setting: that makes the diagnosis void, and it begins again with what is new. It also begins again when it
+has given way to a task that a message began. An answer is not interrupted by other answers; a newer text of
+its document stops it when it takes long.
 
 Architecture invariant: only this thread touches the session, so nothing of it needs a lock.
 """
@@ -15,7 +16,7 @@ import logging
 import time
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from waza_engine.checkpoint import Superseded, watch_checkpoints
@@ -30,13 +31,22 @@ if TYPE_CHECKING:
     Handle = Callable[[Message | Malformed], None]
 
 MOST_RESTARTS = 3
-"""How often changes stop a diagnosis before it runs to its end: fast typing must not keep it away."""
+"""How often changes stop a diagnosis at once; then they wait a while: fast typing must not keep it away."""
+MOMENT_SECONDS = 0.1
+"""How long work on a whole workspace goes on before it gives way to everything else.
+
+Any other work gives way when it has taken so long and a message begins a task; twice as long each other time.
+"""
+WAIT_SECONDS = 0.5
+"""How long a change waits for a diagnosis that was stopped so often; twice as long after each other stop."""
 SHORT_SECONDS = 0.02
 """An answer that takes no longer is given even if a newer text waits."""
 QUIET_SECONDS = 0.05
 """How long background work lets others go first."""
+UNFINISHED = object()
+"""Returned by work in the background that has done a part."""
 _TURNS_OF_THE_LOOP = 10
-"""The reader of the inbox needs fewer to take the messages that wait."""
+"""The reader of the inbox needs fewer to take the messages that wait, and a ``shutdown`` to take effect."""
 _ENDS_DOCUMENT = frozenset({"textDocument/didChange", "textDocument/didClose"})
 _ENDS_ALL = frozenset({"shutdown", "exit"})
 _NOT_ANSWERED_BETWEEN = frozenset({"initialize", "shutdown"})
@@ -52,10 +62,19 @@ class _Turn:
 
     kind: Literal["answer", "work"]
     uri: str | None = None
-    stoppable: bool = True
-    begun: float = 0.0
+    unstopped_seconds: float = 0.0
+    """How long changes do not stop the work."""
+    kept_seconds: float = MOMENT_SECONDS
+    """How long the work does not give way to tasks that messages begin."""
+    gave_way: bool = False
+    begun: float = field(default_factory=time.perf_counter)
     reading: str | None = None
     """The document that is being parsed: requests about it wait for its tree."""
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it has been running."""
+        return time.perf_counter() - self.begun
 
 
 class Turns:
@@ -87,7 +106,7 @@ class Turns:
     @contextmanager
     def answering(self, uri: str | None) -> Generator[None]:
         """Answer a request about a document in this block; raises ``Superseded`` at a checkpoint."""
-        with self._turn(_Turn("answer", uri, begun=time.perf_counter())):
+        with self._turn(_Turn("answer", uri)):
             yield
 
     @contextmanager
@@ -116,23 +135,36 @@ class Turns:
         *,
         most_restarts: float = MOST_RESTARTS,
     ) -> Value | None:
-        """Return the result of some work; it begins again after each change, a few times at most.
+        """Return the result of some work, which begins again after each change.
 
+        After ``most_restarts`` changes wait longer and longer for it, so that it ends however many come.
         None if it is not wanted any more after a change.
         """
-        restarts = 0
+        restarts = ways = 0
         while True:
+            more = restarts - most_restarts
+            turn = _Turn(
+                "work",
+                unstopped_seconds=0.0 if more < 0 else WAIT_SECONDS * 2**more,
+                kept_seconds=MOMENT_SECONDS * 2**ways,
+            )
             try:
-                with self._turn(_Turn("work", stoppable=restarts < most_restarts)):
+                with self._turn(turn):
                     return work()
             except Superseded:
-                await self._messages_taken()
+                await self.give_way()
             if not still_wanted():
                 return None
-            restarts += 1
+            if turn.gave_way:
+                ways += 1
+            else:
+                restarts += 1
 
     def later(self, name: str, work: Callable[[], object]) -> None:
-        """Do some work when there is time for it; what waits by the same name is replaced."""
+        """Do some work when there is time for it; what waits by the same name is replaced.
+
+        Work that returns ``UNFINISHED`` is done again.
+        """
         if self._ended:
             return
         self._due[name] = work
@@ -152,9 +184,10 @@ class Turns:
             for name, work in tuple(self._due.items())[:1]:
                 try:
                     with self._turn(_Turn("work")):
-                        work()
+                        if work() is UNFINISHED:
+                            continue
                 except Superseded:
-                    await self._messages_taken()
+                    await self.give_way()
                     continue
                 except Exception:
                     log.exception("Work in the background (%s) has failed.", name)
@@ -169,12 +202,15 @@ class Turns:
         finally:
             self._running = around
 
-    async def _messages_taken(self) -> None:
-        """Let the reader of the inbox handle the messages that wait."""
+    async def give_way(self) -> None:
+        """Let the reader of the inbox handle the messages that wait, and the tasks that it starts begin.
+
+        Raises ``CancelledError`` if the server is leaving then.
+        """
         for _ in range(_TURNS_OF_THE_LOOP):
             await asyncio.sleep(0)
-            if self._inbox is None or self._inbox.empty():
-                return
+        if self._ended:
+            raise asyncio.CancelledError
 
     def _look(self) -> None:
         """Serve the client at a checkpoint; raises ``Superseded`` if what runs is void."""
@@ -194,7 +230,7 @@ class Turns:
         """Return whether an answer is useless: it was cancelled, or takes long and a newer text waits."""
         if self.is_cancelled():
             return True
-        if time.perf_counter() - turn.begun < SHORT_SECONDS:
+        if turn.seconds < SHORT_SECONDS:
             return False
         return any(
             message.get("method") in _ENDS_ALL
@@ -204,20 +240,29 @@ class Turns:
         )
 
     def _serve_waiting(self, turn: _Turn, inbox: Inbox) -> None:
+        held = False
         for message in inbox.waiting():
             if _is_change(message):
-                if turn.stoppable or _ends_all(message):
+                if turn.seconds >= turn.unstopped_seconds or _ends_all(message):
                     raise Superseded
                 return
             if turn.reading is not None and _uri_in(message) == turn.reading:
+                held = True
+                continue
+            if held and _is_cancellation(message):
+                # Of a request that waits, perhaps: it must not be handled before that.
                 continue
             inbox.take(message)
+            tasks = len(asyncio.all_tasks())
             self._running = None
             try:
                 with self._aside():
                     self._handle(message)
             finally:
                 self._running = turn
+            if turn.seconds >= turn.kept_seconds and len(asyncio.all_tasks()) > tasks:
+                turn.gave_way = True
+                raise Superseded
 
 
 def _is_change(message: Message | Malformed) -> bool:
@@ -228,6 +273,10 @@ def _is_change(message: Message | Malformed) -> bool:
     if kind == "request":
         return method in _NOT_ANSWERED_BETWEEN
     return kind == "notification" and not method.startswith("$/")
+
+
+def _is_cancellation(message: Message | Malformed) -> bool:
+    return not isinstance(message, Malformed) and message.get("method") == "$/cancelRequest"
 
 
 def _ends_all(message: Message | Malformed) -> bool:

@@ -147,8 +147,9 @@ class Inbox:
     def _receive(self, message: Message | Malformed, size: int) -> None:
         if not isinstance(message, Malformed):
             method = message.get("method")
-            if method == "$/cancelRequest" and (identifier := cancelled_id(message)) is not None:
-                self._cancelled.add(identifier)
+            if method == "$/cancelRequest" and kind_of(message) == "notification":
+                if (identifier := cancelled_id(message)) is not None:
+                    self._cancelled.add(identifier)
             elif method == "shutdown" and kind_of(message) == "request":
                 self._shut_down = True
             elif method == "exit":

@@ -9,7 +9,6 @@ from waza_language_server.text.span import Span
 
 SIGNIFICANT = compiled_later(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+[ \t]*(?=[^\s#])")
 _MARKER = compiled_later(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
-MARKER_BEHIND_BREAK = compiled_later(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 BOUNDARY = compiled_later(r"\n(?:[^\s#\]}|>@`%&*-]|[|>@`%&*](?! )|-(?![ \t\r\n]|\Z))")
 """A line at column 0 that may begin an entry. Closing brackets and indicators before a space never do."""
 

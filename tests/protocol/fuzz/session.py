@@ -65,6 +65,8 @@ class _Asked:
     """The text that was asked about and, while the answer is awaited, those that came after it."""
     outdated: bool = False
     """Whether any document has changed while the answer was awaited."""
+    closed: bool = False
+    """Whether its document was closed while the answer was awaited."""
 
 
 class Session:
@@ -185,7 +187,10 @@ class Session:
                 opened.version = params["textDocument"]["version"]
                 self._take(params["textDocument"]["uri"], opened)
         elif method == "textDocument/didClose":
-            if self.documents.pop(params["textDocument"]["uri"], None) is not None:
+            uri = params["textDocument"]["uri"]
+            for asked in self._asked.values():
+                asked.closed |= asked.method in ON_ONE_TEXT and _uri_in(asked.params) == uri
+            if self.documents.pop(uri, None) is not None:
                 self._outdate()
         elif method == "workspace/didChangeWorkspaceFolders":
             removed = [folder["uri"] for folder in params["event"]["removed"]]
@@ -274,6 +279,7 @@ class Session:
     def _check_error(self, asked: _Asked, answer: Message) -> None:
         code = answer["error"]["code"]
         allowed = code in CANCELLED and (asked.cancelled or len(asked.texts) > 1)
+        allowed = allowed or (code == CONTENT_MODIFIED and asked.closed)
         allowed = allowed or code in REFUSALS.get(asked.method, ())
         allowed = allowed or (code == CONTENT_MODIFIED and asked.outdated and asked.method in ON_ALL_TEXTS)
         if not allowed and (asked.expect == "result" or code == INTERNAL_ERROR):
@@ -316,3 +322,9 @@ class Session:
 
 def _key(identifier: Any) -> str:
     return json.dumps(identifier)
+
+
+def _uri_in(params: Any) -> object:
+    """Return the URI of the document that a request is about; parameters may have any form."""
+    document = params.get("textDocument") if isinstance(params, dict) else None
+    return document.get("uri") if isinstance(document, dict) else None

@@ -88,9 +88,9 @@ async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams
     """Answer with the changed problems of files that are not open."""
     previous = {known.uri: known.value for known in params.previous_result_ids}
     # Files that were checked before a change are cached: it ends however often it begins again.
-    found = await ls.diagnostics.worked_out(
-        lambda: ls.workspace_problems.reports(previous), most_restarts=inf
-    )
+    while not await ls.diagnostics.worked_out(ls.workspace_problems.judge_some, most_restarts=inf):
+        await ls.turns.give_way()
+    found = ls.workspace_problems.reports(previous)
     reports = (
         f'{{"kind":"full","uri":{json.dumps(each.uri)},"version":null,'
         f'"resultId":"{each.result_id}","items":{as_list(each.items)}}}'

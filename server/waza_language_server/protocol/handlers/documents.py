@@ -56,6 +56,7 @@ def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
     ls.session.close(params.text_document.uri)
     ls.diagnostics.closed(params.text_document.uri)
     ls.sent_tokens.forget(params.text_document.uri)
+    ls.hints_to_come.pop(params.text_document.uri, None)
     if ls.judges_live:
         ls.live.edited()
     ls.files_changed(_paths(params.text_document.uri))

@@ -78,7 +78,8 @@ def _hints_of_requirements(ls: WazaServer, skill: SkillFile) -> tuple[InlayHint,
 
 def prepare(ls: WazaServer, uri: str) -> None:
     """Read the results of the suites of an open document, so that its scores are known when asked for."""
-    document = ls.session.read(uri)
+    with ls.turns.reading(uri):
+        document = ls.session.read(uri)
     if document is not None:
         read_scores(document, ls.session.project)
 
@@ -110,5 +111,9 @@ def _read_on(ls: WazaServer, uri: str) -> None:
         prepare(ls, uri)
     except Exception:
         log.exception("The results of %s could not be read.", uri)
+    if ls.session.text(uri) is None:
+        # It was closed: nothing shows its hints.
+        ls.hints_to_come.pop(uri, None)
+        return
     ls.hints_to_come[uri] = "read"
     ask_for_hints(ls)

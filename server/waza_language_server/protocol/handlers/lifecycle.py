@@ -42,11 +42,11 @@ def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
         ls.in_background(watch_files(ls))
 
 
-def _read_workspace(ls: WazaServer) -> None:
+def _read_workspace(ls: WazaServer) -> object:
     from waza_language_server.protocol.handlers.watched_files import read_workspace
 
     checkpoint()
-    read_workspace(ls)
+    return read_workspace(ls)
 
 
 def _load_features() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,10 @@ from pygls.exceptions import JsonRpcException
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
 from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
-from waza_language_server.project.suite_files import read_suites
+from waza_language_server.project.suite_files import read_some_suites
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.asking_again import ask_for_all, ask_for_problems, ask_for_scores
+from waza_language_server.protocol.turns import MOMENT_SECONDS, UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,12 +99,14 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
     look_at_files_again(ls)
 
 
-def read_workspace(ls: WazaServer) -> None:
-    """Read the files of the workspace before references are requested."""
+def read_workspace(ls: WazaServer) -> object:
+    """Read some files of the workspace before references are requested; ``UNFINISHED`` if more are left."""
     with ls.session.project.disk.held_still(LOOKED_AT_AGAIN_SECONDS):
-        read_suites(ls.session.project)
+        if not read_some_suites(ls.session.project, time.monotonic() + MOMENT_SECONDS):
+            return UNFINISHED
     if ls.session.take_suites_found():
         ls.diagnostics.all_again()
+    return None
 
 
 def refresh_scores(ls: WazaServer) -> None:

@@ -7,18 +7,21 @@ when it is saved.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from waza_engine.checkpoint import checkpoint
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.document import Document
-from waza_language_server.project.suite_files import files_of_workspace, read_suites
+from waza_language_server.project.suite_files import files_in_folder, folders_of_workspace, read_some_suites
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.turns import MOMENT_SECONDS
 
 Shown = TypeVar("Shown")
 """The form of a problem that the client shows."""
@@ -56,6 +59,15 @@ class _Judged(Generic[Shown]):
     result_id: str
 
 
+@frozen()
+class _Search:
+    """The folders that are left to look into, the next one last, and the files found in the others."""
+
+    changes: int
+    folders: list[Path]
+    seen: set[Path] = field(default_factory=set[Path])
+
+
 class WorkspaceProblems(Generic[Shown]):
     """Answers ``workspace/diagnostic``; one for each session."""
 
@@ -67,6 +79,7 @@ class WorkspaceProblems(Generic[Shown]):
         self._changes: list[Path | None] = [None]
         self._forgotten = 0
         self._complete_at = -1
+        self._search: _Search | None = None
         self._far_version = 0
 
     def changed(self, paths: Iterable[Path] | None) -> None:
@@ -83,8 +96,10 @@ class WorkspaceProblems(Generic[Shown]):
             self._changes = [None]
 
     def reports(self, previous: Mapping[str, str]) -> list[Report[Shown]]:
-        """Return the changes since the results that a client has, by URI: problems, or none."""
-        self._judge()
+        """Return the changes since the results that a client has, by URI: problems, or none.
+
+        They are those of the last time that ``judge_some`` returned True.
+        """
         opened = set(self._session.uris)
         # Whatever URI a file is open by, and whether or not its text is ours.
         paths = set(map(path_of, opened))
@@ -104,33 +119,44 @@ class WorkspaceProblems(Generic[Shown]):
                 found.append(Report(uri, nothing, _CLEAN))
         return found
 
-    def _judge(self) -> None:
-        """Diagnose all closed files that may be affected by a change."""
-        disk = self._session.project.disk
-        with disk.held_still(LOOKED_AT_AGAIN_SECONDS):
-            self._judge_each()
+    def judge_some(self) -> bool:
+        """Diagnose for a moment closed files that a change may affect; return whether none is left."""
+        until = time.monotonic() + MOMENT_SECONDS
+        with self._session.project.disk.held_still(LOOKED_AT_AGAIN_SECONDS):
+            return self._judge_until(until)
 
-    def _judge_each(self) -> None:
-        far = self._session.project.far
-        read_suites(self._session.project)
+    def _judge_until(self, until: float) -> bool:
+        project = self._session.project
+        far = project.far
+        if not read_some_suites(project, until):
+            return False
         if self._far_version != far.version:
             # Tasks have other suites now, wherever they lie.
             self._far_version = far.version
             self.changed(None)
         now = self._forgotten + len(self._changes)
         if self._complete_at == now:
-            return
-        seen: set[Path] = set()
-        for file in files_of_workspace(self._session.project):
-            checkpoint()
-            if file.path is None:
-                continue
-            seen.add(file.path)
-            if file.document is None and self._session.text(file.uri) is None:
-                self._judge_file(file, file.path, now)
-        for path in [path for path in self._judged if path not in seen]:
+            return True
+        if self._search is None or self._search.changes != now:
+            self._search = _Search(now, collect(folders_of_workspace(project, None))[::-1])
+        search = self._search
+        while search.folders:
+            project.read_folder(search.folders[-1])
+            for file in files_in_folder(project, search.folders[-1]):
+                checkpoint()
+                if file.path is None or file.path in search.seen:
+                    continue
+                if file.document is None and self._session.text(file.uri) is None:
+                    self._judge_file(file, file.path, now)
+                search.seen.add(file.path)
+                if time.monotonic() >= until:
+                    return False
+            search.folders.pop()
+        for path in [path for path in self._judged if path not in search.seen]:
             del self._judged[path]
         self._complete_at = now
+        self._search = None
+        return True
 
     def _judge_file(self, file: SuiteSource, path: Path, now: int) -> None:
         workspace = self._session.workspace
