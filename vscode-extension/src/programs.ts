@@ -136,7 +136,7 @@ export function registerMcpServers(python: () => Interpreter | undefined, change
     if (lm?.registerMcpServerDefinitionProvider === undefined || Server === undefined) {
         return new vscode.Disposable(() => undefined);
     }
-    // Whether each Python that was asked has the package.
+    // By the command of a Python.
     const haveMcp = new Map<string, Promise<boolean>>();
     return lm.registerMcpServerDefinitionProvider("waza", {
         onDidChangeMcpServerDefinitions: changed,
