@@ -58,14 +58,15 @@ def graded(
     timestamp = regrading.recording.header.started
     for task in regrading.grade(cancellation):
         written = _written(task)
+        outcome = task_of(written)
         # A task without trials keeps the numbers of its record.
         figures: Block = block_of(written, "stats") if task.trials and not task.error else {}
         report = TaskReport(
             task=task,
-            now=task_result(written, timestamp),
+            now=task_result(outcome, timestamp),
             recorded=task.recorded.scores,
             score=number(figures.get("avg_weighted_score")),
-            concluded=conclude_task(task_of(written), regrading.recording.header.executor),
+            concluded=conclude_task(outcome, regrading.recording.header.executor),
             doubted=task_of(task.recorded.document, resampled=False).doubted,
             part=bool(regrading.request.graders),
         )
@@ -196,14 +197,14 @@ def _task(regrading: Regrading, report: TaskReport) -> Answer:
 
 def _with_recorded(regrading: Regrading, report: TaskReport) -> Answer:
     """Return a task's result with the recorded verdicts of graders that did not run."""
-    header, kept = regrading.recording.header, _written(report.task, kept=True)
+    header, kept = regrading.recording.header, task_of(_written(report.task, kept=True))
     task = task_result(kept, header.started)
     return {
         "status": task.status,
         "avg_score": task.score,
         "passed_trials": task.passed_trials,
         **({"error": task.error} if task.error else {}),
-        "conclusion": conclude_task(task_of(kept), header.executor).document(),
+        "conclusion": conclude_task(kept, header.executor).document(),
     }
 
 

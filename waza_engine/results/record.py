@@ -237,7 +237,8 @@ class TaskOutcome:
 
     ``cached`` trials were taken from an earlier run. ``impact`` compares with the baseline, if there is one.
     ``pass_rate`` is the share of its trials that it needs to pass. A ``doubted`` task passed according to its
-    file, or a trial of it did, but the verdicts contradict that.
+    file, or a trial of it did, but the verdicts contradict that. ``written_score`` is the weighted score in
+    its file, for a task without verdicts.
     """
 
     id: str
@@ -253,6 +254,7 @@ class TaskOutcome:
     impact: SkillImpact | None = None
     doubted: bool = False
     pass_rate: float = 1.0
+    written_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,6 +356,13 @@ class RunOutcome:
 def verdicts_of(trial: TrialOutcome) -> Iterator[tuple[str, Validation]]:
     """Yield the verdicts on a trial by grader name, those of checkpoints with their turn."""
     yield from (trial.validations or {}).items()
-    for checkpoint in trial.checkpoints:
-        for name, verdict in checkpoint.validations.items():
-            yield checkpoint_grader(name, checkpoint.after_turn), verdict
+    yield from checkpoint_verdicts(trial).items()
+
+
+def checkpoint_verdicts(trial: TrialOutcome) -> dict[str, Validation]:
+    """Return the verdicts of a trial's checkpoints, by grader name with the turn."""
+    return {
+        checkpoint_grader(name, checkpoint.after_turn): verdict
+        for checkpoint in trial.checkpoints
+        for name, verdict in checkpoint.validations.items()
+    }

@@ -170,7 +170,7 @@ class TaskConclusion:
 def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
     """Return the conclusion of a task; ``executor`` is the name of the one that answered."""
     ended = [trial for trial in task.trials if not trial.stopped]
-    verdict = _verdict(task, ended)
+    verdict = task_verdict(task)
     graders = tuple(_graders(ended))
     error = task.error or next((trial.error for trial in task.trials if trial.error), "")
     figures = task.statistics
@@ -237,11 +237,12 @@ def judged_status(trial: TrialOutcome) -> TrialStatus:
     return "skipped" if nothing_judged(trial) else trial.status
 
 
-def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
+def task_verdict(task: TaskOutcome) -> TaskVerdict:
     """Return the verdict that follows from the trials; a worse one that is written stays.
 
     Upstream calls a task failed whose trials all broke.
     """
+    ended = [trial for trial in task.trials if not trial.stopped]
     if not ended:
         match task.status:
             case "failed" if task.error:

@@ -55,7 +55,7 @@ def test_it_does_not_speak_against_its_task_in_a_report(tmp_path: Path) -> None:
     assert b"<failure" not in junit_report(document)
     assert "✅" in markdown_report(document).splitlines()[0]
     assert "(advisory) 0.00: " in markdown_report(document)
-    result = task_result(document["tasks"][0], NOW)
+    result = task_result(task_of(document["tasks"][0]), NOW)
     assert (result.status, result.graders["advice"].status) == ("passed", "advisory")
     assert conclude_task(task_of(document["tasks"][0])).verdict == "passed"
 
@@ -87,16 +87,16 @@ def test_a_task_passes_when_enough_of_its_trials_do(passed: int, rate: float, st
 
 def test_every_view_of_a_record_knows_how_many_trials_were_needed() -> None:
     lenient, strict = (recorded([True, False, True], **keys) for keys in ({"required_pass_rate": 0.66}, {}))
-    assert task_result(lenient, NOW).status == "passed"
+    assert task_result(task_of(lenient), NOW).status == "passed"
     assert conclude_task(task_of(lenient)).verdict == "passed"
-    assert task_result(strict, NOW).status == "failed"
+    assert task_result(task_of(strict), NOW).status == "failed"
     assert conclude_task(task_of(strict)).verdict == "failed"
 
 
 @pytest.mark.parametrize("odd", [-1, 0, 5, "0.1", None, float("nan")])
 def test_a_rate_that_no_suite_can_ask_for_asks_for_all_trials(odd: object) -> None:
     task = recorded([True, False, True], required_pass_rate=odd)
-    assert conclude_task(task_of(task)).verdict == task_result(task, NOW).status == "failed"
+    assert conclude_task(task_of(task)).verdict == task_result(task_of(task), NOW).status == "failed"
 
 
 def test_the_rate_of_the_task_comes_before_that_of_the_suite(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_the_score_that_counts_is_the_weighted_one_with_the_plain_mean_beside_it
     assert [event.score for event in events if event.task == "a" and event.grader is None][-1] == 0.25
     document = run_document(report.outcome)
     assert "0.25 (plain mean 0.50)" in markdown_report(document)
-    result = task_result(document["tasks"][0], NOW)
+    result = task_result(task_of(document["tasks"][0]), NOW)
     assert (result.score, result.plain_score) == (0.25, 0.5)
     assert metric_value("behavior_quality", report.outcome.tasks) == 0.25
 
@@ -130,5 +130,5 @@ def test_a_label_that_fails_measures_the_judge_and_fails_no_task() -> None:
     run = counted_run({"validations": {"judge": judge, "label": label}}, execution_error=False)
     assert run["status"] == "passed"
     written = {"test_id": "a", "status": "passed", "runs": [run]}
-    assert conclude_task(task_of(written)).score == task_result(written, NOW).score == 1.0
-    assert conclude_task(task_of(written)).verdict == task_result(written, NOW).status == "passed"
+    assert conclude_task(task_of(written)).score == task_result(task_of(written), NOW).score == 1.0
+    assert conclude_task(task_of(written)).verdict == task_result(task_of(written), NOW).status == "passed"

@@ -231,4 +231,4 @@ def test_an_agent_that_broke_after_it_had_said_something_has_no_score() -> None:
     assert (found.verdict, found.score) == ("errored", 0.0)
     assert found.cause is not None
     assert found.cause.evidence == "1 of 1 trial broke: no answer in time."
-    assert task_result(task_document(written), datetime.now(UTC)).score == 0.0
+    assert task_result(task_of(task_document(written)), datetime.now(UTC)).score == 0.0

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from waza_engine.results.codec.figures import task_of
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.task_conclusion import conclude_task
@@ -53,4 +54,4 @@ def test_a_task_without_figures_is_worth_what_its_graders_gave() -> None:
     task = {"test_id": "t", "status": "passed", "runs": runs}
     (read,) = run_of({"schemaVersion": "1.4", "tasks": [task]}).tasks
     assert conclude_task(read).score == 0.75
-    assert task_result(task, datetime.now(UTC)).score == 0.75
+    assert task_result(task_of(task), datetime.now(UTC)).score == 0.75

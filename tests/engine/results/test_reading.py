@@ -148,7 +148,7 @@ def test_results_of_the_python_era_are_read(tmp_path: Path) -> None:
     assert found is not None
     assert (found.model, found.executor) == ("m", "mock")
     assert (found.tasks["a"].status, found.tasks["a"].score, found.tasks["a"].error) == (
-        "failed",
+        "error",
         0.0,
         "too slow",
     )

@@ -5,17 +5,18 @@ Light, no models: the language server recounts after a review.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
-from waza_engine.results.codec.trials import status_borne_out, trial_document, trial_of, written_status
+from waza_engine.checkpoint import checkpoint
+from waza_engine.results.codec.trials import trial_document, trial_of, written_status
 from waza_engine.results.codec.verdicts import cost_document, verdicts_of
 from waza_engine.results.json_values import (
     Block,
     Json,
+    block_of,
     blocks_of,
-    duration_of,
     figures_of,
     given,
     number,
@@ -35,7 +36,6 @@ from waza_engine.scoring.tasks import (
     TrialScore,
     TrialStatus,
     borne_out,
-    composite,
     suite_summary,
     task_statistics,
     task_status,
@@ -60,7 +60,7 @@ def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) 
     Unfinished trials do not count. Without ``resampled`` the interval of the score is left out: it costs more
     than all else.
     """
-    scores = [trial_score(run) for run in runs if run.get("stopped") is not True]
+    scores = _scores(runs)
     statistics = task_statistics(scores, resampled=resampled)
     return {
         **task,
@@ -82,23 +82,14 @@ def required_pass_rate(pass_rate: float) -> Json:
     return {"required_pass_rate": pass_rate} if pass_rate < 1 else {}
 
 
-def trial_score(run: Block) -> TrialScore:
-    """Return a document's trial, for its task's score."""
-    verdicts = verdicts_of(run)
-    broke = written_status(run) == "error" and bool(text_of(run.get("error_msg")))
-    found = composite([] if broke else [verdict.graded for verdict in verdicts.values()])
-    return TrialScore(
-        status_borne_out(run, verdicts),
-        found.score,
-        found.weighted_score,
-        duration_of(run.get("duration_ms")),
-    )
-
-
 def task_figures(task: Block) -> TaskStatistics | None:
     """Return the statistics of a document's task, computed from the verdicts of its trials."""
-    runs = (run for run in blocks_of(task.get("runs")) if run.get("stopped") is not True)
-    return task_statistics([trial_score(run) for run in runs])
+    return task_statistics(_scores(blocks_of(task.get("runs"))))
+
+
+def _scores(runs: Sequence[Block]) -> list[TrialScore]:
+    """Return the scores of the trials that ended."""
+    return [trial.score for trial in _trials(runs) if not trial.stopped]
 
 
 def statistics_document(statistics: TaskStatistics) -> Json:
@@ -197,7 +188,7 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
     ``resampled`` the interval of the score is left out: it costs more than all else.
     """
     runs = blocks_of(document.get("runs"))
-    trials = tuple(trial_of(run, position) for position, run in enumerate(runs, 1))
+    trials = tuple(_trials(runs))
     written = written_status(document)
     ended, pass_rate = [trial for trial in trials if not trial.stopped], pass_rate_of(document)
     status = borne_out(written, [task_status([trial.status for trial in ended], pass_rate)])
@@ -217,7 +208,19 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
         impact=_impact_of(document.get("skill_impact")),
         doubted=status != written or any(doubted),
         pass_rate=pass_rate,
+        written_score=0.0 if any(trial.validations for trial in trials) else _written_score(document),
     )
+
+
+def _trials(runs: Sequence[Block]) -> Iterator[TrialOutcome]:
+    for position, run in enumerate(runs, 1):
+        checkpoint()
+        yield trial_of(run, position)
+
+
+def _written_score(task: Block) -> float:
+    figures = block_of(task, "stats")
+    return number(figures.get("avg_weighted_score", figures.get("avg_score")))
 
 
 def _has_figures(document: Block, trials: Sequence[TrialOutcome]) -> bool:

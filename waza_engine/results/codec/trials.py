@@ -371,19 +371,19 @@ def _checkpoint_of(found: Block) -> CheckpointOutcome:
 
 
 def _status_of(run: Block, verdicts: Mapping[str, Validation], error: str) -> TrialStatus:
-    """Return the written status if the verdicts agree; without one, the status that follows from them."""
-    written = text_of(run.get("status"))
-    if not written:
-        return trial_status([verdict.graded for verdict in verdicts.values()], execution_error=bool(error))
-    return status_borne_out(run, verdicts)
+    """Return the written status if the verdicts, those of checkpoints too, agree.
 
-
-def was_stopped_as_wrong(run: Block) -> bool:
-    """Return ``TrialOutcome.was_stopped_as_wrong`` for an element of ``runs``."""
-    return run.get("status") == "error" and any(
-        checkpoint.get("stopped") is True and checkpoint.get("status") == "failed"
-        for checkpoint in blocks_of(run.get("checkpoints"))
-    )
+    Without a status, return the one that follows from them.
+    """
+    graded = [verdict.graded for verdict in verdicts.values()]
+    if not text_of(run.get("status")):
+        return trial_status(graded, execution_error=bool(error))
+    written = written_status(run)
+    if written != "passed":
+        return written
+    for checkpoint in blocks_of(run.get("checkpoints")):
+        graded += [verdict.graded for verdict in verdicts_of(checkpoint).values()]
+    return borne_out(written, [trial_status(graded)])
 
 
 def written_status(block: Block) -> TrialStatus:
@@ -393,20 +393,6 @@ def written_status(block: Block) -> TrialStatus:
             return known
         case _:
             return "error"
-
-
-def status_borne_out(run: Block, verdicts: Mapping[str, Validation]) -> TrialStatus:
-    """Return the status in an element of ``runs``, or the one that follows from its verdicts.
-
-    ``verdicts`` are those of the trial; those of its checkpoints count too.
-    """
-    written = written_status(run)
-    if written != "passed":
-        return written
-    told = [verdict.graded for verdict in verdicts.values()]
-    for checkpoint in blocks_of(run.get("checkpoints")):
-        told += [verdict.graded for verdict in verdicts_of(checkpoint).values()]
-    return borne_out(written, [trial_status(told)])
 
 
 def files_changed_document(files: FilesChanged) -> Json:

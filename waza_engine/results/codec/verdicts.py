@@ -32,16 +32,6 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
     return blocks_by_name(trial, "validations")
 
 
-def passed_unjudged(run: Block) -> bool:
-    """Return whether a trial passed without required graders; unknown without a list of verdicts.
-
-    The same as ``task_conclusion.nothing_judged``, of the trial as it is written.
-    """
-    parts = (run, *blocks_of(run.get("checkpoints")))
-    judged = any(_is_required(block) for each in parts for block in verdict_blocks(each).values())
-    return run.get("status") == "passed" and isinstance(run.get("validations"), Mapping) and not judged
-
-
 def verdict_count(task: Block) -> int:
     """Return how many verdicts an element of ``tasks`` has, in any format, without reading them."""
     trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]
@@ -70,12 +60,8 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         details,
         tuple(map(_check, blocks_of(checks))) if checks else (),
         duration_of(found("duration_ms")),
-        _is_required(verdict),
+        found("required") is not False and found("type") != MEASURES_JUDGES,
     )
-
-
-def _is_required(verdict: Block) -> bool:
-    return verdict.get("required") is not False and verdict.get("type") != MEASURES_JUDGES
 
 
 def score_of(written: object) -> float:

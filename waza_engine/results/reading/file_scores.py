@@ -107,14 +107,15 @@ def _scores_in(path: Path) -> RunResult | None:
             log.warning("Only the first scores in %s are shown: there are too many.", path)
             break
         task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
-        result = task_result(task, header.started, origin)
+        outcome = task_of(task, resampled=False)
+        result = task_result(outcome, header.started, origin)
         known = tasks.get(result.id)
         # If two tasks share an id, a failure of either stays visible.
         tasks[result.id] = result if known is None or known.status not in ("failed", "error") else known
         tools |= _tools_of(task)
         reviewed = reviewed or changed
         if reviews is not None:
-            concluded.append(conclude_task(task_of(task, resampled=False)))
+            concluded.append(conclude_task(outcome))
         if count >= pause_at:
             pause_at = count + _SCORES_PER_CHECKPOINT
             checkpoint()

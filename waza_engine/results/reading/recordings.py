@@ -15,6 +15,7 @@ from pathlib import Path
 from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.results.attachments import with_attachments
+from waza_engine.results.codec.figures import task_of
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
@@ -85,7 +86,7 @@ class RecordedTask:
     @cached_property
     def scores(self) -> TaskResult:
         """Return its graders' results in the run, over all trials."""
-        return task_result(self.document, self.started)
+        return task_result(task_of(self.document, resampled=False), self.started)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,112 +6,43 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.results.codec.figures import pass_rate_of
-from waza_engine.results.codec.trials import status_borne_out, was_stopped_as_wrong
-from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, verdict_of, verdicts_of
-from waza_engine.results.json_values import Block, block_of, blocks_of, moment, number, text_of, whole
+from waza_engine.results.json_values import moment
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
-from waza_engine.results.record import Validation
+from waza_engine.results.record import TaskOutcome, Validation, checkpoint_verdicts
 from waza_engine.results.reviews.reviewed import recorded_review
-from waza_engine.results.task_conclusion import conclude_grader
-from waza_engine.scoring.tasks import TrialStatus, borne_out, composite, task_status
-from waza_engine.vocabulary import Check, checkpoint_grader
+from waza_engine.results.task_conclusion import TaskVerdict, conclude_grader, task_verdict
+from waza_engine.scoring.tasks import TaskStatus
+from waza_engine.vocabulary import Check
 
 _VALUES_PER_CHECKPOINT = 1_000
 _STATUSES = {"errored": "error", "pending": "pending", "advisory": "advisory"}
+_TASK_STATUSES: Mapping[TaskVerdict, TaskStatus] = {
+    "passed": "passed",
+    "failed": "failed",
+    "errored": "error",
+    "skipped": "skipped",
+    "lost": "skipped",
+    "not run": "skipped",
+}
 
 
-def task_result(task: Block, timestamp: datetime, origin: RunOrigin | None = None) -> TaskResult:
-    """Return an element of ``tasks`` over all its trials."""
-    runs = blocks_of(task.get("runs"))
-    # Trials that a limit or the end of the run cut off do not count.
-    ended = [run for run in runs if run.get("stopped") is not True]
-    said = _verdicts(map(verdict_blocks, ended))
-    graders = _graders(said, timestamp, origin)
-    at_checkpoints = _verdicts(map(_at_checkpoints, ended))
-    checkpoints = _graders(at_checkpoints, timestamp, origin)
-    score = _score(task, ended, said)
-    against = list(_against(graders, checkpoints))
-    errors = (text_of(run.get("error_msg")) for run in runs)
-    status = text_of(task.get("status"))
-    if status == "passed" and runs and all(map(passed_unjudged, runs)):
-        # Upstream lets it pass; but no answer was graded.
-        status = "skipped"
-    elif status == "passed" and (against or any(run.get("status") != "passed" for run in ended)):
-        # For a file that was edited by hand the worse counts, as in ``task_conclusion``.
-        statuses: list[TrialStatus] = [status_borne_out(run, verdicts_of(run)) for run in ended]
-        status = borne_out("passed", [task_status(statuses, pass_rate_of(task))])
-    elif status == "error" and runs:
-        broke = [run for run in ended if run.get("status") == "error"]
-        # Upstream calls it broken; but an answer was found wrong.
-        status = "failed" if broke and all(map(was_stopped_as_wrong, broke)) else status
+def task_result(task: TaskOutcome, timestamp: datetime, origin: RunOrigin | None = None) -> TaskResult:
+    """Return the scores of a task over all its trials; those that did not end do not count."""
+    ended = [trial for trial in task.trials if not trial.stopped]
+    figures = task.statistics
     return TaskResult(
-        id=text_of(task.get("test_id")),
-        name=text_of(task.get("display_name")),
-        status=status,
-        score=score,
-        trials=len(runs),
-        passed_trials=sum(run.get("status") == "passed" and (not against or _stands(run)) for run in runs),
-        graders=graders,
+        id=task.id,
+        name=task.name,
+        status=_TASK_STATUSES[task_verdict(task)],
+        score=task.written_score if figures is None else task.written_score or figures.avg_weighted_score,
+        trials=len(task.trials),
+        passed_trials=sum(trial.status == "passed" for trial in task.trials),
+        graders=_graders([trial.validations or {} for trial in ended], timestamp, origin),
         timestamp=timestamp,
         origin=origin,
-        error=text_of(task.get("error_msg")) or next((error for error in errors if error), ""),
-        checkpoints=checkpoints,
+        error=task.error or next((trial.error for trial in task.trials if trial.error), ""),
+        checkpoints=_graders(map(checkpoint_verdicts, ended), timestamp, origin),
     )
-
-
-def _stands(run: Block) -> bool:
-    """Return whether no verdict contradicts a trial that is written as passed."""
-    return status_borne_out(run, verdicts_of(run)) == "passed"
-
-
-def _against(*said: Mapping[str, GraderResult]) -> Iterator[GraderResult]:
-    return (
-        grader
-        for graders in said
-        for grader in graders.values()
-        if not grader.passed and grader.status != "advisory"
-    )
-
-
-def _score(task: Block, ended: Sequence[Block], said: Sequence[Mapping[str, Validation]]) -> float:
-    """Return the mean over the trials of their weighted scores; without any verdict, the written score."""
-    means: list[float] = []
-    judged = False
-    for run, verdicts in zip(ended, said, strict=True):
-        if run.get("status") == "skipped":
-            continue
-        graded = [verdict.graded for verdict in verdicts.values()]
-        broke = run.get("status") not in ("passed", "failed") and text_of(run.get("error_msg"))
-        means.append(0.0 if broke else composite(graded).weighted_score)
-        judged = judged or any(one.status != "pending" for one in graded)
-    if not judged or not isinstance(task.get("stats", {}), Mapping):
-        figures = block_of(task, "stats")
-        return number(figures.get("avg_weighted_score", figures.get("avg_score")))
-    return sum(means) / len(means)
-
-
-def _verdicts(trials: Iterable[Mapping[str, Block]]) -> list[dict[str, Validation]]:
-    found: list[dict[str, Validation]] = []
-    done = 0
-    for trial in trials:
-        verdicts: dict[str, Validation] = {}
-        for name, block in trial.items():
-            verdicts[name] = verdict = verdict_of(name, block)
-            done += 1 + len(verdict.checks)
-            if done > _VALUES_PER_CHECKPOINT:
-                done = 0
-                checkpoint()
-        found.append(verdicts)
-    return found
-
-
-def _at_checkpoints(run: Block) -> dict[str, Block]:
-    return {
-        checkpoint_grader(name, whole(checkpoint.get("after_turn"))): block
-        for checkpoint in blocks_of(run.get("checkpoints"))
-        for name, block in verdict_blocks(checkpoint).items()
-    }
 
 
 def _graders(

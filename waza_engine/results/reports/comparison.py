@@ -13,7 +13,6 @@ from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude, t
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.reading.recordings import RecordedTask, Recording
 from waza_engine.results.reading.scores import TaskResult
-from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunOutcome, TrialOutcome
 from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.scoring.statistics import paired_p
@@ -102,7 +101,7 @@ def _tasks(recording: Recording) -> dict[str, tuple[TaskResult, float | None]]:
     found: dict[str, tuple[TaskResult, float | None]] = {}
     for name, task in zip(told_apart(task.id for task in recording.tasks), recording.tasks, strict=True):
         rate = _number(block_of(task.document, "stats").get("pass_rate"))
-        found[name] = task_result(task.document, recording.header.started), rate
+        found[name] = task.scores, rate
     return found
 
 
