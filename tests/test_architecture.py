@@ -528,7 +528,7 @@ CLIENTS = {
 
 
 def test_what_peers_send_is_read_within_one_bound() -> None:
-    """Nobody opens a connection but the libraries, and these are handed the hooks of ``peers/http.py``."""
+    """Nobody opens a connection but the libraries, and these are handed the hooks of ``peers/bounds.py``."""
     wrong = [
         (file, module)
         for file, module in imports_below(ENGINE)

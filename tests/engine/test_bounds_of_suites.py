@@ -16,7 +16,7 @@ from tests.engine.suites import CONFIG, run, task, write_suite
 from waza_engine.files import FileError
 from waza_engine.results.inputs import digest_of, inputs_of
 from waza_engine.results.reading.history import history_of
-from waza_engine.results.reviews.reviewed import Review, ReviewKey, add_review, review_file
+from waza_engine.results.reviews import Review, ReviewKey, add_review, review_file
 from waza_engine.results.writing.store import ResultsError
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError

@@ -360,9 +360,8 @@ class AssertionEvaluator:
     ) -> list[list[AssertionOutcome]]:
         """Evaluate the same assertions for each trial, as ``evaluate`` does, and raise what it raises.
 
-        One request takes many trials, as far as these are small; those that the worker has cached are not
-        sent again. If one costs the worker, the others are evaluated one by one, which shows whose fault it
-        is.
+        Small trials share a request, and trials that the worker has cached are not sent again. If the worker
+        dies, the trials are evaluated one by one to find the one that caused it.
         """
         found: list[list[AssertionOutcome]] = []
         if assertions and _LANGUAGES[language].together:

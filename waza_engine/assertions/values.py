@@ -168,7 +168,7 @@ def shifted(left: Any, right: Any) -> Any:
 
 
 def names_for_assertions() -> dict[str, Any]:
-    """Return the functions that assertions know by name, as a new dict."""
+    """Return a new dict of the functions that assertions may call, by name."""
     return {
         "len": len,
         "any": any,

@@ -31,7 +31,7 @@ from waza_engine.lab.live.session import LiveSession
 from waza_engine.lab.live.work import LiveRequest, LiveTask, LiveVerdicts
 from waza_engine.masking import masked
 from waza_engine.results.reading.recordings import RecordingError
-from waza_engine.results.reading.task_scores import grader_result
+from waza_engine.results.reading.scores import grader_result
 
 MOST_SESSIONS = 8
 MOST_FILES = 200

@@ -12,8 +12,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, Json, block_of, given, number, plain
 from waza_engine.results.metrics import counted_again
-from waza_engine.results.reading.scores import GraderResult, TaskResult
-from waza_engine.results.reading.task_scores import task_result
+from waza_engine.results.reading.scores import GraderResult, TaskResult, task_result
 from waza_engine.results.record import RunOutcome, Validation
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.results.writing.regraded import regraded_document, regraded_task

@@ -21,8 +21,7 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import why_unreadable
-from waza_engine.results.reviews.calibration import agreement_words, calibrations
-from waza_engine.results.reviews.reviewed import Review, broken_lines
+from waza_engine.results.reviews import Review, agreement_words, broken_lines, calibrations
 from waza_engine.terminal import complain, say, say_json
 
 DONE, NOT_DONE = 0, 2

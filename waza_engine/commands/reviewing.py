@@ -14,7 +14,7 @@ from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.recordings import no_results_words
-from waza_engine.results.reviews.reviewed import (
+from waza_engine.results.reviews import (
     Review,
     ReviewItem,
     add_review,

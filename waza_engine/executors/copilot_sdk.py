@@ -80,7 +80,7 @@ class OpenSession:
 
     @property
     def id(self) -> str:
-        """The name under which the agent continues it."""
+        """Return the id by which the agent resumes the session."""
         return self.session.session_id
 
     async def usage_totals(self) -> Usage | None:

@@ -23,19 +23,16 @@ from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdi
 from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
-    answer_of,
+    ask_program,
     verdict_of_answer,
     verdict_without_answer,
 )
 from waza_engine.graders.programs.input import (
     AnswerWords,
     TimeLimit,
-    grader_environment,
-    program_input,
     time_limit,
 )
 from waza_engine.graders.registry import register
-from waza_engine.processes.programs import run_bounded
 from waza_engine.spec.fields import PlainText
 from waza_engine.spec.program_files import MODULE_SUFFIXES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -189,20 +186,14 @@ class InlineGrader(Grader[InlineConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Run the file; an unusable result is an error of this grader."""
         file = _place(context.suite_directory, self.config.grader)
-        timeout = time_limit(self.config.timeout, context)
         try:
-            try:
-                finished = run_bounded(
-                    command_of(file),
-                    stdin=program_input(context),
-                    timeout_seconds=timeout,
-                    cwd=context.suite_directory,
-                    environment=grader_environment(context),
-                )
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or str(error)
-                raise UnusableAnswerError("start", f"{file.name} cannot be started: {reason}") from None
-            answer = answer_of(finished, timeout_seconds=timeout)
+            answer = ask_program(
+                command_of(file),
+                file.name,
+                context,
+                timeout_seconds=time_limit(self.config.timeout, context),
+                cwd=context.suite_directory,
+            )
             if is_module(file):
                 answer = _answer_of_module(answer, file)
             return verdict_of_answer(answer, self.config.protocol, "grader")

@@ -16,19 +16,19 @@ from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
     answer_of,
     ending,
+    run_program,
     shortened,
     verdict_of_answer,
     verdict_without_answer,
 )
 from waza_engine.graders.programs.input import (
     TimeLimit,
-    grader_environment,
     program_input,
     starting_directory,
     time_limit,
 )
 from waza_engine.graders.registry import register
-from waza_engine.processes.programs import Finished, run_bounded
+from waza_engine.processes.programs import Finished
 from waza_engine.spec.fields import ArgumentList, PlainText
 from waza_engine.spec.limits import first_version_words
 from waza_engine.spec.program_files import is_path, script_of
@@ -127,18 +127,18 @@ class ProgramGrader(Grader[ProgramConfig]):
         timeout = time_limit(config.timeout, context)
         cwd = starting_directory(context, (config.command, *config.args))
         try:
-            finished = run_bounded(
+            finished = run_program(
                 [_executable(config.command, cwd), *config.args],
+                f"`{config.command}`",
+                context,
                 stdin=context.output if config.protocol == "exit-code" else program_input(context),
                 timeout_seconds=timeout,
                 cwd=cwd,
-                environment=grader_environment(context),
             )
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            message = f"`{config.command}` cannot be started: {reason}"
+        except UnusableAnswerError as error:
             if config.protocol != "exit-code":
-                return verdict_without_answer(UnusableAnswerError("start", message), "command")
+                return verdict_without_answer(error, "command")
+            message = str(error)
             details = {**self._details(context), "exit_error": message, **no_word("start", message)}
             return _verdict(False, message, details)
         if config.protocol == "exit-code":

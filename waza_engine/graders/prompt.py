@@ -126,7 +126,7 @@ class PromptConfig(JudgedConfig):
 
     @property
     def votes(self) -> int:
-        """How often the judge is asked about one answer."""
+        """Return how many times the judge rates one answer."""
         return 1 if self.judge is None else self.judge.votes
 
     @property

@@ -12,18 +12,15 @@ from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdi
 from waza_engine.graders.paths import from_working_directory, is_there
 from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
-    answer_of,
+    ask_program,
     verdict_of_answer,
     verdict_without_answer,
 )
 from waza_engine.graders.programs.input import (
     AnswerWords,
-    grader_environment,
-    program_input,
     starting_directory,
 )
 from waza_engine.graders.registry import register
-from waza_engine.processes.programs import run_bounded
 from waza_engine.spec.fields import PlainText
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -82,26 +79,19 @@ class ScriptGrader(Grader[ScriptConfig]):
 
     def grade(self, context: GradingContext) -> Verdict:
         """Run the script with this interpreter; an unusable result is an error of this grader."""
-        script, timeout = self.config.script, context.program_timeout_seconds
+        script = self.config.script
         cwd = starting_directory(context, (script,))
         from_working_directory(context.suite_directory, script, "config.script")
         try:
             if not (cwd / script).is_file():
                 raise UnusableAnswerError("not_found", f"the script {script} does not exist")
-            try:
-                finished = run_bounded(
-                    [sys.executable, str(cwd / script)],
-                    stdin=program_input(context),
-                    timeout_seconds=timeout,
-                    cwd=cwd,
-                    environment=grader_environment(context),
-                )
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or str(error)
-                raise UnusableAnswerError(
-                    "start", f"the script {script} cannot be started: {reason}"
-                ) from None
-            answer = answer_of(finished, timeout_seconds=timeout)
+            answer = ask_program(
+                [sys.executable, str(cwd / script)],
+                f"the script {script}",
+                context,
+                timeout_seconds=context.program_timeout_seconds,
+                cwd=cwd,
+            )
             return verdict_of_answer(answer, self.config.protocol, "script", lenient=True)
         except UnusableAnswerError as error:
             return verdict_without_answer(error, "script")

@@ -80,7 +80,7 @@ def skill_words(skill: SkillFile) -> SkillWords:
 def use_for_phrases(description: str) -> tuple[str, ...]:
     """Return the phrases after the first ``USE FOR:``; when some are quoted, only the quoted ones count.
 
-    They end at the next other label: upstream reads a second ``USE FOR:`` as words of a phrase.
+    The list ends at the next other label. As upstream reads it, a second ``USE FOR:`` is part of a phrase.
     """
     flat = description.replace("\r\n", " ").replace("\n", " ")
     upper = uppered(flat)

@@ -34,8 +34,7 @@ from mcp.shared.message import SessionMessage
 
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.mcp.servers import shown_name
-from waza_engine.peers.bounds import Intake, LineReader, PeerError, refusal_in
-from waza_engine.peers.http import bounded_hooks
+from waza_engine.peers.bounds import Intake, LineReader, PeerError, bounded_hooks, refusal_in
 from waza_engine.processes.programs import start_marked
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.processes.trees import kill_tree

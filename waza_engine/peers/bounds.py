@@ -1,9 +1,17 @@
-"""The size limit for messages of a peer: a model provider, an MCP server, the program of an agent. Light."""
+"""The size limit for messages of a peer: a model provider, an MCP server, the program of an agent. Light.
+
+Responses over HTTP are bounded by hooks for the client that a library is given, and not by a transport: a
+client with a transport ignores the proxies of the environment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NoReturn, cast
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+if TYPE_CHECKING:
+    import httpx2
 
 MOST_BYTES = 64_000_000
 """Decoded bytes that one peer may send in one turn of a conversation."""
@@ -79,3 +87,68 @@ def refusal_in(error: BaseException | None) -> str:
 
 def _in_megabytes(count: int) -> str:
     return f"{count / 1_000_000:g} MB"
+
+
+RequestHook = Callable[["httpx2.Request"], Awaitable[None]]
+
+
+def bounded_hooks(
+    intake_of: Callable[[], Intake], *on_request: RequestHook
+) -> dict[str, list[Callable[..., Any]]]:
+    """Return the ``event_hooks`` of a client that reads no more than its intake allows.
+
+    ``intake_of`` is called in the task that sends a request. Bytes are counted after they are decompressed. A
+    redirect to another scheme, host or port is rejected: the configured address names this server, and a
+    redirect would take the prompt there, and perhaps the key. Reading raises ``PeerError``.
+    """
+
+    async def bound(response: httpx2.Response) -> None:
+        intake = intake_of()
+        _check_redirect(response, intake)
+        if "," in response.headers.get("content-encoding", ""):
+            # Each layer multiplies by a thousand, and all are removed before anything can be counted.
+            intake.refuse("compressed its answer more than once; it was not read")
+        # `aread`, `aiter_text` and `aiter_lines` of the response read through this method.
+        response.aiter_bytes = _bounded(response, intake)
+
+    return {"request": list(on_request), "response": [bound]}
+
+
+def _bounded(response: httpx2.Response, intake: Intake) -> Callable[..., AsyncGenerator[bytes]]:
+    read = response.aiter_bytes
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+
+    async def aiter_bytes(chunk_size: int | None = None) -> AsyncGenerator[bytes]:
+        lines = LineReader(intake) if is_stream else None
+        body = Intake(MOST_BYTES if is_stream else LONGEST_MESSAGE_BYTES)
+        async with aclosing(read(chunk_size)) as chunks:
+            async for chunk in chunks:
+                try:
+                    if lines is not None:
+                        lines.feed(chunk)
+                    body.take(len(chunk))
+                except PeerError as error:
+                    intake.refuse(str(error))
+                intake.take(len(chunk))
+                yield chunk
+
+    return aiter_bytes
+
+
+def _check_redirect(response: httpx2.Response, intake: Intake) -> None:
+    if not response.has_redirect_location:
+        return
+    asked = response.request.url
+    try:
+        target = asked.join(response.headers["location"])
+        origin = target.copy_with(userinfo=b"", raw_path=b"/", fragment=None)
+    except Exception:  # noqa: BLE001 - the library raises many kinds for an invalid address
+        why = "redirects to an invalid address"
+    else:
+        if (target.scheme, target.host, target.port) == (asked.scheme, asked.host, asked.port):
+            return
+        why = f"redirects to `{str(origin).rstrip('/')}`, which is refused; configure that address"
+    if response.request.method == "GET":
+        # An MCP server without a stream of its own may redirect to its page, and still answer requests.
+        raise PeerError(why)
+    intake.refuse(why)

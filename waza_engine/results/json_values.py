@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-FiguresT = TypeVar("FiguresT", bound="DataclassInstance")
+RecordT = TypeVar("RecordT", bound="DataclassInstance")
 Json: TypeAlias = dict[str, Any]
 Block: TypeAlias = Mapping[str, Any]
 
@@ -151,7 +152,7 @@ def number(value: object) -> float:
 
 def number_or_none(value: object) -> float | None:
     """Return a number, None for any other value."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def whole(value: object) -> int:
@@ -160,19 +161,36 @@ def whole(value: object) -> int:
 
 
 def duration_of(value: object) -> int:
-    """Return milliseconds; a clock that was put back while something went on makes none below 0."""
+    """Return a duration in milliseconds, at least 0: the clock may have been set back meanwhile."""
     return max(0, whole(value))
 
 
-def figures_of(kind: type[FiguresT], block: Block) -> FiguresT:
-    """Return a dataclass of numbers, each read by its own name; other fields keep their defaults."""
-    read = {"int": whole, "float": number, "str": text_of, "bool": _switch}
-    parts = [part for part in fields(kind) if part.type in read]
-    return kind(**{part.name: read[str(part.type)](block.get(part.name)) for part in parts})
+def record_of(kind: type[RecordT], block: Block) -> RecordT:
+    """Return a dataclass of plain values and lists of strings, each read by the name of its field.
+
+    Fields of other types keep their defaults.
+    """
+    return kind(**{name: read(block.get(name)) for name, read in _readers(kind)})
+
+
+@functools.cache
+def _readers(kind: type[DataclassInstance]) -> list[tuple[str, Callable[[object], object]]]:
+    return [(part.name, _READERS[str(part.type)]) for part in fields(kind) if part.type in _READERS]
 
 
 def _switch(value: object) -> bool:
     return value is True
+
+
+_READERS: Mapping[str, Callable[[object], object]] = {
+    "int": whole,
+    "float": number,
+    "float | None": number_or_none,
+    "str": text_of,
+    "bool": _switch,
+    "Sequence[str]": texts_of,
+    "tuple[str, ...]": texts_of,
+}
 
 
 def moment(text: object) -> datetime:

@@ -277,7 +277,7 @@ class MetricOutcome:
     value: float
     threshold: float
     passed: bool
-    weight: float
+    weight: float = 1.0
 
     @property
     def reached(self) -> bool:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import GraderResult, MetricResult, RunResult, TaskResult
+    from waza_engine.results.reading.scores import GraderResult, RunResult, TaskResult
+    from waza_engine.results.record import MetricOutcome
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.recorded_values import Values
 
@@ -113,7 +114,7 @@ class RegradedSuite:
     tasks: Mapping[str, RegradedTask]
     verdict: str
     reasons: tuple[str, ...]
-    metrics: tuple[MetricResult, ...]
+    metrics: tuple[MetricOutcome, ...]
     entries: Values
     at: datetime
 

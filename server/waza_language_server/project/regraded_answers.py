@@ -16,6 +16,7 @@ from waza_engine.results.json_values import (
     items_of,
     number,
     path_of,
+    record_of,
     text_of,
     whole,
 )
@@ -94,18 +95,10 @@ def regraded_suite(
     answer: Block, run: RunResult, tasks: Mapping[str, RegradedTask], entries: Values, at: datetime
 ) -> RegradedSuite:
     """Return the result of an entire run in an answer; ``tasks`` are those of ``regraded_tasks``."""
-    from waza_engine.results.reading.newest_scores import MetricResult
+    from waza_engine.results.record import MetricOutcome
 
     conclusion = block_of(answer, "conclusion")
-    metrics = (
-        MetricResult(
-            text_of(metric.get("name")),
-            number(metric.get("value")),
-            number(metric.get("threshold")),
-            metric.get("passed") is True,
-        )
-        for metric in blocks_of(answer.get("metrics"))
-    )
+    metrics = (record_of(MetricOutcome, metric) for metric in blocks_of(answer.get("metrics")))
     return RegradedSuite(
         timestamp=run.timestamp,
         tasks=tasks,

@@ -13,7 +13,7 @@ from waza_engine.results.codec.figures import counted_run, task_of
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.metrics import metric_value
-from waza_engine.results.reading.task_scores import task_result
+from waza_engine.results.reading.scores import task_result
 from waza_engine.results.reports.junit import junit_report
 from waza_engine.results.reports.markdown import markdown_report
 from waza_engine.results.task_conclusion import conclude_task

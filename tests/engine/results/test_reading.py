@@ -20,7 +20,7 @@ from waza_engine.results.reading import file_scores, formats, newest_scores
 from waza_engine.results.reading.file_scores import LENIENT_BYTES, MOST_OBJECTS, MOST_VALUES, scores_in_file
 from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.results.reviews.reviewed import REVIEWS_NAME
+from waza_engine.results.reviews import REVIEWS_NAME
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello, goodbye]}}

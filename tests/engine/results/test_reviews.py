@@ -16,8 +16,7 @@ from waza_engine.commands.regraded import answer, graded
 from waza_engine.commands.reporting import ReportedRun, report_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
-from waza_engine.results.reviews.calibration import agreement
-from waza_engine.results.reviews.reviewed import REVIEWS_NAME, broken_lines, reviews
+from waza_engine.results.reviews import REVIEWS_NAME, agreement, broken_lines, reviews
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

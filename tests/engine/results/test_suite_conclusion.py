@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
+from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
 from waza_engine.results.reading.suite_conclusion import conclude_recorded, conclude_suite
+from waza_engine.results.record import MetricOutcome
 
 THEN = datetime(2026, 7, 1, tzinfo=UTC)
 LATER = THEN + timedelta(hours=1)
-MISSED = MetricResult("trigger_accuracy", 0.5, 0.9, passed=False)
+MISSED = MetricOutcome("trigger_accuracy", 0.5, 0.9, passed=False)
 
 
 def recorded(*statuses: str, at: datetime = THEN, **known: Any) -> RunResult:

@@ -46,7 +46,7 @@ def is_path(path: str) -> bool:
 
 
 def find_text(path: str, value: Any) -> str | None:
-    """Return the value at a path as a string, None if there is none. An empty path leads nowhere."""
+    """Return the value at a path as a string, None if there is none or the path is empty."""
     return text_of(find(path, value)) if path else None
 
 

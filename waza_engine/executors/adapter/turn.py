@@ -364,7 +364,7 @@ class TextSink:
         return True
 
     def end(self) -> None:
-        """Make the answer."""
+        """Set the answer of the turn to all output."""
         text = bytes(self._kept).decode("utf-8", "replace").replace("\r\n", "\n")
         self._turn.answer = text.removesuffix("\n")
         if self._turn.answer:

@@ -28,8 +28,7 @@ from waza_engine.executors.chat.errors import (
     request_error,
 )
 from waza_engine.mcp.event_loop import LoopThread
-from waza_engine.peers.bounds import Intake, PeerError
-from waza_engine.peers.http import bounded_hooks
+from waza_engine.peers.bounds import Intake, PeerError, bounded_hooks
 
 if TYPE_CHECKING:
     import httpx2

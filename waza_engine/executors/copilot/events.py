@@ -92,7 +92,7 @@ class TurnRecord:
         return tuple(started.call for started in self._calls.values())
 
     def usage(self, totals: Usage | None = None) -> Usage:
-        """Return the usage of the turn: the session's counts, else the sum of its model calls."""
+        """Return the usage of the turn: the totals of the session, or else the sum of its model calls."""
         return replace(totals if totals is not None else self._usage, turns=self._turns)
 
     def add(self, kind: str, data: Json, agent: str = "") -> None:

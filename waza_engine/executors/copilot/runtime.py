@@ -219,7 +219,7 @@ class Runtime:
             await asyncio.wait_for(self.client.stop(), _STOP_SECONDS)
 
     def kill(self) -> None:
-        """End the process and everything that was started by it, directly or not; can be called twice."""
+        """Kill the process and all its descendants; may be called twice."""
         kill_marked(_MARK, self._token)
         program_ended(self)
 

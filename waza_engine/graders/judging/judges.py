@@ -60,7 +60,7 @@ class JudgedConfig(GraderConfig):
 
     @property
     def votes(self) -> int:
-        """How often the judge is asked about one answer."""
+        """Return how many times the judge rates one answer."""
         return 1
 
 

@@ -57,7 +57,7 @@ class TextRating:
 def rating_in_text(text: str) -> TextRating | None:
     """Return the overall rating in a reply, the last one if there are several.
 
-    None when there is none, and when the last one is not one number.
+    Return None without a rating, or if the last one is not a single number.
     """
     if alone := _ALONE.fullmatch(text):
         return TextRating(alone[1])

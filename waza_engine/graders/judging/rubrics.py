@@ -40,12 +40,12 @@ from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """A judge's criteria, and how its rating is parsed.
+    """The criteria of a judge, and how its rating is parsed.
 
     ``source`` is ``builtin:NAME``, ``file:PATH`` as written, or ``inline``. A rubric with ``verdicts`` was
-    written for pass and fail. ``scale`` is None when only its text defines the ratings; ``rating_field``
-    names the rating in the reply, "" when the reply decides. ``inputs`` are the inputs that the rubric names
-    (input → source), ``answer`` the fields of the reply (name → what it holds).
+    written for pass and fail. ``scale`` is None when only its text defines the ratings. ``rating_field`` is
+    the key of the rating in the reply, "" for any known key. ``inputs`` maps the inputs that the rubric names
+    to their sources, ``answer`` the fields of the reply to their descriptions.
     """
 
     text: str

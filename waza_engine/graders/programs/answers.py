@@ -8,13 +8,15 @@ the second.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
 
 from waza_engine.counting import in_seconds
 from waza_engine.figures import ROUNDING, is_finite
-from waza_engine.graders.base import Verdict
-from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished
+from waza_engine.graders.base import GradingContext, Verdict
+from waza_engine.graders.programs.input import grader_environment, program_input
+from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished, run_bounded
 from waza_engine.spec.limits import first_version_words
 from waza_engine.vocabulary import Check
 
@@ -54,6 +56,50 @@ class UnusableAnswerError(Exception):
         super().__init__(text)
         self.kind = kind
         self.details = dict(details or {})
+
+
+def run_program(
+    command: Sequence[str],
+    shown: str,
+    context: GradingContext,
+    *,
+    stdin: str,
+    timeout_seconds: float,
+    cwd: Path,
+) -> Finished:
+    """Run a grading program to its end. Raises ``UnusableAnswerError`` if it cannot be started.
+
+    ``shown`` is its name in the message, ``cwd`` the folder that it starts in.
+    """
+    try:
+        return run_bounded(
+            list(command),
+            stdin=stdin,
+            timeout_seconds=timeout_seconds,
+            cwd=cwd,
+            environment=grader_environment(context),
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnusableAnswerError("start", f"{shown} cannot be started: {reason}") from None
+
+
+def ask_program(
+    command: Sequence[str], shown: str, context: GradingContext, *, timeout_seconds: float, cwd: Path
+) -> object:
+    """Run a grading program with the trial as its input, and return the JSON value that it printed.
+
+    ``shown`` is its name in messages. Raises ``UnusableAnswerError``.
+    """
+    finished = run_program(
+        command,
+        shown,
+        context,
+        stdin=program_input(context),
+        timeout_seconds=timeout_seconds,
+        cwd=cwd,
+    )
+    return answer_of(finished, timeout_seconds=timeout_seconds)
 
 
 def answer_of(finished: Finished, *, timeout_seconds: float) -> object:

@@ -66,7 +66,7 @@ def grader_environment(context: GradingContext) -> dict[str, str]:
 
 
 def time_limit(written: int | None, context: GradingContext) -> float:
-    """Return the longest run in seconds: as written, else the project's; zero and less mean the default."""
+    """Return the time limit of a program in seconds: ``written`` if it is above 0, else the project's."""
     return float(written) if written and written > 0 else context.program_timeout_seconds
 
 

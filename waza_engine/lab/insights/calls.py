@@ -71,7 +71,7 @@ class BehaviorInsight(Insight[BehaviorGrader]):
                 return None
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose limits as they were observed, and tools as they are called."""
+        """Propose the observed values as limits, and the names of called tools."""
         config = self.config
         used = [[call.name for call in context.tool_calls or ()] for context in contexts]
         match path:
@@ -132,7 +132,7 @@ class ToolCallsInsight(Insight[ToolCallsGrader]):
                 return None
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose limits as they were observed, tools as they are called, and arguments as they were."""
+        """Propose the observed values as limits, and the names and arguments of recorded calls."""
         config = self.config
         used = [[call.name for call in context.tool_calls or ()] for context in contexts]
         match path:
@@ -188,7 +188,7 @@ class ToolConstraintInsight(Insight[ToolConstraintGrader]):
                 return None
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose limits as they were observed, tools as they are called, and looser patterns."""
+        """Propose the observed values as limits, the names of called tools, and looser patterns."""
         config = self.config
         used = [[call.name for call in context.tool_calls or ()] for context in contexts]
         match path:
@@ -269,7 +269,7 @@ class ActionSequenceInsight(Insight[ActionSequenceGrader]):
         return explained_sequence(self.config.expected_actions, actual, "actions")
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose the sequence as it was."""
+        """Propose the recorded sequence."""
         if path[:1] == ("expected_actions",):
             actual = [[call.name for call in context.tool_calls or ()] for context in contexts]
             wanted = self.config.expected_actions
@@ -294,7 +294,7 @@ class SkillInvocationInsight(Insight[SkillInvocationGrader]):
                 return None
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
-        """Propose skills as they are called, and the sequence as it was."""
+        """Propose the names of invoked skills, and the recorded order of skills."""
         actual = [self.grader.invoked(context) for context in contexts]
         match path:
             case ("required_skills", *rest):

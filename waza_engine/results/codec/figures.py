@@ -17,11 +17,11 @@ from waza_engine.results.json_values import (
     Json,
     block_of,
     blocks_of,
-    figures_of,
     given,
     number,
     number_or_none,
     plain,
+    record_of,
     text_of,
 )
 from waza_engine.results.record import TaskOutcome, TrialOutcome
@@ -238,10 +238,5 @@ def _impact_of(value: object) -> SkillImpact | None:
         return None
     impact = cast("Block", value)
     pairwise = impact.get("pairwise")
-    found = figures_of(PairwiseImpact, cast("Block", pairwise)) if isinstance(pairwise, Mapping) else None
-    known = {
-        name: number(impact[name])
-        for name in ("pass_rate_baseline", "delta", "percent_change")
-        if impact.get(name) is not None
-    }
-    return replace(figures_of(SkillImpact, impact), pairwise=found, **known)
+    found = record_of(PairwiseImpact, cast("Block", pairwise)) if isinstance(pairwise, Mapping) else None
+    return replace(record_of(SkillImpact, impact), pairwise=found)

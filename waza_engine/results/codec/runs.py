@@ -26,10 +26,10 @@ from waza_engine.results.json_values import (
     Json,
     block_of,
     blocks_of,
-    figures_of,
     given,
     number,
     plain,
+    record_of,
     text_of,
     texts_of,
     whole,
@@ -212,7 +212,7 @@ def _summary_of(summary: Block) -> SuiteSummary:
     )
     # The first version knew no weights.
     return replace(
-        figures_of(SuiteSummary, {"weighted_score": summary.get("aggregate_score"), **summary}),
+        record_of(SuiteSummary, {"weighted_score": summary.get("aggregate_score"), **summary}),
         interval=found if interval else None,
         pass_hat_k=tuple(map(number, cast("list[object]", chances))) if isinstance(chances, list) else (),
     )
@@ -234,14 +234,14 @@ def _accuracy_of(document: Block, triggers: Sequence[TriggerOutcome]) -> Trigger
     written = document.get("trigger_metrics")
     if not isinstance(written, Mapping):
         return None
-    return trigger_metrics(triggers) or figures_of(TriggerMetrics, cast("Block", written))
+    return trigger_metrics(triggers) or record_of(TriggerMetrics, cast("Block", written))
 
 
 def _metrics_of(metrics: Block, triggers: TriggerMetrics | None) -> Iterator[MetricOutcome]:
     """Yield the metrics. One that is below its threshold is missed, whatever else is written of it."""
     for name, value in metrics.items():
         if isinstance(value, Mapping):
-            metric = replace(figures_of(MetricOutcome, cast("Block", value)), name=name)
+            metric = replace(record_of(MetricOutcome, cast("Block", value)), name=name)
             if decides(name) and triggers is not None:
                 metric = replace(metric, value=triggers.accuracy)
             yield replace(metric, passed=metric.passed and metric.reached)
@@ -260,7 +260,7 @@ def _trigger_of(trigger: Block) -> TriggerOutcome:
 
 
 def _recommendation_of(found: Block) -> Recommendation | None:
-    models = tuple(figures_of(RankedModel, model) for model in blocks_of(found.get("models")))
+    models = tuple(record_of(RankedModel, model) for model in blocks_of(found.get("models")))
     return Recommendation(models, number(found.get("winner_margin_percent"))) if models else None
 
 

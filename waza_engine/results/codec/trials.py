@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from waza_engine.figures import shown_score
@@ -24,6 +25,7 @@ from waza_engine.results.json_values import (
     duration_of,
     given,
     plain,
+    record_of,
     text_of,
     texts_of,
     whole,
@@ -160,8 +162,7 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
         events=events,
         tool_calls=_tool_calls(run, events) if has_session else None,
         skill_invocations=tuple(
-            SkillInvocation(text_of(skill.get("name")), text_of(skill.get("path")))
-            for skill in blocks_of(run.get("skill_invocations"))
+            record_of(SkillInvocation, skill) for skill in blocks_of(run.get("skill_invocations"))
         ),
         usage=usage_of(run.get("usage") or digest.get("usage")),
         session=text_of(digest.get("session_id")),
@@ -180,8 +181,7 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
         ),
         tool_policy=text_of(digest.get("tool_policy_mode")),
         tool_denials=tuple(
-            ToolDenial(text_of(found.get("tool")), text_of(found.get("kind")), text_of(found.get("reason")))
-            for found in blocks_of(digest.get("tool_policy_denials"))
+            record_of(ToolDenial, found) for found in blocks_of(digest.get("tool_policy_denials"))
         ),
         captured_at=captured if status in FAILURES else "",
         unjudged=unjudged_of(run),
@@ -234,10 +234,7 @@ def _session_digest(trial: TrialOutcome, calls: Sequence[ToolCall]) -> Json:
             usage=usage_document(trial.usage),
             session_id=trial.session,
             tool_policy_mode=trial.tool_policy,
-            tool_policy_denials=[
-                {"tool": denial.tool, "kind": denial.kind, "reason": denial.reason}
-                for denial in trial.tool_denials
-            ],
+            tool_policy_denials=[asdict(denial) for denial in trial.tool_denials],
         ),
     }
 
@@ -407,12 +404,8 @@ def files_changed_document(files: FilesChanged) -> Json:
 
 def files_changed_of(block: Block) -> FilesChanged:
     """Return the changes in a document. Everything may be missing or of another type."""
-    return FilesChanged(
-        texts_of(block.get("created")),
-        texts_of(block.get("changed")),
-        texts_of(block.get("deleted")),
-        max(0, whole(block.get("more"))),
-    )
+    found = record_of(FilesChanged, block)
+    return replace(found, more=max(0, found.more))
 
 
 ANSWERERS: dict[str, Answerer] = {"agent": "agent", "judge": "judge", "responder": "responder"}

@@ -14,10 +14,10 @@ from waza_engine.results.json_values import (
     blocks_by_name,
     blocks_of,
     duration_of,
-    figures_of,
     given,
     number,
     path_of,
+    record_of,
     text_of,
     texts_of,
 )
@@ -156,13 +156,11 @@ def cost_of(value: object) -> Cost | None:
 
 
 def _usage(usage: Block) -> Usage:
-    cost = usage.get("cost_usd")
     return replace(
-        figures_of(Usage, usage),
+        record_of(Usage, usage),
         model_metrics={
-            model: figures_of(ModelUsage, cast("Block", figures))
+            model: record_of(ModelUsage, cast("Block", figures))
             for model, figures in block_of(usage, "model_metrics").items()
             if isinstance(figures, Mapping)
         },
-        cost_usd=number(cost) if isinstance(cost, int | float) else None,
     )

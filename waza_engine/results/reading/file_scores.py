@@ -28,9 +28,9 @@ from waza_engine.results.json_values import (
     Block,
     block_of,
     blocks_of,
-    figures_of,
     items_of,
     object_in,
+    record_of,
     text_of,
     texts_of,
 )
@@ -46,15 +46,14 @@ from waza_engine.results.reading.formats import (
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
     MOST_SCORES_OF_FILE,
-    MetricResult,
     PromptResult,
     RunOrigin,
     RunResult,
     TaskResult,
+    task_result,
 )
-from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import MetricOutcome, TaskOutcome
-from waza_engine.results.reviews.reviewed import RunReviews, reviews_of
+from waza_engine.results.reviews import RunReviews, reviews_of
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 
 log = logging.getLogger(__name__)
@@ -157,15 +156,15 @@ def _concluded(conclusion: Block) -> tuple[str, tuple[str, ...], tuple[str, ...]
     return text_of(conclusion.get("verdict")), reasons, counted
 
 
-def _metrics(document: Block, reviewed: Sequence[TaskOutcome] | None) -> Iterator[MetricResult]:
+def _metrics(document: Block, reviewed: Sequence[TaskOutcome] | None) -> Iterator[MetricOutcome]:
     """Yield the metrics as written, or as they follow from the tasks that were reviewed."""
     written = [
-        replace(figures_of(MetricOutcome, cast("Block", metric)), name=str(name))
+        replace(record_of(MetricOutcome, cast("Block", metric)), name=str(name))
         for name, metric in islice(block_of(document, "metrics").items(), MOST_FIGURES)
         if isinstance(metric, dict)
     ]
     for told in written if reviewed is None else counted_again(written, reviewed):
-        yield MetricResult(told.name, told.value, told.threshold, told.passed and told.reached)
+        yield replace(told, passed=told.passed and told.reached)
 
 
 def _prompts(document: Block, started: datetime, origin: RunOrigin) -> Iterator[PromptResult]:
@@ -322,6 +321,7 @@ class _Metric(TypedDict, total=False):
     score: _Scalar
     threshold: _Scalar
     passed: _Scalar
+    weight: _Scalar
 
 
 class _Prompt(TypedDict, total=False):

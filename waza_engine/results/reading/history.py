@@ -18,11 +18,12 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
+
+import msgspec
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
-from waza_engine.results.codec.header import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import block_of
@@ -31,7 +32,7 @@ from waza_engine.results.reading.formats import place_in_time
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunHeader
-from waza_engine.results.reviews.reviewed import reviews_stamp
+from waza_engine.results.reviews import reviews_stamp
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import Commit, shown_grader
 
@@ -199,7 +200,7 @@ def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, st
         if name not in stamps:
             gone.append((name,))
         elif stamps[name] == stamp:
-            with suppress(ValueError, TypeError, KeyError):
+            with suppress(ValueError, msgspec.ValidationError):
                 known[name] = _entry_of(text)
     new: list[tuple[str, str, str]] = []
     for name in stamps.keys() - known.keys():
@@ -231,20 +232,12 @@ def _read(path: Path) -> RunThen | str:
 
 
 def _text_of(found: RunThen | str) -> str:
-    if isinstance(found, str):
-        return json.dumps(found)
-    told = {"started": found.started.isoformat(), "commit": commit_document(found.commit)}
-    return json.dumps({**asdict(found), **told})
+    return json.dumps(found if isinstance(found, str) else asdict(found), default=datetime.isoformat)
 
 
 def _entry_of(text: str) -> RunThen | str:
-    found: Any = json.loads(text)
-    if isinstance(found, str):
-        return found
-    found["started"] = datetime.fromisoformat(found["started"])
-    found["commit"] = commit_in(found)
-    found["tasks"] = tuple(TaskThen(**task) for task in found["tasks"])
-    return RunThen(**found)
+    # `json` reads the half surrogate pairs that msgspec refuses.
+    return msgspec.convert(json.loads(text), RunThen | str)
 
 
 def _stamps(directory: Path) -> dict[str, str]:

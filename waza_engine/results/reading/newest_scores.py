@@ -29,20 +29,18 @@ from waza_engine.results.reading.scores import (
     CheckResult,
     GraderResult,
     LaterRun,
-    MetricResult,
     PromptResult,
     RunOrigin,
     RunResult,
     TaskResult,
     run_of_nothing,
 )
-from waza_engine.results.reviews.reviewed import reviews_stamp
+from waza_engine.results.reviews import reviews_stamp
 from waza_engine.scoring.tasks import Graded, composite
 
 __all__ = [
     "CheckResult",
     "GraderResult",
-    "MetricResult",
     "RunResult",
     "TaskResult",
     "latest_results",

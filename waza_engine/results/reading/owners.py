@@ -29,7 +29,7 @@ class Owner:
         self._by_name: dict[str, list[str]] | None = None
 
     def has(self, recorded: str, suite_name: str) -> bool:
-        """Return whether a run belongs to it: ``recorded`` is the eval file that it names, "" if none.
+        """Return whether a run is one of this eval file; ``recorded`` is the file that it names, "" if none.
 
         ``suite_name`` is the name of the suite that was run.
         """

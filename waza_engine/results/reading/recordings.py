@@ -35,10 +35,9 @@ from waza_engine.results.reading.formats import (
 )
 from waza_engine.results.reading.journals import goes_on, unended_document
 from waza_engine.results.reading.newest_scores import newest_result_file, result_files
-from waza_engine.results.reading.scores import TaskResult
-from waza_engine.results.reading.task_scores import task_result
+from waza_engine.results.reading.scores import TaskResult, task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
-from waza_engine.results.reviews.reviewed import with_reviews
+from waza_engine.results.reviews import with_reviews
 
 
 class RecordingError(Exception):

@@ -20,7 +20,7 @@ from waza_engine.results.reports.words import (
     trigger_words,
     verdict_words,
 )
-from waza_engine.results.reviews.calibration import agreement_words, calibrations
+from waza_engine.results.reviews import agreement_words, calibrations
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.terminal import harmless_lines, visible
 from waza_engine.vocabulary import shown_grader

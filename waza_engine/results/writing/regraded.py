@@ -17,7 +17,7 @@ from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
 from waza_engine.results.json_values import Block, Json, block_of, given, plain, texts_of
 from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.record import Validation
-from waza_engine.results.reviews.calibration import with_calibration
+from waza_engine.results.reviews import with_calibration
 
 # These describe the old verdicts.
 _STALE_IN_A_TRIAL = ("failure_artifacts",)

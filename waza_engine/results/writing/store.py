@@ -116,9 +116,6 @@ class ResultStore:
             raise
 
     def _begin(self, journal: IO[bytes]) -> None:
-        # Import here: not every command that writes a file runs a suite.
-        import psutil
-
         started, booted = psutil.Process().create_time(), psutil.boot_time()
         process = {"pid": os.getpid(), "started": started, "booted": booted}
         self._append({**header_document(self._header), "process": process, "planned": self._planned})

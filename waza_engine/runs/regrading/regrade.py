@@ -31,7 +31,7 @@ from waza_engine.results.places import results_directory
 from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
-from waza_engine.results.reviews.reviewed import recorded_review, review_changes
+from waza_engine.results.reviews import recorded_review, review_changes
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from waza_engine.graders.registry import AnyGrader, create
 from waza_engine.results.reading.recordings import Recording, read_recording
-from waza_engine.results.reviews.reviewed import reviews_stamp
+from waza_engine.results.reviews import reviews_stamp
 from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.loading.suite import Suite, load_suite

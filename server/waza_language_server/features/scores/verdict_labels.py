@@ -14,7 +14,8 @@ from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.scores.words import error_label, share_label, shortened
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
+    from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
+    from waza_engine.results.record import MetricOutcome
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.syntax.nodes import Node
 
@@ -118,7 +119,7 @@ def prompt_line(prompt: PromptResult) -> str:
     return f"- {code(prompt.prompt)} {said}"
 
 
-def shortfall(metric: MetricResult) -> str:
+def shortfall(metric: MetricOutcome) -> str:
     """Return the value of a metric below its threshold: ``0.75 < 0.80``."""
     value, _ = shown_below(metric.value, metric.threshold)
     return f"{value} < {shown_threshold(metric.threshold)}"

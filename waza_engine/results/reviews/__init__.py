@@ -1,1 +1,0 @@
-"""Reviews of pending graders by people, and the agreement of judges with them."""
