@@ -402,13 +402,13 @@ def open_sentence(found: JudgedCase) -> str:
         return ""
     names = [f"`{shown_grader(each.grader)}` ({shortened(each.why.rstrip('.'))})" for each in found.not_asked]
     not_asked = f"not asked: {', '.join(names)}" if names else "not all of its graders were asked"
-    asked = "the graders that were asked pass it" if _all_pass(found) else "some graders cannot be asked"
+    asked = (
+        "the graders that were asked pass it"
+        if all(said.passed for said in found.said)
+        else "some graders cannot be asked"
+    )
     asked = asked if found.said else "no grader was asked"
     return f"The answer `{case.id}` to the task `{case.task}` is not decided: {asked}; {not_asked}."
-
-
-def _all_pass(found: JudgedCase) -> bool:
-    return all(said.passed for said in found.said)
 
 
 def _why(said: Said) -> str:

@@ -20,7 +20,7 @@ from waza_engine.graders.matching.nearest import escaped
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.graders.matching.strings import lowered, quoted, shortened
 from waza_engine.lab.live.session import LiveSession
-from waza_engine.lab.live.work import AnsweredTrial, AnsweredTrials, built_in
+from waza_engine.lab.live.work import AnsweredTrial, LentTrials, built_in
 from waza_engine.results.reports.result_page import call_line
 from waza_engine.runs.grading.graders import BuiltGrader, grade_here
 from waza_engine.scaffold.files import slug
@@ -123,7 +123,7 @@ def _passes(built: BuiltGrader, trial: AnsweredTrial) -> bool:
 
 
 def _count(
-    built: BuiltGrader, trials: Sequence[AnsweredTrial], at_hand: AnsweredTrials, latest: float
+    built: BuiltGrader, trials: Sequence[AnsweredTrial], at_hand: LentTrials[AnsweredTrial], latest: float
 ) -> Counted | None:
     passed = 0
     for trial in trials:

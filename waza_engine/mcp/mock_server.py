@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import mcp_types
+import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -23,7 +24,7 @@ def serve_mock(arguments: list[str]) -> None:
     try:
         file = Path(arguments[0])
         mock = read_mock(file)
-    except (IndexError, OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (IndexError, OSError, ValueError, msgspec.ValidationError):
         complain("mcp-mock: the file of the mock cannot be read; a run writes it for its agent")
         sys.exit(2)
     anyio.run(_serve, mock, steps_folder(file, Path.cwd()))

@@ -11,9 +11,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
+
+import msgspec
 
 from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import FileError, from_home, read_text
@@ -137,21 +139,11 @@ class MockServer:
 
 
 def read_mock(path: Path) -> MockServer:
-    """Return the mock that ``MockServer.write`` wrote."""
-    document = json.loads(read_text(path, LONGEST_BYTES))
-    tools = {
-        name: MockTool(
-            tuple(_read_response(item) for item in tool["responses"]),
-            tool["description"],
-            tool["input_schema"],
-        )
-        for name, tool in document["tools"].items()
-    }
-    return MockServer(document["name"], tools)
+    """Return the mock that ``MockServer.write`` wrote.
 
-
-def _read_response(item: Mapping[str, Any]) -> MockResponse:
-    return replace(MockResponse(**item), steps=tuple(MockStep(**step) for step in item["steps"]))
+    Raises ``OSError``, ``ValueError`` and ``msgspec.ValidationError``.
+    """
+    return msgspec.convert(json.loads(read_text(path, LONGEST_BYTES)), MockServer)
 
 
 def steps_folder(mock_file: Path, folder: Path) -> Path:

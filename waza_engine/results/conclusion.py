@@ -309,7 +309,11 @@ def conclude(
     tasks = tuple(tasks)
     counts = _counts(tasks)
     triggers = conclude_triggers(run)
-    missed = tuple(_missed(metric) for metric in run.metrics if not metric.passed)
+    missed = tuple(
+        MissedMetric(metric.name, missed_words(metric), decides(metric.name))
+        for metric in run.metrics
+        if not metric.passed
+    )
     baseline = (
         None if run.baseline is None else conclude_baseline(tasks, run.baseline, regraded=run.header.regraded)
     )
@@ -571,10 +575,6 @@ def _notes(
             yield metric.words
     if baseline is not None and all(baseline.words != failure.words for failure in failures):
         yield baseline.words
-
-
-def _missed(metric: MetricOutcome) -> MissedMetric:
-    return MissedMetric(metric.name, missed_words(metric), decides(metric.name))
 
 
 def _counts(tasks: Sequence[TaskConclusion]) -> Counts:

@@ -18,7 +18,6 @@ from typing import Any, TypeAlias, cast
 
 from waza_engine.boundary import repository_around, suite_boundary
 from waza_engine.checkpoint import checkpoint
-from waza_engine.figures import is_finite
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.codec.figures import counted_run, counted_task
 from waza_engine.results.codec.runs import counted_document
@@ -128,7 +127,8 @@ def reviews(results: Path) -> Reviews:
 
 def reviews_stamp(results: Path) -> tuple[Path, int, int] | None:
     """Return the review file of a result file with its time and size, for caches; None without one."""
-    for place in _candidates(results):
+    for folder in _folders(results):
+        place = folder / REVIEWS_NAME
         try:
             state = place.stat()
         except OSError:
@@ -223,19 +223,11 @@ def _review(line: object) -> tuple[ReviewKey, Review]:
         raise ValueError("`passed` must be true or false")
     if score is None:
         score = float(passed)
-    if isinstance(score, bool) or not isinstance(score, int | float) or not _is_share(score):
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise ValueError("`score` must be a number from 0 to 1")
     key = ReviewKey(block["run"], block["task"], trial, block["grader"])
     said = {name: str(block.get(name) or "") for name in ("reviewer", "comments", "time")}
     return key, Review(float(score), passed, **said)
-
-
-def _is_share(score: float) -> bool:
-    return is_finite(score) and 0 <= score <= 1
-
-
-def _candidates(results: Path) -> list[Path]:
-    return [folder / REVIEWS_NAME for folder in _folders(results)]
 
 
 def _folders(results: Path) -> list[Path]:

@@ -164,7 +164,9 @@ class Turn:
     def note(self, kind: str, **values: Any) -> None:
         """Add an entry to the transcript, with the time."""
         self._in_message = False
-        self.events.append({"type": kind, **values, "timestamp": _now()})
+        self.events.append(
+            {"type": kind, **values, "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds")}
+        )
 
     def say(self, text: str) -> None:
         """Add a message of the agent, or a piece of one."""
@@ -394,7 +396,3 @@ def usage_of_figures(found: Mapping[str, float], model: str, turns: int) -> Usag
         model_metrics={model: metrics} if model else {},
         cost_usd=found.get("cost_usd"),
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

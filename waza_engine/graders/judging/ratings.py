@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ from waza_engine.graders.judging.judges import ask, without_judge
 from waza_engine.graders.judging.replies import Reply, read_reply
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import RatingError, Scale, linear, scales_in
-from waza_engine.vocabulary import SkillInvocation, ToolCall
+from waza_engine.vocabulary import ToolCall
 
 _LONGEST = 60_000
 _LONGEST_VALUE = 4_000
@@ -87,10 +87,6 @@ def _source(written: str, context: GradingContext) -> Callable[[], str] | None:
     return None if found is None else lambda: found(context)
 
 
-def _expected_answer(context: GradingContext) -> str:
-    return context.reference or context.hint or "(the task names no expected answer)"
-
-
 def _task(context: GradingContext) -> str:
     return "\n\n".join(text for text in (context.task_description, context.prompt) if text)
 
@@ -150,10 +146,6 @@ def _result(value: Any) -> str:
     return _shortened(_as_text(value if content is None else content), _LONGEST_VALUE)
 
 
-def _skills(skills: Sequence[SkillInvocation]) -> str:
-    return "\n".join(skill.name for skill in skills)
-
-
 _SOURCES: Mapping[str, Callable[[GradingContext], str]] = {
     **dict.fromkeys(
         ("prompt", "query", "user_query", "user_prompt", "question", "task_input", "input", "instruction"),
@@ -181,9 +173,13 @@ _SOURCES: Mapping[str, Callable[[GradingContext], str]] = {
     ),
     **dict.fromkeys(("tool_definitions", "tools", "available_tools"), _definitions),
     **dict.fromkeys(
-        ("ground_truth", "expected", "expected_output", "reference", "expected_response"), _expected_answer
+        ("ground_truth", "expected", "expected_output", "reference", "expected_response"),
+        lambda context: context.reference or context.hint or "(the task names no expected answer)",
     ),
-    **dict.fromkeys(("skill_invocations", "skills"), lambda context: _skills(context.skill_invocations)),
+    **dict.fromkeys(
+        ("skill_invocations", "skills"),
+        lambda context: "\n".join(skill.name for skill in context.skill_invocations),
+    ),
     **dict.fromkeys(("task", "description", "task_description"), _task),
     **dict.fromkeys(("name", "task_name"), lambda context: context.task_name),
     "id": lambda context: context.task_id,

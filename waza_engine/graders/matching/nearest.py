@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import combinations
 
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found_at
@@ -139,7 +140,7 @@ def loosened(pattern: str) -> Iterator[Loosened]:
                 changed = change(changed)
             if changed not in seen:
                 seen.add(changed)
-                yield Loosened(changed, _listed([words for _, words in chosen]))
+                yield Loosened(changed, ", ".join(words for _, words in chosen))
     if _SPECIAL.search(pattern):
         plain = re.sub(r"\\(?=\W)", "", pattern)
         for changed, words in (
@@ -202,10 +203,6 @@ def _place(pattern: str, text: str, *, ignore_case: bool) -> tuple[int, int] | N
         return None
 
 
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(words)
-
-
 def _flag(letter: str, pattern: str) -> str:
     written = _FLAGS.match(pattern)
     if written is None:
@@ -216,10 +213,6 @@ def _flag(letter: str, pattern: str) -> str:
         if letter in on or "-" in written.group()
         else f"(?{letter}{written.group()[2:]}{pattern[written.end() :]}"
     )
-
-
-def _any_case(pattern: str) -> str:
-    return _flag("i", pattern)
 
 
 def _any_space(pattern: str) -> str:
@@ -260,7 +253,7 @@ def _without_plural(pattern: str) -> str:
 
 
 _STEPS: Sequence[tuple[Callable[[str], str], str]] = (
-    (_any_case, "upper and lower case ignored"),
+    (partial(_flag, "i"), "upper and lower case ignored"),
     (_any_space, "any white space between its words"),
     (_single_backslashes, "its backslashes not doubled"),
     (_of_lines, "its anchors for lines"),

@@ -349,7 +349,10 @@ def explained_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequen
     nearest = max(named, key=lambda call: len(fitting(call)))
     right, given = fitting(nearest), nearest.arguments
     values = tuple(
-        (f"{'✓' if name in right else '✗'} {name}", _shown(given[name]) if name in given else "not given")
+        (
+            f"{'✓' if name in right else '✗'} {name}",
+            (shortened(text_of(given[name])) or "empty") if name in given else "not given",
+        )
         for name in args
     )
     times = "1 call" if len(named) == 1 else f"{len(named)} calls"
@@ -357,7 +360,3 @@ def explained_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequen
         return Explanation("as wanted", (f"{times} of {tool}; one is as wanted",), values, weight=1.0)
     told = f"{times} of {tool}; the nearest has {len(right)} of {len(args)} arguments as wanted"
     return Explanation(f"{len(right)} of {len(args)}", (told,), values, weight=len(right) / len(args))
-
-
-def _shown(value: object) -> str:
-    return shortened(text_of(value)) or "empty"

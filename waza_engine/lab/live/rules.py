@@ -17,7 +17,7 @@ from waza_engine.graders.matching.patterns import PatternError, current_workers
 from waza_engine.lab.explaining import explained_text
 from waza_engine.lab.insight import Explanation, FileProposal, Proposal, RulePath, insight_of
 from waza_engine.lab.live.session import LiveSession
-from waza_engine.lab.live.work import GraderTrials, LiveTrial, built_in
+from waza_engine.lab.live.work import LentTrials, LiveTrial, built_in
 from waza_engine.lab.proposing import proposed_texts
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
@@ -222,7 +222,7 @@ def _recorded_fixes(session: LiveSession, grader: str, path: RulePath, task: str
         judged = _judged(at_hand, path)
         trials = [trial for trial, _ in judged]
         before = [verdict for _, verdict in judged]
-        if len({_entry_of(trial) for trial in trials}) > 1:
+        if len({repr(trial.built and trial.built.entry) for trial in trials}) > 1:
             # Tasks have their own graders of this name: a change of one does not affect the others.
             return []
         if all(rule for _, rule in before):
@@ -236,10 +236,6 @@ def _recorded_fixes(session: LiveSession, grader: str, path: RulePath, task: str
                 found.append(RecordedFix(proposal, _counted(before), _counted(after), len(trials)))
     found.sort(key=lambda fix: (-fix.after.grader, -fix.after.rule))
     return found[:MOST_OFFERED]
-
-
-def _entry_of(trial: LiveTrial) -> str:
-    return "" if trial.built is None else repr(trial.built.entry)
 
 
 def _read_first(judged: Sequence[tuple[LiveTrial, tuple[bool, bool]]]) -> list[LiveTrial]:
@@ -305,7 +301,7 @@ def _with(block: Any, path: RulePath, value: Any) -> Any:
     return entries
 
 
-def _judged(at_hand: GraderTrials, path: RulePath) -> list[tuple[LiveTrial, tuple[bool, bool]]]:
+def _judged(at_hand: LentTrials[LiveTrial], path: RulePath) -> list[tuple[LiveTrial, tuple[bool, bool]]]:
     """Return the trials that can be judged, with their results; none when a newer edit waits."""
     found: list[tuple[LiveTrial, tuple[bool, bool]]] = []
     for trial in at_hand.trials if len(at_hand.trials) <= MOST_TRIED else ():
@@ -318,7 +314,7 @@ def _judged(at_hand: GraderTrials, path: RulePath) -> list[tuple[LiveTrial, tupl
 
 
 def _verdicts(
-    at_hand: GraderTrials,
+    at_hand: LentTrials[LiveTrial],
     trials: Sequence[LiveTrial],
     proposal: Proposal | FileProposal,
     path: RulePath,

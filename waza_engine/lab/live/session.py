@@ -29,8 +29,7 @@ from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.lab.insight import insight_of
 from waza_engine.lab.live.work import (
     AnsweredTrial,
-    AnsweredTrials,
-    GraderTrials,
+    LentTrials,
     LiveRequest,
     LiveTask,
     LiveTrial,
@@ -356,21 +355,21 @@ class LiveSession:
                     self._work = None
 
     @contextmanager
-    def trials_of(self, grader: str | None, task: str | None) -> Generator[GraderTrials]:
+    def trials_of(self, grader: str | None, task: str | None) -> Generator[LentTrials[LiveTrial]]:
         """Yield the trials of a grader as it is written now; with None those of each grader.
 
         ``task`` is the key of the requested task, None for all. Raises as ``prepare_regrading`` does.
         """
         with self._asking() as (texts, workers, work):
             found = copy_context().run(self._trials_of, texts, workers, grader, task)
-            yield GraderTrials(found, workers, work.newer.is_set)
+            yield LentTrials(found, workers, work.newer.is_set)
 
     @contextmanager
-    def answered_trials(self) -> Generator[AnsweredTrials]:
+    def answered_trials(self) -> Generator[LentTrials[AnsweredTrial]]:
         """Lend all trials that have an answer, each once. Raises as ``prepare_regrading`` does."""
         with self._asking() as (texts, workers, work):
             found = copy_context().run(self._answered_trials, texts, workers)
-            yield AnsweredTrials(found, workers, work.newer.is_set)
+            yield LentTrials(found, workers, work.newer.is_set)
 
     @contextmanager
     def _asking(self) -> Generator[tuple[Mapping[Path, str], WorkerSet, Work]]:
@@ -418,7 +417,7 @@ class LiveSession:
             for trial in self._made.trials(question.recorded):
                 context = self._context(regrading, question, trial)
                 context = replace(context, assertions=workers.assertions, files=regrading.files)
-                found.append(LiveTrial(key, question.name, question.task, question.built, trial, context))
+                found.append(LiveTrial(key, question.task, trial, context, question.name, question.built))
         return found
 
     def close(self) -> None:
@@ -456,9 +455,8 @@ class LiveSession:
                     continue
                 self._made.keep(name, groups[name], made)
                 judged += len(made)
-                told = {
-                    names.of(each.recorded): self._told(each, regrading.suite) for each in _each_once(waiting)
-                }
+                changed = {question.position: question for _, question, _ in waiting}.values()
+                told = {names.of(each.recorded): self._told(each, regrading.suite) for each in changed}
                 tell(LiveVerdicts(work.number, name, told))
         return LiveUpdate("judged", judged, silent=silent, files=self._made.files())
 
@@ -592,16 +590,10 @@ class LiveSession:
         return grader.evaluates and not self.request.assertions
 
 
-def _parts(
-    waiting: Sequence[Waiting],
-) -> Iterator[Sequence[Waiting]]:
+def _parts(waiting: Sequence[Waiting]) -> Iterator[Sequence[Waiting]]:
     """Yield batches that are small enough for a newer edit not to wait."""
     for start in range(0, len(waiting), ASKED_TOGETHER):
         yield waiting[start : start + ASKED_TOGETHER]
-
-
-def _each_once(waiting: Sequence[Waiting]) -> list[Question]:
-    return list({question.position: question for _, question, _ in waiting}.values())
 
 
 def _is_of_suite(built: BuiltGrader | None, regrading: Regrading) -> bool:

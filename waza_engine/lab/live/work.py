@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import BUILT_IN_TYPES, AnyGrader, create
@@ -138,29 +138,8 @@ _ELSEWHERE = "graders of other packages are not loaded by an edit"
 
 
 @dataclass(frozen=True, slots=True)
-class LiveTrial:
-    """A recorded trial for a grader: ``task`` is its key, ``built`` None for ``expected``."""
-
-    task: str
-    grader: str
-    written: TrialTask
-    built: BuiltGrader | None
-    recorded: RecordedTrial
-    context: GradingContext
-
-
-@dataclass(frozen=True, slots=True)
-class GraderTrials:
-    """The trials of one grader, with warm workers; ``superseded`` returns whether a newer edit waits."""
-
-    trials: Sequence[LiveTrial]
-    workers: WorkerSet
-    superseded: Callable[[], bool]
-
-
-@dataclass(frozen=True, slots=True)
 class AnsweredTrial:
-    """A recorded trial that has an answer, for any grader: ``task`` is the key of its task."""
+    """A recorded trial that has an answer: ``task`` is the key of its task."""
 
     task: str
     written: TrialTask
@@ -169,10 +148,21 @@ class AnsweredTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class AnsweredTrials:
+class LiveTrial(AnsweredTrial):
+    """A recorded trial for one grader; ``built`` is None for ``expected``."""
+
+    grader: str
+    built: BuiltGrader | None
+
+
+TrialT = TypeVar("TrialT", bound=AnsweredTrial)
+
+
+@dataclass(frozen=True, slots=True)
+class LentTrials(Generic[TrialT]):
     """Trials of a record, with warm workers; ``superseded`` returns whether a newer edit waits."""
 
-    trials: Sequence[AnsweredTrial]
+    trials: Sequence[TrialT]
     workers: WorkerSet
     superseded: Callable[[], bool]
 

@@ -29,7 +29,6 @@ from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
 from waza_engine.scoring.tasks import (
-    Graded,
     SuiteSummary,
     TaskScore,
     TaskStatistics,
@@ -51,7 +50,8 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
     checkpoints: list[TrialStatus] = [
         written_status(found) for found in blocks_of(run.get("checkpoints")) if found.get("status")
     ]
-    return {**run, "status": trial_status(_graded(run), checkpoints, execution_error=execution_error)}
+    graded = [verdict.graded for verdict in verdicts_of(run).values()]
+    return {**run, "status": trial_status(graded, checkpoints, execution_error=execution_error)}
 
 
 def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) -> Json:
@@ -153,10 +153,6 @@ def _interval(interval: Interval) -> Json:
         "confidence_level": CONFIDENCE,
         "num_bootstraps": interval.resamples,
     }
-
-
-def _graded(run: Block) -> list[Graded]:
-    return [verdict.graded for verdict in verdicts_of(run).values()]
 
 
 def task_document(task: TaskOutcome) -> Json:

@@ -48,7 +48,6 @@ from waza_engine.scoring.impact import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
 from waza_engine.scoring.tasks import SuiteSummary, TaskScore, suite_summary
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
-from waza_engine.vocabulary import Usage
 
 
 def run_document(outcome: RunOutcome) -> Json:
@@ -64,11 +63,12 @@ def figures_document(outcome: RunOutcome) -> Json:
     """Return the document of a run without any task, neither its own nor those of its baseline."""
     document = header_document(outcome.header)
     document["summary"] = {
-        **_summary(outcome.summary, outcome.usage),
+        **summary_figures(outcome.summary),
         **given(
+            usage=usage_document(outcome.usage),
             groups=group_figures(
                 (task.group, TaskScore(task.status, task.statistics)) for task in outcome.tasks
-            )
+            ),
         ),
     }
     if outcome.spending is not None and outcome.spending.anything:
@@ -173,11 +173,6 @@ def _recommendation(found: Recommendation) -> Json:
         "winner_margin_percent": round(found.margin_percent, 1),
         "models": [asdict(model) for model in found.ranking],
     }
-
-
-def _summary(summary: SuiteSummary, usage: Usage | None) -> Json:
-    """Return the ``summary`` of a run."""
-    return {**summary_figures(summary), **given(usage=usage_document(usage))}
 
 
 def trigger_document(trigger: TriggerOutcome) -> Json:

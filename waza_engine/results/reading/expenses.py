@@ -99,7 +99,7 @@ def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
     if prompts and spent is not None and spent.known and not compared:
         # Tasks from the cache were paid for in another run.
         paid = [task for task in blocks_of(document.get("tasks")) if task.get("cached") is not True]
-        costs = [_cost(run) for task in paid for run in blocks_of(task.get("runs"))]
+        costs = [cost_of(run.get("cost")) for task in paid for run in blocks_of(task.get("runs"))]
         prompts_usd = max(0.0, spent.usd - sum(cost.usd for cost in costs if cost is not None))
     return RunExpenses(
         header=header,
@@ -184,7 +184,7 @@ def _trials(task: Block) -> Iterator[TrialExpense]:
                 duration_ms=duration_of(run.get("duration_ms")),
                 usage=usage_of(run.get("usage") or block_of(run, "session_digest").get("usage")),
                 judge_usage=usage_of(run.get("judge_usage")),
-                cost=_cost(run),
+                cost=cost_of(run.get("cost")),
                 votes=_votes(run),
             )
 
@@ -193,7 +193,3 @@ def _votes(run: Block) -> dict[str, int]:
     verdicts = blocks_by_name(run, "validations")
     found = {name: blocks_of(block_of(verdict, "details").get("votes")) for name, verdict in verdicts.items()}
     return {name: len(votes) for name, votes in found.items() if votes}
-
-
-def _cost(run: Block) -> Cost | None:
-    return cost_of(run.get("cost"))

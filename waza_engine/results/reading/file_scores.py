@@ -53,7 +53,7 @@ from waza_engine.results.reading.scores import (
     task_result,
 )
 from waza_engine.results.record import MetricOutcome, TaskOutcome
-from waza_engine.results.reviews import RunReviews, reviews_of
+from waza_engine.results.reviews import reviews_of
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,9 @@ def _scores_in(path: Path) -> RunResult | None:
         if count > most:
             log.warning("Only the first scores in %s are shown: there are too many.", path)
             break
-        task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
+        task, changed = todays_task(block) if is_old else block, False
+        if reviews is not None:
+            task, changed = reviews.over_task(task, resampled=False)
         outcome = task_of(task, resampled=False)
         result = task_result(outcome, header.started, origin)
         known = tasks.get(result.id)
@@ -178,10 +180,6 @@ def _prompts(document: Block, started: datetime, origin: RunOrigin) -> Iterator[
             origin=origin,
             skills=texts_of(block.get("skills")),
         )
-
-
-def _reviewed(task: Block, reviews: RunReviews | None) -> tuple[Block, bool]:
-    return reviews.over_task(task, resampled=False) if reviews else (task, False)
 
 
 def _tools_of(task: Block) -> dict[str, None]:

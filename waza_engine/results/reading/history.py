@@ -201,11 +201,13 @@ def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, st
             gone.append((name,))
         elif stamps[name] == stamp:
             with suppress(ValueError, msgspec.ValidationError):
-                known[name] = _entry_of(text)
+                # `json` reads the half surrogate pairs that msgspec refuses.
+                known[name] = msgspec.convert(json.loads(text), RunThen | str)
     new: list[tuple[str, str, str]] = []
     for name in stamps.keys() - known.keys():
         found = known[name] = _read(directory / name)
-        new.append((name, stamps[name], _text_of(found)))
+        row = found if isinstance(found, str) else asdict(found)
+        new.append((name, stamps[name], json.dumps(row, default=datetime.isoformat)))
     if new or gone:
         # A run that cannot be entered is read again the next time.
         with suppress(sqlite3.OperationalError), index:
@@ -229,15 +231,6 @@ def _read(path: Path) -> RunThen | str:
         return run_then(read_recording(path))
     except RecordingError as error:
         return str(error)
-
-
-def _text_of(found: RunThen | str) -> str:
-    return json.dumps(found if isinstance(found, str) else asdict(found), default=datetime.isoformat)
-
-
-def _entry_of(text: str) -> RunThen | str:
-    # `json` reads the half surrogate pairs that msgspec refuses.
-    return msgspec.convert(json.loads(text), RunThen | str)
 
 
 def _stamps(directory: Path) -> dict[str, str]:

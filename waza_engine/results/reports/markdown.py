@@ -102,7 +102,9 @@ def _flaky(found: Conclusion) -> Iterator[str]:
     if flaky:
         yield "\n### Flaky tasks\n\n| Task | Passed | Failed | pass@k | pass^k |\n|---|--:|--:|--:|--:|\n"
     for task in flaky:
-        chances = [_figure(chance) for chance in (task.pass_at_k, task.pass_exp_k)]
+        chances = [
+            "" if chance is None else shown_score(chance) for chance in (task.pass_at_k, task.pass_exp_k)
+        ]
         failed = task.trials.count("failed")
         yield f"| {cell(task.id or task.name)} | {task.passed_trials} | {failed} | {' | '.join(chances)} |\n"
 
@@ -140,10 +142,6 @@ def _line(grader: GraderConclusion) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _FEEDBACK_CHARACTERS else text[:_FEEDBACK_CHARACTERS] + "…"
-
-
-def _figure(value: object) -> str:
-    return shown_score(value) if isinstance(value, int | float) else ""
 
 
 def _duration(milliseconds: object) -> str:

@@ -102,7 +102,7 @@ def impact_words(impact: Block) -> str:
     rates = [impact.get(key) for key in ("pass_rate_with_skills", "pass_rate_baseline")]
     text = ""
     if rates[1] is not None:
-        with_skills, without = (_percent(number(rate)) for rate in rates)
+        with_skills, without = (f"{shown_percent(number(rate))} %" for rate in rates)
         text = f"{with_skills} with skills, {without} without"
     pairs = block_of(impact, "pairwise")
     if not pairs:
@@ -123,7 +123,3 @@ def _cost(cost: Block) -> str:
     if usd is None:
         return f"cost unknown (no price for {unknown})" if unknown else "cost unknown"
     return f"{dollars(number(usd))}{f' and more (no price for {unknown})' if unknown else ''}"
-
-
-def _percent(rate: float) -> str:
-    return f"{shown_percent(rate)} %"
