@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
+from pydantic import ValidationError
 
 from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import FileError, from_home, read_text
@@ -24,7 +25,8 @@ from waza_engine.graders.matching.matchers import equal, text_of
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.mcp import MOCK_COMMAND
 from waza_engine.mcp.servers import Server
-from waza_engine.spec.eval_file import McpMock
+from waza_engine.spec.eval_file import McpMock, McpResponse, McpTool
+from waza_engine.spec.explain import location_of, sentence, without_echoes
 from waza_engine.spec.reading.json_reader import json_fault
 
 LONGEST_BYTES = 64 * 1024 * 1024
@@ -193,7 +195,7 @@ def mock_behind(server: Mapping[str, Any]) -> tuple[MockServer, Path] | None:
         return None
     try:
         return read_mock(Path(arguments[-1])), Path(arguments[-1])
-    except (OSError, ValueError):
+    except (OSError, ValueError, msgspec.ValidationError):
         return None
 
 
@@ -207,10 +209,9 @@ def _tools(mock: McpMock, suite_directory: Path) -> dict[str, MockTool]:
         except FileError as error:
             raise MockError(error.why) from None
         for name, tool, where in _fixtures(folder, within):
-            tools[name] = _tool(tool, where)
+            tools[name] = _tool(_fixture_tool(tool, where), where)
     for name, written in mock.tools.items():
-        block = written.model_dump(by_alias=True, exclude_unset=True)
-        tools[name] = _tool(block, f"the tool `{name}`")
+        tools[name] = _tool(written, f"the tool `{name}`")
     if not tools:
         raise MockError("it has no tool; name a directory in `fixtures` or write `tools`")
     return tools
@@ -239,67 +240,39 @@ def _fixtures(folder: Path, within: Boundary) -> Iterator[tuple[str, object, str
             yield path.stem, content, str(path)
 
 
-def _tool(written: object, where: str) -> MockTool:
-    block = _block(written, where)
-    responses = block.get("responses")
-    if not isinstance(responses, list | tuple) or not responses:
-        raise MockError(f"{where} has no `responses`")
-    schema = _block(block.get("input_schema") or _ANY_ARGUMENTS, f"`input_schema` of {where}")
-    if schema.get("type", "object") != "object":
+def _fixture_tool(content: object, where: str) -> McpTool:
+    """Return the tool of a fixture, which has the keys of one in ``tools``. Raises ``MockError``."""
+    try:
+        return McpTool.model_validate(content, context={"warnings": []})
+    except ValidationError as error:
+        found = without_echoes(error.errors(include_url=False))
+        wrong = [sentence(each, location_of(each, content), as_json=True) for each in found]
+        raise MockError(f"{where}: {'; '.join(wrong)}") from None
+
+
+def _tool(written: McpTool, where: str) -> MockTool:
+    schema = {**_ANY_ARGUMENTS, **written.input_schema}
+    if schema["type"] != "object":
         raise MockError(f"`input_schema` of {where} must be of `type: object`")
-    return MockTool(
-        tuple(
-            _response(response, f"response {number} of {where}")
-            for number, response in enumerate(cast("Sequence[object]", responses), 1)
-        ),
-        _text(block.get("description"), f"`description` of {where}"),
-        {**_ANY_ARGUMENTS, **schema},
-    )
+    responses = [
+        _response(response, f"response {number} of {where}")
+        for number, response in enumerate(written.responses, 1)
+    ]
+    return MockTool(tuple(responses), written.description, schema)
 
 
-def _response(written: object, where: str) -> MockResponse:
-    block = _block(written, where)
-    patterns = _block(block.get("match_regex") or {}, f"`match_regex` of {where}")
-    schema = _block(block.get("match_schema") or {}, f"`match_schema` of {where}")
+def _response(written: McpResponse, where: str) -> MockResponse:
+    patterns, schema = written.match_regex or {}, written.match_schema or {}
     try:
         for pattern in patterns.values():
-            check_syntax(_text(pattern, f"`match_regex` of {where}"))
+            check_syntax(pattern)
         compile_schema(schema)
     except (PatternError, SchemaError) as error:
         raise MockError(f"{where}: {error}") from None
+    steps = [MockStep(step.return_value, step.error, step.delay_ms) for step in written.sequence or ()]
     return MockResponse(
-        _block(block.get("match") or {}, f"`match` of {where}"),
-        cast("Mapping[str, str]", patterns),
-        schema,
-        block.get("return"),
-        _text(block.get("error"), f"`error` of {where}"),
-        tuple(
-            _step(step, f"step {number} of {where}")
-            for number, step in enumerate(cast("Sequence[object]", block.get("sequence") or ()), 1)
-        ),
+        written.match or {}, patterns, schema, written.return_value, written.error, tuple(steps)
     )
-
-
-def _step(written: object, where: str) -> MockStep:
-    block = _block(written, where)
-    delay = block.get("delay_ms") or 0
-    if not isinstance(delay, int) or delay < 0:
-        raise MockError(f"`delay_ms` of {where} must be a whole number, 0 or more")
-    return MockStep(block.get("return"), _text(block.get("error"), f"`error` of {where}"), delay)
-
-
-def _block(value: object, where: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise MockError(f"{where} must be a block of keys")
-    return dict(cast("Mapping[str, Any]", value))
-
-
-def _text(value: object, where: str) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise MockError(f"{where} must be text")
-    return value
 
 
 def _shortened(text: str) -> str:

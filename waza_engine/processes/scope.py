@@ -1,10 +1,8 @@
 """The programs of a run: they belong to it while it is active, and they all end with it.
 
-A tiny process that briefly outlives the engine and ends its programs if the engine was killed.
-
-It is used where the engine has no supervisor (``supervisor.py``): on macOS, and in a program that uses the
-engine as a library. Nothing inside a killed process can clean up after it. The guard reads a pipe that the
-system closes with the engine, however that ends, and then kills the process groups that are still active.
+Nothing inside a killed process can clean up after it. Where the engine has no supervisor (``supervisor.py``),
+on macOS and in a program that uses the engine as a library, a small guard process does. It reads a pipe that
+the system closes when the engine ends, and then kills the process groups that are still active.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Prices come with the library and are never fetched: a run sends nothing anywhere
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from genai_prices.types import TieredPrices
 
 MIXED = "mixed"
+COUNTS = (
+    "turns",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "premium_requests",
+)
+"""The fields of a ``Usage`` that count something."""
 
 
 def added(one: Usage | None, other: Usage | None) -> Usage | None:
@@ -28,12 +37,7 @@ def added(one: Usage | None, other: Usage | None) -> Usage | None:
     if one is None or other is None:
         return other if one is None else one
     return Usage(
-        turns=one.turns + other.turns,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cache_read_tokens=one.cache_read_tokens + other.cache_read_tokens,
-        cache_write_tokens=one.cache_write_tokens + other.cache_write_tokens,
-        premium_requests=one.premium_requests + other.premium_requests,
+        **{name: getattr(one, name) + getattr(other, name) for name in COUNTS},
         model_metrics=_by_model(one.model_metrics, other.model_metrics),
         provider=_common(one.provider, other.provider),
         provider_host=_common(one.provider_host, other.provider_host),
@@ -67,15 +71,8 @@ def input_tokens_of(usage: Usage | ModelUsage) -> int:
 def _by_model(one: Mapping[str, ModelUsage], other: Mapping[str, ModelUsage]) -> dict[str, ModelUsage]:
     found = dict(one)
     for model, usage in other.items():
-        before = found.get(model, ModelUsage())
-        found[model] = ModelUsage(
-            input_tokens=before.input_tokens + usage.input_tokens,
-            output_tokens=before.output_tokens + usage.output_tokens,
-            cache_read_tokens=before.cache_read_tokens + usage.cache_read_tokens,
-            cache_write_tokens=before.cache_write_tokens + usage.cache_write_tokens,
-            request_count=before.request_count + usage.request_count,
-            request_cost=before.request_cost + usage.request_cost,
-        )
+        before = astuple(found.get(model, ModelUsage()))
+        found[model] = ModelUsage(*(old + more for old, more in zip(before, astuple(usage), strict=True)))
     return found
 
 

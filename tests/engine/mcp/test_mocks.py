@@ -107,9 +107,9 @@ def test_a_broken_mock_is_left_out_with_a_warning(tmp_path: Path, keys: Any, rea
     ("content", "reason"),
     [
         ("{", "a.json, line 1: this is not JSON"),
-        ("[]", "a.json must be a block"),
-        ("{}", "a.json has no `responses`"),
-        ('{"responses": [{"match": 3}]}', "`match` of response 1 of"),
+        ("[]", "a.json: the file must be"),
+        ("{}", "a.json: `responses` is missing"),
+        ('{"responses": [{"match": 3}]}', "a.json: `responses[0].match` must be"),
     ],
 )
 def test_a_broken_fixture_names_its_file(tmp_path: Path, content: str, reason: str) -> None:

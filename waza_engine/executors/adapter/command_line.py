@@ -1,4 +1,4 @@
-"""Build a turn of a command-line agent: its arguments and files."""
+"""The arguments, the prompt and the files with which a command-line agent is started for a turn."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """Parse a line of an agent's output according to its adapter file.
 
-The small path language of adapter files.
-
-``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, or a literal word in single quotes. ``[*]`` ends the path: it
-gives the list, and what follows is left out. There are no filters, no slices and no negative numbers. Missing
-values are None, and so is null.
+Paths in adapter files are ``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, or a literal word in single quotes.
+``[*]`` selects the list and ends the path. There are no filters, slices or negative indexes. A missing value
+and null are both None.
 """
 
 from __future__ import annotations

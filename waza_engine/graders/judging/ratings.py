@@ -1,8 +1,7 @@
 """Ratings: a judge sees the evidence of a trial and answers with a number, and a threshold decides.
 
+Each piece of evidence is between tags, so that a judge can tell the agent's output from its own instructions.
 A reply without a rating, or with one that is not on the scale, is an error of the grader.
-
-Each piece is between tags, so that a judge can tell the agent's output from its own instructions.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """JSON Schemas that authors write: compiled without ever touching the network, patterns bounded in time.
 
-Its list is the same for every draft: it has ``uuid``, ``duration``, ``period`` and ``semver``, and nothing
-that begins with ``idn-``. Most are checked by a library; those that it lacks or checks differently are
-implemented here.
-
-JSON Schema keywords that upstream's validator reads differently from the Python library.
-
-Patterns are those of the graders and bounded in time, decimals are exact (``0.3`` is a multiple of ``0.1``),
-``1.0`` is an integer and ``dependencies`` are checked in every draft. Every keyword keeps to the allowance of
-its ``bounded_check``.
+Formats and keywords decide as in upstream's validator, where the Python library differs. The formats are the
+same in every draft: ``uuid``, ``duration``, ``period`` and ``semver`` are known, those that begin with
+``idn-`` are not. Patterns are those of the graders, decimals are exact (``0.3`` is a multiple of ``0.1``),
+``1.0`` is an integer, and ``dependencies`` are checked in every draft.
 
 Architecture invariant: a remote ``$ref`` is rejected, never fetched; a ``$ref`` to a file must lie next to
 the eval file.
@@ -396,19 +391,11 @@ def compile_schema(
         raise SchemaError(f"the schema is larger than {LARGEST_CHARACTERS} characters")
     if base is None or not _ELSEWHERE.search(text):
         files = DISK
-    return (_kept_text if len(text) <= _KEPT_CHARACTERS else _compiled_text)(text, base, files)
+    return (_cached if len(text) <= _KEPT_CHARACTERS else _compiled)(text, base, files)
 
 
-@functools.lru_cache(maxsize=64)
-def _kept_text(text: str, base: Path | None, files: SuiteFiles) -> CompiledSchema:
-    return _compiled_text(text, base, files)
-
-
-def _compiled_text(text: str, base: Path | None, files: SuiteFiles) -> CompiledSchema:
-    return _compiled(json.loads(text), base, files)
-
-
-def _compiled(schema: Mapping[str, Any] | bool, base: Path | None, files: SuiteFiles) -> CompiledSchema:
+def _compiled(text: str, base: Path | None, files: SuiteFiles) -> CompiledSchema:
+    schema: Mapping[str, Any] | bool = json.loads(text)
     dialect = _dialect(schema.get("$schema") if isinstance(schema, Mapping) else None)
     upstream_like = adapted(dialect)
     meta_validator = upstream_like(dialect.META_SCHEMA, format_checker=PATTERN_CHECKER)
@@ -429,6 +416,9 @@ def _compiled(schema: Mapping[str, Any] | bool, base: Path | None, files: SuiteF
     _check_references(contents, specification, registry)
     formats = FORMAT_CHECKER if dialect in _ASSERTING_FORMATS else None
     return CompiledSchema(upstream_like(contents, registry=registry, format_checker=formats))
+
+
+_cached = functools.lru_cache(maxsize=64)(_compiled)
 
 
 def _check_references(contents: Any, specification: Any, registry: Any) -> None:

@@ -22,7 +22,7 @@ from waza_engine.results.json_values import (
     texts_of,
 )
 from waza_engine.results.record import Validation, VerdictStatus
-from waza_engine.scoring.cost import Cost
+from waza_engine.scoring.cost import COUNTS, Cost
 from waza_engine.scoring.tasks import effective_weight
 from waza_engine.vocabulary import MEASURES_JUDGES, Check, ModelUsage, Usage
 
@@ -116,16 +116,6 @@ def _check(check: Block) -> Check:
     )
 
 
-_COUNTS = (
-    "turns",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "premium_requests",
-)
-
-
 def usage_document(usage: Usage | None) -> Json | None:
     """Return the usage: the counts always, other values if not empty; None for no usage."""
     if usage is None:
@@ -133,7 +123,7 @@ def usage_document(usage: Usage | None) -> Json | None:
     figures = asdict(usage)
     if not any(figures.values()):
         return None
-    return {key: value for key, value in figures.items() if value or key in _COUNTS}
+    return {key: value for key, value in figures.items() if value or key in COUNTS}
 
 
 def usage_of(value: object) -> Usage | None:
