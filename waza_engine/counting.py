@@ -1,4 +1,4 @@
-"""Counted nouns: the one place that knows when a word takes an ``s``. Light."""
+"""Words for people: counted nouns, times, and the beginning of long strings. Light."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ def counted(count: int, what: str) -> str:
 def in_seconds(seconds: float) -> str:
     """Return a time in words: ``1 second``, ``0.5 seconds``, ``300 seconds``."""
     return f"{seconds:g} second" if seconds == 1 else f"{seconds:g} seconds"
+
+
+def cut(text: str, most: int) -> str:
+    """Return a string, or its first ``most`` characters and an ellipsis when it is longer."""
+    return text if len(text) <= most else f"{text[:most]}…"

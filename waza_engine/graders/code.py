@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, MissingInterpreterError
+from waza_engine.counting import cut
 from waza_engine.graders.base import (
     Grader,
     GraderConfig,
@@ -127,7 +128,7 @@ def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome
     binds = any(":=" in text for text in assertions)
     unusable = all(out.unusable for _, out in untrue) and not binds
     text, first = untrue[0]
-    return no_word("unusable" if unusable else "raised", f"{_quoted(text)}: {first.error}")
+    return no_word("unusable" if unusable else "raised", f"{cut(text, _QUOTED_CHARACTERS)}: {first.error}")
 
 
 def _evaluate(
@@ -165,8 +166,4 @@ def _check(index: int, assertion: str, outcome: AssertionOutcome) -> Check:
     reason = f": {outcome.error}" if outcome.error else ""
     if outcome.observed:
         reason = f" ({', '.join(f'{part} is {value}' for part, value in outcome.observed)})"
-    return Check(("assertions", index), False, f"not true: {_quoted(assertion)}{reason}")
-
-
-def _quoted(assertion: str) -> str:
-    return assertion if len(assertion) <= _QUOTED_CHARACTERS else assertion[:_QUOTED_CHARACTERS] + "…"
+    return Check(("assertions", index), False, f"not true: {cut(assertion, _QUOTED_CHARACTERS)}{reason}")

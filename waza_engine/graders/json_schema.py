@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NoReturn
 
 from pydantic import ConfigDict, Field
 
+from waza_engine.counting import cut
 from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
 from waza_engine.graders.paths import beside_suite
@@ -164,7 +165,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        shown = digits if len(digits) <= _SHOWN else digits[:_SHOWN] + "…"
+        shown = cut(digits, _SHOWN)
         raise ValueError(f"the number {shown} is too large")
     return number
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher, unified_diff
 
-from waza_engine.counting import counted
+from waza_engine.counting import counted, cut
 from waza_engine.graders.matching.nearest import (
     longest_beginning,
     loosened,
@@ -156,4 +156,4 @@ def _few(lines: Sequence[str]) -> tuple[str, ...]:
 
 def _line(line: str) -> str:
     """Return a diff line with its marker and its indentation, cut off when it is long."""
-    return line if len(line) <= 200 else line[:200] + "…"
+    return cut(line, 200)

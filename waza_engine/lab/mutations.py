@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from waza_engine.boundary import Boundary
+from waza_engine.counting import cut
 from waza_engine.files import read_bytes, write_bytes
 from waza_engine.graders.base import Grader, GradingContext
 from waza_engine.graders.paths import leads_outside
@@ -235,8 +236,7 @@ def _some(found: list[re.Match[str]], rng: random.Random) -> list[re.Match[str]]
 
 def shown(text: str) -> str:
     """Return the beginning of a string, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:60]}…"
+    return cut(" ".join(text.split()), 60)
 
 
 def planted(context: GradingContext, texts: Sequence[str]) -> Iterator[Mutation]:

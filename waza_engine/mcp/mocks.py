@@ -19,6 +19,7 @@ import msgspec
 from pydantic import ValidationError
 
 from waza_engine.boundary import Boundary, suite_boundary
+from waza_engine.counting import cut
 from waza_engine.files import FileError, from_home, read_text
 from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.matching.matchers import equal, text_of
@@ -29,6 +30,7 @@ from waza_engine.spec.eval_file import McpMock, McpResponse, McpTool
 from waza_engine.spec.explain import location_of, sentence, without_echoes
 from waza_engine.spec.reading.json_reader import json_fault
 
+_SHOWN = 300
 LONGEST_BYTES = 64 * 1024 * 1024
 """Larger fixtures, and larger mocks as a whole, are not read."""
 _ANY_ARGUMENTS: Mapping[str, Any] = {"type": "object"}
@@ -114,7 +116,7 @@ class MockServer:
                 return json.dumps(said.result, ensure_ascii=False, separators=(",", ":"))
         raise MockError(
             f"no response of the tool `{tool}` of the mock `{self.name}` fits the arguments "
-            f"{_shortened(json.dumps(arguments, ensure_ascii=False, default=str))}; "
+            f"{cut(json.dumps(arguments, ensure_ascii=False, default=str), _SHOWN)}; "
             "add one that does to its `responses`"
         )
 
@@ -273,7 +275,3 @@ def _response(written: McpResponse, where: str) -> MockResponse:
     return MockResponse(
         written.match or {}, patterns, schema, written.return_value, written.error, tuple(steps)
     )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 300 else text[:300] + "…"

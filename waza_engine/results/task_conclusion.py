@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from waza_engine.counting import counted
+from waza_engine.counting import counted, cut
 from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
@@ -510,8 +510,7 @@ def _of_broken(grader: GraderConclusion, task: TaskConclusion) -> Cause:
 
 
 def _shown(text: str) -> str:
-    line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    return cut(" ".join(text.split()).rstrip("."), _SHOWN)
 
 
 def _ended(text: str) -> str:

@@ -33,6 +33,7 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
+from waza_engine.counting import cut
 from waza_engine.files import FileError
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.spec.json_schema_dialects import draft_of
@@ -122,6 +123,7 @@ FORMATS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
 
 CHECK_SECONDS = 60.0
 MOST_PROBLEMS = 20_000
+_SHOWN = 300
 
 _Keyword = Callable[[Any, Any, Any, Any], "Iterable[Any] | None"]
 
@@ -174,11 +176,6 @@ def adapted(dialect: Any) -> Any:
     return cast("Any", jsonschema.validators).extend(dialect, keywords, type_checker=types)
 
 
-def shortened(text: str) -> str:
-    """Return the beginning of a message, which may quote a whole answer."""
-    return text if len(text) <= 300 else text[:300] + "…"
-
-
 def _bounded(check: _Keyword) -> _Keyword:
     def bounded(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         allowance = _allowance.get() or _Allowance()
@@ -186,9 +183,8 @@ def _bounded(check: _Keyword) -> _Keyword:
         for problem in check(validator, value, instance, schema) or ():
             allowance.count()
             is_own = not isinstance(problem.validator, str)  # those of parts have been through here
-            problem.message = shortened(
-                _in_json(problem.message, instance, value) if is_own else problem.message
-            )
+            message = _in_json(problem.message, instance, value) if is_own else problem.message
+            problem.message = cut(message, _SHOWN)
             yield problem
 
     return bounded
@@ -264,7 +260,7 @@ def _unique_items(_validator: Any, wanted: object, instance: object, _schema: ob
         return
     items = cast("list[object]", instance)
     if len({_canonical(item) for item in items}) != len(items):
-        yield jsonschema.ValidationError(f"{shortened(repr(items))} has non-unique elements")
+        yield jsonschema.ValidationError(f"{cut(repr(items), _SHOWN)} has non-unique elements")
 
 
 def _canonical(value: object) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
 
-from waza_engine.counting import in_seconds
+from waza_engine.counting import cut, in_seconds
 from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkerProgram, WorkersClosedError
 from waza_engine.spec.pattern_syntax import Dialect, PatternSyntaxError, dialect_of
 from waza_engine.spec.re2_adapter import SEARCH_SECONDS, Match, Searcher, searcher
@@ -29,6 +29,7 @@ KEPT_PATTERNS = 128
 """The number of cached compiled patterns; each may take some megabytes on hostile input."""
 _LARGE_RE2_BYTES = 64_000_000
 _KEPT_CHARACTERS = 1_000
+_SHOWN = 200
 _TOO_BIG = f"needs more than {MEMORY_BYTES // 1_000_000} MB of memory"
 _REFUSALS = {"python": "Python cannot compile it", "large re2": "it is too large for RE2"}
 
@@ -73,7 +74,7 @@ def _match(pattern: str, text: str, *, ignore_case: bool) -> tuple[int, int] | M
         return compiled.search(_encodable(text))
     except TimeoutError:
         raise PatternError(
-            f"pattern `{_shortened(pattern)}` took longer than {in_seconds(SEARCH_SECONDS)}"
+            f"pattern `{cut(pattern, _SHOWN)}` took longer than {in_seconds(SEARCH_SECONDS)}"
         ) from None
 
 
@@ -81,7 +82,7 @@ def check_syntax(pattern: str) -> Dialect:
     """Return the pattern's dialect. Raises ``PatternError`` when it is invalid in all, or too large."""
     dialect, complaint = _kept_outcome(pattern) if len(pattern) <= _KEPT_CHARACTERS else _outcome(pattern)
     if dialect is None:
-        raise PatternError(f"invalid pattern `{_shortened(pattern)}`: {complaint}")
+        raise PatternError(f"invalid pattern `{cut(pattern, _SHOWN)}`: {complaint}")
     return dialect
 
 
@@ -125,7 +126,7 @@ def _found_by_worker(
     workers = current_workers.get() or _outside_runs
     seconds = TIMEOUT_SECONDS if dialect == "python" else LARGE_TIMEOUT_SECONDS
     request = {"pattern": pattern, "ignore_case": ignore_case, "dialect": dialect, "text": text}
-    shown = f"pattern `{_shortened(pattern)}`"
+    shown = f"pattern `{cut(pattern, _SHOWN)}`"
     try:
         with workers.turn(), workers.borrowed(_program()) as worker:
             (answer,) = worker.ask(request, 1, deadline_seconds=seconds)
@@ -163,7 +164,3 @@ def _program() -> WorkerProgram:
 def _folders_of(library: str) -> list[str]:
     found = importlib.util.find_spec(library)
     return [] if found is None or found.origin is None else [str(Path(found.origin).parents[1])]
-
-
-def _shortened(pattern: str) -> str:
-    return pattern if len(pattern) <= 200 else pattern[:200] + "…"

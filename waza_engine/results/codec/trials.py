@@ -20,6 +20,7 @@ from waza_engine.results.codec.verdicts import (
 from waza_engine.results.json_values import (
     Block,
     Json,
+    RecordT,
     block_of,
     blocks_of,
     duration_of,
@@ -161,9 +162,7 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
         output=text_of(run.get("final_output")),
         events=events,
         tool_calls=_tool_calls(run, events) if has_session else None,
-        skill_invocations=tuple(
-            record_of(SkillInvocation, skill) for skill in blocks_of(run.get("skill_invocations"))
-        ),
+        skill_invocations=_records(SkillInvocation, run.get("skill_invocations")),
         usage=usage_of(run.get("usage") or digest.get("usage")),
         session=text_of(digest.get("session_id")),
         error=error,
@@ -180,12 +179,14 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
             _command_invocation_of(call) for call in blocks_of(run.get("command_invocations"))
         ),
         tool_policy=text_of(digest.get("tool_policy_mode")),
-        tool_denials=tuple(
-            record_of(ToolDenial, found) for found in blocks_of(digest.get("tool_policy_denials"))
-        ),
+        tool_denials=_records(ToolDenial, digest.get("tool_policy_denials")),
         captured_at=captured if status in FAILURES else "",
         unjudged=unjudged_of(run),
     )
+
+
+def _records(kind: type[RecordT], written: object) -> tuple[RecordT, ...]:
+    return tuple(record_of(kind, block) for block in blocks_of(written)) if written else ()
 
 
 def _command_invocation(call: CommandInvocation) -> Json:
@@ -404,6 +405,8 @@ def files_changed_document(files: FilesChanged) -> Json:
 
 def files_changed_of(block: Block) -> FilesChanged:
     """Return the changes in a document. Everything may be missing or of another type."""
+    if not block:
+        return FilesChanged()
     found = record_of(FilesChanged, block)
     return replace(found, more=max(0, found.more))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from waza_engine.counting import counted
+from waza_engine.counting import counted, cut
 from waza_engine.results.conclusion import TASKS, Conclusion
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.results.reports.words import mistake_words
@@ -53,8 +53,7 @@ def annotation(
         "line": str(place.line) if place.line else "",
         "title": title,
     }
-    cut = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
-    return workflow_command(level, properties, cut)
+    return workflow_command(level, properties, cut(message, _LONGEST))
 
 
 def github_annotations(found: Conclusion, suite: str, places: Places) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from waza_engine.counting import counted
+from waza_engine.counting import counted, cut
 from waza_engine.figures import shown_score, shown_scores
 from waza_engine.markdown import cell, cell_sentence, code, sentence
 from waza_engine.results.codec.runs import run_of
@@ -114,7 +114,8 @@ def _mistakes(found: TriggerConclusion) -> Iterator[str]:
         yield "\n### Trigger prompts\n\n"
     for trigger in (*found.mistakes, *found.broken):
         mark = _MARKS["errored" if trigger.error else "failed"]
-        yield f"- {mark} {code(_shortened(trigger.prompt))} {code(_shortened(mistake_words(trigger)))}\n"
+        texts = (cut(text, _FEEDBACK_CHARACTERS) for text in (trigger.prompt, mistake_words(trigger)))
+        yield f"- {mark} {' '.join(map(code, texts))}\n"
 
 
 def _details(task: TaskConclusion) -> str:
@@ -122,7 +123,7 @@ def _details(task: TaskConclusion) -> str:
     if not told and all(grader.verdict == "passed" for grader in task.graders):
         told = [task.reason]
     lines = [] if task.cause is None else [f"{task.cause.kind}: {sentence(task.cause.evidence)}\n"]
-    lines += [f"- {code(_shortened(text))}" for text in told]
+    lines += [f"- {code(cut(text, _FEEDBACK_CHARACTERS))}" for text in told]
     lines += [_line(grader) for grader in task.graders if grader.verdict != "passed"]
     # A block of HTML goes on until the blank line, so there is no Markdown in the title.
     title = html.escape(visible(" ".join((task.id or task.name).split())))
@@ -132,16 +133,12 @@ def _details(task: TaskConclusion) -> str:
 
 
 def _line(grader: GraderConclusion) -> str:
-    feedback = code(_shortened(grader.feedback))
+    feedback = code(cut(grader.feedback, _FEEDBACK_CHARACTERS))
     score = "pending" if grader.verdict == "pending" else shown_score(grader.score)
     trials = f", {grader.passed_trials} of {grader.trials} trials passed" if grader.trials > 1 else ""
     advisory = " (advisory)" if grader.verdict == "advisory" else ""
     name = f"**{code(shown_grader(grader.name))}**{advisory}"
     return f"- {name} {score}{trials}{': ' if feedback else ''}{feedback}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _FEEDBACK_CHARACTERS else text[:_FEEDBACK_CHARACTERS] + "…"
 
 
 def _duration(milliseconds: object) -> str:
