@@ -231,15 +231,6 @@ class TestPreflight:
         assert len(peer.requests) == 1
 
 
-@pytest.mark.parametrize("written", ["nan", "-1", "", "Mon, 99 Foo 2030 99:99:99 GMT"])
-def test_after_a_wait_that_is_none_the_server_is_asked_again(
-    written: str, scripted_model: StartModel, tmp_path: Path
-) -> None:
-    model = scripted_model(Status(429, headers={"Retry-After": written}), "Here.")
-    with openai_executor(model.base_url) as executor:
-        assert ask(executor, "Hello", tmp_path).output == "Here."
-
-
 def test_prices_are_counted_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     from waza_engine.scoring.cost import listed_models, prices_of
 

@@ -19,7 +19,6 @@ from tests.scripted_model import (
     Held,
     ModelRequest,
     NoChoices,
-    RateLimited,
     Slow,
     Status,
 )
@@ -122,16 +121,6 @@ def test_nobody_who_could_judge_is_an_error() -> None:
 
 
 # --- what goes wrong ---
-
-
-def test_a_rate_limit_is_waited_for(scripted_model: StartModel) -> None:
-    model = scripted_model(RateLimited(0.05), *verdicts(passes()))
-    assert result(judged(model, "prompt", ASK)) == (1.0, True)
-
-
-def test_a_server_error_is_tried_again(scripted_model: StartModel) -> None:
-    model = scripted_model(Status(500), *verdicts(passes()))
-    assert result(judged(model, "prompt", ASK)) == (1.0, True)
 
 
 def always(answer: Any) -> Any:

@@ -26,10 +26,6 @@ def test_the_weighted_score_is_the_mean_by_weight(verdicts: list[Graded], weight
     assert composite(verdicts).weighted_score == pytest.approx(weighted)
 
 
-def test_the_score_is_the_plain_mean() -> None:
-    assert composite([graded(1, 3), graded(0, 0.5), graded(1, 1)]).score == pytest.approx(2 / 3)
-
-
 def test_eight_graders_of_which_one_counts_twice() -> None:
     verdicts = [graded(score) for score in (0.5, 1, 1, 1, 1, 0, 1)] + [graded(1, 2)]
     means = composite(verdicts)
