@@ -100,18 +100,14 @@ def block_of(block: Block, key: str) -> Block:
 def blocks_by_name(block: Block, key: str) -> dict[str, Block]:
     """Return the objects in the object at a key; other values are left out."""
     held = block_of(block, key)
-    return {
-        name: cast("Block", item)
-        for name, item in held.items()
-        if item.__class__ is dict or isinstance(item, Mapping)
-    }
+    return {name: item for name, item in held.items() if item.__class__ is dict or isinstance(item, Mapping)}
 
 
 def blocks_of(value: object) -> list[Block]:
     """Return the objects in a list; other values are left out."""
-    return [
-        cast("Block", item) for item in items_of(value) if item.__class__ is dict or isinstance(item, Mapping)
-    ]
+    if value is None:
+        return []
+    return [item for item in items_of(value) if item.__class__ is dict or isinstance(item, Mapping)]
 
 
 def items_of(value: object) -> list[Any]:
@@ -139,15 +135,14 @@ def texts_of(value: object) -> tuple[str, ...]:
 
 def number(value: object) -> float:
     """Return a number, 0.0 for any other value (also for a non-finite one)."""
-    if value is None:
-        return 0.0
-    if value.__class__ is not float and (not isinstance(value, int | float) or isinstance(value, bool)):
+    if isinstance(value, float):
+        return value if math.isfinite(value) else 0.0
+    if not isinstance(value, int) or isinstance(value, bool):
         return 0.0
     try:
-        found = float(cast("float", value))
+        return float(value)
     except OverflowError:
         return 0.0
-    return found if math.isfinite(found) else 0.0
 
 
 def number_or_none(value: object) -> float | None:

@@ -80,7 +80,7 @@ class Validation:
         return "advisory" if advises else self.status
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CheckpointOutcome:
     """The verdicts of a checkpoint's graders after its turn."""
 
@@ -163,7 +163,7 @@ class ArrivedAnswer:
         return UnjudgedAnswer(self.by, "\n".join(filter(None, (self.text, *self.calls))), self.prompt)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TrialOutcome:
     """One trial.
 
@@ -231,7 +231,7 @@ class TrialOutcome:
         return TrialScore(self.status, means.score, means.weighted_score, self.duration_ms)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TaskOutcome:
     """One task with its trials; ``error`` says why it could not run, or not to its end.
 

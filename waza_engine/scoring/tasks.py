@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from waza_engine.figures import reaches
+from waza_engine.frozen import frozen
 from waza_engine.scoring.statistics import (
     Interval,
     bootstrap,
@@ -23,7 +24,7 @@ from waza_engine.scoring.statistics import (
 TrialStatus = Literal["passed", "failed", "error", "skipped"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Graded:
     """One grader's verdict, for scoring. ``weight`` is as written.
 
@@ -37,7 +38,7 @@ class Graded:
     required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Composite:
     """The two means of a trial, both 0.0 when nothing was graded."""
 
@@ -98,7 +99,7 @@ def borne_out(written: TrialStatus, said: Sequence[TrialStatus]) -> TrialStatus:
 TaskStatus = TrialStatus
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TrialScore:
     """A finished trial, for its task's score. ``duration_ms`` is wall clock in milliseconds."""
 
@@ -108,7 +109,7 @@ class TrialScore:
     duration_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TaskStatistics:
     """The statistics of a task.
 
@@ -137,7 +138,7 @@ class TaskStatistics:
     interval: Interval | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TaskScore:
     """A finished task as the suite sees it.
 

@@ -168,16 +168,14 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
         error=error,
         workspace=text_of(run.get("workspace_dir")),
         files_changed=files_changed_of(block_of(run, "files_changed")),
-        checkpoints=tuple(_checkpoint_of(found) for found in blocks_of(run.get("checkpoints"))),
+        checkpoints=tuple(map(_checkpoint_of, blocks_of(run.get("checkpoints")))),
         responder=_responder_of(run.get("responder")),
         judge_usage=usage_of(run.get("judge_usage")),
         other_usage=usage_of(run.get("other_usage")),
         cost=cost_of(run.get("cost")),
         stopped=run.get("stopped") is True,
         lost=run.get("lost") is True,
-        command_invocations=tuple(
-            _command_invocation_of(call) for call in blocks_of(run.get("command_invocations"))
-        ),
+        command_invocations=tuple(map(_command_invocation_of, blocks_of(run.get("command_invocations")))),
         tool_policy=text_of(digest.get("tool_policy_mode")),
         tool_denials=_records(ToolDenial, digest.get("tool_policy_denials")),
         captured_at=captured if status in FAILURES else "",
@@ -305,6 +303,8 @@ def _tool_calls(run: Block, events: Sequence[Block]) -> tuple[ToolCall, ...]:
             )
             for event in recorded
         )
+    if not events and "tool_calls" not in block_of(run, "session_digest"):
+        return ()
     started = {
         text_of(event.get("tool_call_id")): event
         for event in events

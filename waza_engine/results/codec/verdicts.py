@@ -58,7 +58,7 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         effective_weight(number(found("weight"))),
         _status(found("status") or details.get("status")),
         details,
-        tuple(map(_check, blocks_of(checks))) if checks else (),
+        tuple([_check(check) for check in blocks_of(checks)]) if checks else (),
         duration_of(found("duration_ms")),
         found("required") is not False and found("type") != MEASURES_JUDGES,
     )
