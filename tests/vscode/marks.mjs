@@ -42,6 +42,22 @@ async function scenario(page) {
 
   await step("icons in the gutter tell what failed", () => editor.waitUntil(page, "icons in the gutter", async () => (await icons()) >= 1));
 
+  await step("a task that passes leaves the suite's icon in the gutter as failed", async () => {
+    const records = () => fs.readdirSync(path.join(workspace, ".waza", "results")).length;
+    const before = records();
+    await editor.openFile(page, "good.yaml", "id: good");
+    await editor.clickLens(page, "Run task", "a run of the task", () => records() > before);
+    await hintOn("id: good", /✓/u);
+    await editor.openFile(page, "eval.yaml", "graders:");
+    const glyph = (verdict) => page.locator(`.editor-instance .testing-run-glyph.codicon-testing-${verdict}-icon`);
+    await glyph("failed").first().waitFor();
+    await page.screenshot({ path: path.join(artifacts, "task.png") });
+    if ((await glyph("passed").count()) > 0) throw new Error("the suite's icon is green");
+    const runs = records();
+    await editor.clickLens(page, "Run suite", "a whole run again", () => records() > runs);
+    await hintOn("name: greeter", /✗.1.of.2.tasks/u);
+  });
+
   await step("files that failed have a badge in the Explorer and at their tab", async () => {
     await page.keyboard.press("Control+Shift+E");
     await editor.waitUntil(page, "the badge of eval.yaml", isBadged);

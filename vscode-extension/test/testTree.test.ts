@@ -101,9 +101,28 @@ void test("a run of one grader leaves the verdicts of a failed task and its suit
     };
     const second: RunEvent = { kind: "passed", task: "two", item: other, conclusion: { verdict: "passed", reason: "", graders: [] } };
     assert.deepEqual(take("suite", "long", false, [closed("failed", "long"), second]), ["failed one::long", "failed one", "passed two"]);
-    assert.deepEqual(take("grader", "short", true, [closed("passed", "short")]), ["passed one::short", "failed one"]);
+    assert.deepEqual(take("grader", "short", true, [closed("passed", "short")]), ["passed one::short", "failed one", "failed "]);
     tree.showStale(SUITE, [{ id: task, words: "stale: a newer run is recorded, it passed", whole: false }]);
     assert.deepEqual(take("grader", "short", true, [closed("passed", "short")]), ["passed one::short"]);
+});
+
+void test("a task that passes turns no suite green of which another task failed, here or in a terminal", () => {
+    const { tree, run, shown, messages } = treeOf({});
+    const [one, two] = [tree.item(`${SUITE}::one`), tree.item(`${SUITE}::two`)];
+    const runOf = (item: TestItem, kind: "passed" | "failed") => {
+        const view = new TestRunView(tree, run, new RunReports({ id: item.id, kind: "task", whole: true }), item.id, () => undefined);
+        view.take({ kind, task: item.label, item: item.id, conclusion: { verdict: kind, reason: "", graders: [] } });
+        view.end(undefined);
+        return shown.splice(0);
+    };
+    assert.deepEqual(runOf(two, "failed"), ["failed two"]);
+    assert.deepEqual(runOf(one, "passed"), ["passed one", "failed "]);
+    assert.equal(messages.at(-1)?.message, "Not run now: `two` did not pass in the last run.");
+    assert.deepEqual(runOf(two, "passed"), ["passed two"]);
+    const uri = Object.assign(Uri.file("/ws/two.yaml"), { toString: () => "file:///ws/two.yaml" });
+    Object.assign(two, { uri });
+    tree.showRecorded(new Map([["file:///ws/two.yaml", { reason: "0 of 1", run: "" }]]) as never);
+    assert.deepEqual(runOf(one, "passed"), ["passed one", "failed "]);
 });
 
 void test("what a task expects is called so by a run that tells of it before it was read", () => {

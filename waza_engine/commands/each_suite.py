@@ -12,6 +12,7 @@ from rich.table import Table
 
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.early_interruption import INTERRUPTED
+from waza_engine.results.conclusion import WORST_LAST
 from waza_engine.results.places import file_segment
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.writing.store import ResultsError
@@ -23,7 +24,6 @@ from waza_engine.terminal import complain, json_text, say_document
 
 UNUSABLE = (RecordingError, ResultsError, SuiteFileError, SuiteError)
 """Errors that say why a command cannot be carried out for a suite or a record."""
-_WORST_LAST = (0, 4, 1, 3, 2, INTERRUPTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def for_each(
     *,
     as_json: bool,
     failed: int = 2,
-    worst_last: Sequence[int] = _WORST_LAST,
+    worst_last: Sequence[int] = WORST_LAST,
     heading: Callable[[str], None] | None = None,
 ) -> int:
     """Do the same for commands by the path of their suite; ``heading`` prints what is above each of several.

@@ -22,7 +22,7 @@ from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
 from waza_engine.results.codec.runs import run_document
-from waza_engine.results.conclusion import EXIT_CODES, conclude
+from waza_engine.results.conclusion import EXIT_CODES, WORST_LAST, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment, record_boundary
 from waza_engine.results.record import RunOutcome
@@ -55,10 +55,6 @@ if TYPE_CHECKING:
     from waza_engine.commands.narrowing import Narrowing
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
-# If there are several runs, the worst counts.
-_SEVERITY = tuple(
-    EXIT_CODES[verdict] for verdict in ("passed", "errored", "failed", "limited", "broken", "interrupted")
-)
 
 
 def run_command(
@@ -136,7 +132,7 @@ def run_command(
     codes += [suite.exit_code for suite in plan.refused]
     # An interruption before the first suite has ended leaves no code.
     codes += [INTERRUPTED] if cancellation.requested and not codes else []
-    return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
+    return NOT_RUN if printed.failure is not None else max(codes, key=WORST_LAST.index)
 
 
 def _to_resume(

@@ -175,6 +175,10 @@ EXIT_CODES: Mapping[RunVerdict, int] = {
     "errored": 4,
     "interrupted": 130,
 }
+WORST_LAST = tuple(
+    EXIT_CODES[verdict] for verdict in ("passed", "errored", "failed", "limited", "broken", "interrupted")
+)
+"""The exit codes in the order of severity: of several suites, the last one counts."""
 _STATUSES: Mapping[RunVerdict, RunStatus] = {
     "passed": "completed",
     "unjudged": "completed",

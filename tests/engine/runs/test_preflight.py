@@ -306,6 +306,12 @@ requirements:
 """
 
 
+def test_a_suite_whose_tasks_are_all_switched_off_is_not_ready(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a", "enabled: false\n")}, graders=GREETS)
+    (finding,) = preflight(RunSettings(suite)).findings
+    assert (finding.severity, finding.message) == ("error", "every task is switched off by `enabled: false`")
+
+
 def test_requirements_are_joined_with_their_graders(tmp_path: Path) -> None:
     path = write_suite(
         tmp_path, {"a": task("a", REQUIRED), "b": task("b", "enabled: false\n")}, graders=GREETS

@@ -61,18 +61,34 @@ export class TestRunView implements RunView {
         this.onEnd();
     }
 
-    /** Reports the failures around again: VS Code gives a task of which only one grader ran the verdict of this grader. */
+    /**
+     * Reports parents that did not pass as failed: VS Code gives a parent of which only a part ran the verdict of this part
+     * in the gutter, whatever its other children came to before.
+     */
     private keepFailures(): void {
         const kept = new Set(this.concluded.keys());
         for (const id of this.concluded.keys()) {
             for (let around = this.tree.item(id).parent; around !== undefined && !kept.has(around.id); around = around.parent) {
                 kept.add(around.id);
-                const failure = this.tree.failureOf(around.id);
+                const failure = this.tree.failureOf(around.id) ?? this.failureElsewhere(around);
                 if (failure !== undefined) {
                     this.fail(around, failure);
                 }
             }
         }
+    }
+
+    /** Returns what an item fails for though this run did not touch it: what below it did not pass when it last ran. */
+    private failureElsewhere(item: vscode.TestItem): Failure | undefined {
+        const labels = this.tree.failingBelow(item, (id) => this.concluded.has(id));
+        if (labels.length === 0) {
+            return undefined;
+        }
+        const [first, more] = [labels[0] ?? "", labels.length - 1];
+        const others = more === 0 ? "" : ` and ${String(more)} more`;
+        const text = `Not run now: \`${first}\`${others} did not pass in the last run.`;
+        // Without a location: at the line of the item VS Code would print it over the hint.
+        return { verdict: "failed", messages: [new vscode.TestMessage(text)], duration: undefined };
     }
 
     private fail(item: vscode.TestItem, { verdict, messages, duration }: Failure): void {

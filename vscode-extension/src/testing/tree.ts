@@ -228,7 +228,35 @@ export class TestTree {
 
     /** Returns the last verdict of an item if it did not pass, and no run outside of this window has replaced it. */
     failureOf(id: string): Failure | undefined {
-        return this.stale.get(id)?.includes("a newer run") === true ? undefined : this.failures.get(id);
+        return this.isReplaced(id) ? undefined : this.failures.get(id);
+    }
+
+    /** Returns whether a run outside of this window has replaced the verdict of an item. */
+    private isReplaced(id: string): boolean {
+        return this.stale.get(id)?.includes("a newer run") === true;
+    }
+
+    /**
+     * Returns the labels of the children of an item of which something did not pass when it last ran: in this window, or, for a
+     * task with a file of its own, in any.
+     *
+     * @param isJudged whether the current run has judged an item, so that its earlier verdict does not count
+     */
+    failingBelow(item: vscode.TestItem, isJudged: (id: string) => boolean): string[] {
+        const labels: string[] = [];
+        if (this.isReplaced(item.id)) {
+            return labels;
+        }
+        item.children.forEach((child) => {
+            if (isJudged(child.id)) {
+                return; // its verdict is reported, and those below it belong to it
+            }
+            const hasMark = kindOf(child.id) === "task" && child.uri?.fsPath !== suiteOf(child.id) && this.recorded.has(child.uri?.toString() ?? "");
+            if (this.failureOf(child.id) !== undefined || hasMark || this.failingBelow(child, isJudged).length > 0) {
+                labels.push(child.label);
+            }
+        });
+        return labels;
     }
 
     /** Shows that a suite runs in this window; earlier results of it are outdated. */
