@@ -16,8 +16,10 @@ from tests import leftovers
 leftovers.PATIENCE_SECONDS = 0.2
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "xdist", *sys.argv[1:]], plugins=[leftovers]))
 """
+# A process has no environment, and so no mark, until it is started completely.
 LEAVES = (
-    "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], start_new_session=True); "
+    "subprocess.Popen([sys.executable, '-c', 'import time; print(flush=True); time.sleep(60)'], "
+    "stdout=subprocess.PIPE, start_new_session=True).stdout.readline(); "
     "tempfile.mkdtemp(prefix='forgotten-'); Path('changed.txt').write_text('')"
 )
 

@@ -92,9 +92,14 @@ os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", "import time; time.
 """
 LOOKS = """
 import pathlib, sys
-found = [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
 mark = "".join(reversed(sys.argv[1])).encode()
-sys.exit(any(mark in path.read_bytes() for path in found))
+for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+    try:
+        found = mark in path.read_bytes()
+    except OSError:
+        continue  # it has ended meanwhile
+    if found:
+        sys.exit(1)
 """
 
 

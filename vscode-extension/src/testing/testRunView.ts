@@ -78,7 +78,7 @@ export class TestRunView implements RunView {
         }
     }
 
-    /** Returns what an item fails for though this run did not touch it: what below it did not pass when it last ran. */
+    /** Returns the failure of an item below which something that this run did not touch did not pass when it last ran. */
     private failureElsewhere(item: vscode.TestItem): Failure | undefined {
         const labels = this.tree.failingBelow(item, (id) => this.concluded.has(id));
         if (labels.length === 0) {
@@ -87,8 +87,9 @@ export class TestRunView implements RunView {
         const [first, more] = [labels[0] ?? "", labels.length - 1];
         const others = more === 0 ? "" : ` and ${String(more)} more`;
         const text = `Not run now: \`${first}\`${others} did not pass in the last run.`;
-        // Without a location: at the line of the item VS Code would print it over the hint.
-        return { verdict: "failed", messages: [new vscode.TestMessage(text)], duration: undefined };
+        // Not as a message: VS Code prints each of them over a line, without a location over that of the item.
+        this.run.appendOutput(lines(text), undefined, item);
+        return { verdict: "failed", messages: [], duration: undefined };
     }
 
     private fail(item: vscode.TestItem, { verdict, messages, duration }: Failure): void {
