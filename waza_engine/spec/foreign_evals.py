@@ -8,11 +8,14 @@ of the .NET skills (``scenarios``), the guides to evaluating agent skills (``eva
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, cast
 
 from waza_engine.counting import counted, cut
+from waza_engine.spec.problems import SuiteFileError
 
 Dialect = Literal["vally", "skill-validator", "evals.json", "trigger list", "vally experiment"]
 
@@ -43,13 +46,21 @@ class ForeignEval:
 
     @property
     def refusal(self) -> str:
-        """What the file is, and that it is not run; it continues a sentence like ``this is``."""
+        """The name of its format, its content, and that it is not run; to be continued after ``this is``."""
         return f"{_NAMES[self.dialect]} ({self.holds}), which waza does not run"
 
     @property
     def advice(self) -> str:
-        """What to write instead."""
+        """How to get its tests into a suite."""
         return _ADVICE[self.dialect]
+
+
+class ForeignEvalError(SuiteFileError):
+    """The file is another tool's; ``found`` says which."""
+
+    def __init__(self, path: Path, found: ForeignEval) -> None:
+        super().__init__(path, 0, f"this is {found.refusal}; {found.advice}")
+        self.found = found
 
 
 def foreign_eval(data: object) -> ForeignEval | None:
@@ -72,6 +83,17 @@ def foreign_eval(data: object) -> ForeignEval | None:
     if scenarios and _OF_A_SUITE_OR_VALLY.isdisjoint(keys) and any("prompt" in each for each in scenarios):
         return ForeignEval("skill-validator", counted(len(scenarios), "scenario"))
     return None
+
+
+def foreign_eval_in(text: str, path: Path) -> ForeignEval | None:
+    """Return what ``foreign_eval`` says of a text, JSON or YAML by its name; None if it cannot be parsed."""
+    # The editor's start imports this module and needs no YAML library.
+    from waza_engine.spec.reading.yaml_reader import parse_yaml
+
+    try:
+        return foreign_eval(json.loads(text) if path.suffix == ".json" else parse_yaml(text, path).value)
+    except (ValueError, RecursionError, SuiteFileError):
+        return None
 
 
 def _experiment(keys: Mapping[object, object], evals: Sequence[object]) -> ForeignEval | None:
