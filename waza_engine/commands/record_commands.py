@@ -211,7 +211,10 @@ def gate(
         ),
     ] = 0.0,
     golden_must_pass: Annotated[
-        bool, typer.Option("--golden-must-pass", help="Fail if a task with `golden: true` does not pass.")
+        bool,
+        typer.Option(
+            "--golden-must-pass", help="Fail if a task with `golden: true` does not pass, or is missing."
+        ),
     ] = False,
     on_new_tasks: Annotated[
         TaskPolicy, typer.Option(help="How to treat tasks that the baseline does not have.")
@@ -237,8 +240,8 @@ def gate(
     Two directories with several suites are compared suite by suite.
 
     Exit code 0: no regression. 1: the pass rate or the score fell too far, the run is incomplete or in error,
-    or a policy about new or removed tasks is violated. 2: a golden task did not pass. 3: the results cannot
-    be read.
+    or a policy about new or removed tasks is violated. 2: a golden task did not pass or is missing.
+    3: the results cannot be read.
     """
     from waza_engine.commands.gate import gate_command
     from waza_engine.results.reports.gate import GateLimits

@@ -386,6 +386,16 @@ def chosen_parts(run: RunOutcome) -> Iterator[str]:
         yield f"only what changed since {commit} was run: it affects {counts}"
 
 
+def chosen_tasks(run: RunOutcome) -> Iterator[str]:
+    """Yield that a run was limited to tasks that match a pattern or a tag."""
+    for whose, patterns in (
+        ("that match", run.header.tasks),
+        ("with the tag", texts_of(run.header.settings.get("tags"))),
+    ):
+        if patterns:
+            yield f"only tasks {whose} {', '.join(f'`{pattern}`' for pattern in patterns)} were selected"
+
+
 def missed_words(metric: MetricOutcome) -> str:
     """Return how a metric fell short: ``trigger_accuracy is 0.50, below 0.9``."""
     value, threshold = shown_below(metric.value, metric.threshold)

@@ -160,3 +160,28 @@ def test_a_score_that_fell_by_more_than_chance_is_no_pass(tmp_path: Path) -> Non
     assert failures(scored(6, 0.8), scored(6, 1.0)) == (0, [])
     # Five tasks may fall together by chance.
     assert failures(scored(5, 1.0), scored(5, 0.8)) == (0, [])
+
+
+def test_a_golden_task_that_was_left_out_has_not_passed(tmp_path: Path) -> None:
+    good = recorded(tmp_path, "good.json")
+    part = recorded(tmp_path, "part.json", tasks=("b",))
+    code, told = warned(good, part, "--max-regression-pct", "100")
+    assert code == 0
+    assert (
+        "partial",
+        "the current run is a part of its suite: only tasks that match `b` were selected",
+    ) in told
+    found = engine("gate", "--format", "json", "--baseline", good, "--current", part, "--golden-must-pass")
+    document = json.loads(found.stdout)
+    assert (found.returncode, document["verdict"]) == (2, "golden-failure")
+    assert document["failures"][-1]["message"] == "golden task `a` is missing in the current results"
+    assert [(task["task_id"], task["status"]) for task in document["golden_failures"]] == [("a", "n/a")]
+
+
+def test_a_run_of_a_tag_is_a_part_of_its_suite(tmp_path: Path) -> None:
+    def tagged(document: dict[str, Any]) -> None:
+        document["metadata"]["engine"]["settings"]["tags"] = ["fast"]
+
+    good, part = recorded(tmp_path, "good.json"), recorded(tmp_path, "part.json", tagged)
+    words = "the current run is a part of its suite: only tasks with the tag `fast` were selected"
+    assert warned(good, part) == (0, [("partial", words)])

@@ -14,6 +14,7 @@ from waza_engine.results.conclusion import (
     Conclusion,
     TriggerConclusion,
     chosen_parts,
+    chosen_tasks,
     conclude,
     misclassified_words,
 )
@@ -87,18 +88,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     for task in removed:
         words = f"task `{task.id}` is only in the results of the baseline"
         issues.tell(limits.removed_tasks, "removed_task", words, task)
-    # Two tasks may have one id: each of them must pass.
-    golden_tasks = sorted((task for task in now.tasks if task.task.golden), key=lambda task: task.id)
-    wanted = golden_tasks if limits.golden_must_pass else []
-    for task in wanted:
-        if task.has_no_grader:
-            issues.tell("warn", "unjudged", f"golden task `{task.id}`: {task.reason}", task)
-    golden = [
-        task for task in wanted if task.verdict != "passed" and not (task.has_no_grader or task.passes_part)
-    ]
-    for task in golden:
-        words = f"golden task `{task.id}` did not pass: {task.verdict}"
-        issues.tell("fail", "golden_failure", words, task)
+    golden = _tell_golden(issues, then, now) if limits.golden_must_pass else []
     exit_code = GOLDEN_FAILED if golden else REGRESSED if issues.failures else PASSED
     return {
         "passed": exit_code == PASSED,
@@ -112,7 +102,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         "max_regression_pct": limits.most_regression,
         "golden_must_pass": limits.golden_must_pass,
         **given(
-            golden_failures=[_task(task) for task in golden],
+            golden_failures=golden,
             new_tasks=[_task(task) for task in new],
             removed_tasks=[_task(task) for task in removed],
             warnings=issues.warnings,
@@ -136,6 +126,33 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         "baseline_aggregate_score": then.score,
         "current_aggregate_score": now.score,
     }
+
+
+def _tell_golden(issues: _Issues, then: Conclusion, now: Conclusion) -> list[Json]:
+    """Report and return the golden tasks that did not pass, or that only the baseline has.
+
+    Two tasks may have one id: each of them must pass. A task that is not golden any more counts as others do.
+    """
+    failed = list[Json]()
+    for task in _golden(now):
+        if task.has_no_grader:
+            issues.tell("warn", "unjudged", f"golden task `{task.id}`: {task.reason}", task)
+        elif task.verdict != "passed" and not task.passes_part:
+            issues.tell(
+                "fail", "golden_failure", f"golden task `{task.id}` did not pass: {task.verdict}", task
+            )
+            failed.append(_task(task))
+    ids = {task.id for task in now.tasks}
+    for task in _golden(then):
+        if task.id not in ids:
+            words = f"golden task `{task.id}` is missing in the current results"
+            issues.tell("fail", "golden_failure", words, task)
+            failed.append({**_task(task), "status": "n/a", "pass_rate": 0.0})
+    return failed
+
+
+def _golden(found: Conclusion) -> list[TaskConclusion]:
+    return sorted((task for task in found.tasks if task.task.golden), key=lambda task: task.id)
 
 
 def chance(then: Mapping[str, TaskConclusion], now: Mapping[str, TaskConclusion]) -> float:
@@ -174,7 +191,8 @@ def _tell_doubts(
     if words := _baseline_words(then):
         issues.tell("warn", "incomplete_baseline", words)
     for words, recording in (("the baseline", baseline), ("the current run", current)):
-        for part in chosen_parts(run_of(recording.document)):
+        run = run_of(recording.document)
+        for part in (*chosen_tasks(run), *chosen_parts(run)):
             issues.tell("warn", "partial", f"{words} is a part of its suite: {part}")
     for reason in now.reasons:
         if reason.about not in (TASKS, PROMPTS, WHOLE_RUN):
