@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from waza_engine.results.task_conclusion import TaskConclusion
 
 _SUITE_KEYS = {"tasks", "tasks_from", "config", "metrics"}
-_FOREIGN_KEYS = {"stimuli", "scenarios"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -110,6 +109,7 @@ def _failure(task: TaskConclusion) -> str:
 
 def _is_foreign(path: Path) -> bool:
     """Return whether a file belongs to another tool that calls its files ``eval.yaml``, too."""
+    from waza_engine.spec.foreign_evals import foreign_eval
     from waza_engine.spec.problems import SuiteFileError
     from waza_engine.spec.reading.yaml_reader import read_yaml_file
 
@@ -117,6 +117,4 @@ def _is_foreign(path: Path) -> bool:
         value = read_yaml_file(path).value
     except SuiteFileError:
         return False
-    return isinstance(value, Mapping) and (
-        not _FOREIGN_KEYS.isdisjoint(value) or _SUITE_KEYS.isdisjoint(value)
-    )
+    return isinstance(value, Mapping) and (foreign_eval(value) is not None or _SUITE_KEYS.isdisjoint(value))

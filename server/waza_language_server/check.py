@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from waza_engine.boundary import repository_around
 from waza_engine.frozen import frozen
+from waza_engine.spec.foreign_evals import foreign_eval_in
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
@@ -242,8 +243,11 @@ def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
     """
     text = project.text(file.absolute())
     if text.known:
-        note = "not a file of a suite, so nothing was checked"
-        return Report(file, note=note, unread=file.name in _OURS_BY_NAME) if named else None
+        if not named:
+            return None
+        found = foreign_eval_in(text.value, file)
+        what = f"this is {found.refusal}" if found else "not a file of a suite"
+        return Report(file, note=f"{what}, so nothing was checked", unread=file.name in _OURS_BY_NAME)
     if named or file.name in _OURS_BY_NAME:
         return Report(file, note=text.why or "it cannot be read", unread=True)
     return None

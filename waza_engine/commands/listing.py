@@ -8,6 +8,7 @@ from typing import Any
 from waza_engine.counting import counted
 from waza_engine.runs.loading.discovery import eval_files
 from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.spec.foreign_evals import ForeignEvalError
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say, say_json
 
@@ -15,15 +16,26 @@ LISTED, NOTHING_LISTED = 0, 2
 
 
 def list_command(directory: Path, *, as_json: bool) -> int:
-    """Print every suite with its tasks; for one that cannot be used, why. Return the exit code."""
+    """Print every suite with its tasks; for one that cannot be used, why. Return the exit code.
+
+    An eval file of another tool is no suite: what it is goes to standard error.
+    """
     if not directory.is_dir():
         complain(f"There is no directory {directory}.")
         return NOTHING_LISTED
-    suites = [_suite(path) for path in eval_files(directory)]
+    suites: list[dict[str, Any]] = []
+    foreign: list[str] = []
+    for path in eval_files(directory):
+        try:
+            suites.append(_suite(path))
+        except ForeignEvalError as error:
+            foreign.append(str(error))
     if as_json:
         say_json({"suites": suites})
         return LISTED
-    if not suites:
+    for sentence in foreign:
+        complain(sentence)
+    if not suites and not foreign:
         complain(f"There is no eval.yaml below {directory.absolute()}.")
         return LISTED
     for suite in suites:
@@ -39,6 +51,8 @@ def list_command(directory: Path, *, as_json: bool) -> int:
 def _suite(path: Path) -> dict[str, Any]:
     try:
         suite = load_suite(path)
+    except ForeignEvalError:
+        raise
     except (SuiteFileError, SuiteError) as error:
         return {"path": str(path), "name": "", "skill": "", "tasks": [], "error": str(error)}
     return {

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.boundary import suite_boundary
+from waza_engine.files import names_in
 from waza_engine.graders.trigger import words
 from waza_engine.scaffold.composing import compose, written
 from waza_engine.scaffold.files import ScaffoldError, slug
 from waza_engine.spec.executors import EXECUTORS
+from waza_engine.spec.foreign_evals import foreign_eval_in
 from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config, load_project_config
 from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.skill_file import SkillFile, load_skill_file
 
 MOST_PROMPTS = 6
@@ -149,6 +153,8 @@ def _distinct(prompts: Iterable[Prompt]) -> tuple[Prompt, ...]:
 
 SKILL_NAME = "SKILL.md"
 EVAL_NAME = "eval.yaml"
+EVALS = "evals"
+_NAME_OF_EVALS = re.compile(r"(?:eval|trigger).*\.(?:json|ya?ml)\Z")
 DEFAULT_MODEL = "claude-sonnet-4.6"
 _FIXTURE = "example.md"
 _DESCRIPTION_CHARACTERS = 200
@@ -184,6 +190,7 @@ def new_suite(
     name = printable(skill.name) or path.parent.name or "skill"
     warnings = _warnings(path, skill, name)
     target = directory or _evals_directory(path, base or Path.cwd()) / slug(name, "skill")
+    warnings += _evals_of_others(path.parent, target)
     prompts = trigger_prompts(name, skill.description)
     folder = _relative(path.parent, target)
     boundary = suite_boundary(target)
@@ -228,10 +235,25 @@ def _warnings(path: Path, skill: SkillFile, name: str) -> list[str]:
     return warnings
 
 
+def _evals_of_others(skill: Path, target: Path) -> Iterator[str]:
+    """Yield a sentence for each eval file of another tool in the folders of a skill and of its new suite."""
+    for folder in dict.fromkeys((skill, skill / EVALS, target.resolve())):
+        within = suite_boundary(folder)
+        try:
+            names = names_in(folder, within=within)
+        except OSError:
+            continue
+        for path in (folder / name for name in names if _NAME_OF_EVALS.search(name)):
+            with contextlib.suppress(SuiteFileError):
+                found = foreign_eval_in(read_text(path, within=within), path)
+                if found is not None:
+                    yield f"{path} is {found.refusal}; {found.advice}"
+
+
 def _evals_directory(skill: Path, base: Path) -> Path:
     config = find_project_config(skill.parent)
     if config is None:
-        return base / "evals"
+        return base / EVALS
     try:
         project, _ = load_project_config(skill.parent)
     except SuiteFileError as error:

@@ -22,13 +22,14 @@ from waza_engine.masking import keep_settings_secret
 from waza_engine.spec.block import Block
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
+from waza_engine.spec.foreign_evals import ForeignEvalError, foreign_eval, foreign_eval_in
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.json_reader import read_json_file
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT
-from waza_engine.spec.reading.yaml_reader import YamlFile, read_yaml_file
+from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text, read_yaml_file
 from waza_engine.spec.task_file import Checkpoint, InputFile, TaskElement, TaskFile, TaskInputs
 from waza_engine.spec.trigger_tests import TriggerTests
 
@@ -140,12 +141,14 @@ def load_eval_file(
 ) -> tuple[EvalFile, Warnings]:
     """Return the suite in its newest form, and its parts without effect. Raises ``SuiteFileError``.
 
+    For an eval file of another tool it is a ``ForeignEvalError``.
+
     ``given`` fills keys that the block ``config`` lacks, such as options of a run. ``lenient`` then uses the
     first version's number of trials and time limit for those that are still missing, with a warning.
     ``left_out`` are positions in ``tasks``: a pattern that matches nothing replaces them. Open files of
     ``files`` win over the disk, here and below.
     """
-    file = _without_tasks(read_yaml_file(path, files=files), left_out)
+    file = _without_tasks(_eval_file(path, files), left_out)
     assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
     suite, warnings = _load(EvalFile, _completed(file, assumed))
     return canonical_eval(suite), (
@@ -199,6 +202,17 @@ def find_project_config(directory: Path, *, files: SuiteFiles = DISK) -> Path | 
         if files.is_named(level / PROJECT_CONFIG_NAME):
             return level / PROJECT_CONFIG_NAME
     return None
+
+
+def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
+    text = read_text(path, files=files)
+    # As YAML, JSON is read much slower, and some of it not at all.
+    if path.suffix == ".json" and (found := foreign_eval_in(text, path)):
+        raise ForeignEvalError(path, found)
+    file = parse_yaml(text, path)
+    if found := foreign_eval(file.value):
+        raise ForeignEvalError(path, found)
+    return file
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:

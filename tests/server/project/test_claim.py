@@ -223,6 +223,10 @@ LOOK_ALIKES = {
             runs-on: ubuntu-latest
         """,
     "a list": "- one\n- two\n",
+    "skill-validator": "scenarios:\n  - name: a\n    prompt: p\n",
+    "a Vally experiment": "name: e\nevals: [a.yaml]\nbaseline: a\nvariants:\n  a: {}\n",
+    "a trigger list": "- query: q\n  should_trigger: true\n",
+    "evals.json": "skill_name: x\nevals:\n  - prompt: p\n",
 }
 
 
@@ -231,7 +235,10 @@ def test_eval_files_of_other_tools_are_left_alone(tool: str) -> None:
     assert kind("eval.yaml", LOOK_ALIKES[tool]) is None
 
 
-@pytest.mark.parametrize("tool", ["Vally", "promptfoo", "lm-eval", "mlflow", "a workflow", "a list"])
+@pytest.mark.parametrize(
+    "tool",
+    ["Vally", "promptfoo", "lm-eval", "mlflow", "a workflow", *list(LOOK_ALIKES)[-5:]],
+)
 def test_they_are_left_alone_beside_a_skill_too(tool: str) -> None:
     assert kind("eval.yaml", LOOK_ALIKES[tool], "SKILL.md") is None
 

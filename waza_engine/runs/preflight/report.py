@@ -20,6 +20,7 @@ from waza_engine.runs.settings.options import with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import has_triggers
+from waza_engine.spec.foreign_evals import ForeignEvalError
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.task_file import Requirement, TaskFile
@@ -68,6 +69,8 @@ def preflight(settings: RunSettings) -> Preflight:
     try:
         suite = with_options(load_suite(settings.path, disabled=True), settings, ProjectConfig())
         selected, _ = select(suite, (), ())
+    except ForeignEvalError as error:
+        return _not_loaded(source, str(error.path), f"this is {error.found.refusal}", error.found.advice)
     except SuiteFileError as error:
         message = error.beside("the file").removeprefix("the file: ").removeprefix("the file, ")
         return _not_loaded(source, str(error.path), message)
@@ -114,8 +117,8 @@ def preflight(settings: RunSettings) -> Preflight:
     )
 
 
-def _not_loaded(eval_file: str, source: str, message: str) -> Preflight:
-    finding = Finding("eval.configuration", "invalid", source, message.rstrip("."), "correct it")
+def _not_loaded(eval_file: str, source: str, message: str, advice: str = "correct it") -> Preflight:
+    finding = Finding("eval.configuration", "invalid", source, message.rstrip("."), advice)
     return Preflight(eval_file, findings=[finding])
 
 

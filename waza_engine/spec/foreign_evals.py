@@ -1,0 +1,131 @@
+"""Recognize eval files of other tools: several of them call theirs ``eval.yaml``, too.
+
+The content decides, never the name. The rules come from the public formats: Vally's reference of eval files
+(``stimuli``) and of experiments (``evals``, ``baseline`` and ``variants`` or ``matrix``), the skill-validator
+of the .NET skills (``scenarios``), the guides to evaluating agent skills (``evals.json`` and lists of
+``should_trigger``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+from waza_engine.counting import counted, cut
+from waza_engine.spec.problems import SuiteFileError
+
+Dialect = Literal["vally", "skill-validator", "evals.json", "trigger list", "vally experiment"]
+
+_OF_A_SUITE = frozenset({"tasks", "tasks_from", "metrics", "skill"})
+_OF_A_SUITE_OR_VALLY = frozenset({"config", "graders"})
+_NAMES: dict[Dialect, str] = {
+    "vally": "a Vally eval file",
+    "skill-validator": "a skill-validator eval file",
+    "evals.json": "an evals.json file",
+    "trigger list": "a trigger list",
+    "vally experiment": "a Vally experiment",
+}
+_ADVICE: dict[Dialect, str] = {
+    "vally": "write its stimuli as tasks of an eval.yaml of waza",
+    "skill-validator": "write its scenarios as tasks of an eval.yaml of waza",
+    "evals.json": "write its cases as tasks of an eval.yaml",
+    "trigger list": "write its prompts in the trigger_tests.yaml of a suite",
+    "vally experiment": "run an eval.yaml of waza once for each variant",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignEval:
+    """An eval file of another tool. ``holds`` says what is in it: ``3 stimuli``."""
+
+    dialect: Dialect
+    holds: str
+
+    @property
+    def refusal(self) -> str:
+        """The name of its format, its content, and that it is not run; to be continued after ``this is``."""
+        return f"{_NAMES[self.dialect]} ({self.holds}), which waza does not run"
+
+    @property
+    def advice(self) -> str:
+        """How to get its tests into a suite."""
+        return _ADVICE[self.dialect]
+
+
+class ForeignEvalError(SuiteFileError):
+    """The file is another tool's; ``found`` says which."""
+
+    def __init__(self, path: Path, found: ForeignEval) -> None:
+        super().__init__(path, 0, f"this is {found.refusal}; {found.advice}")
+        self.found = found
+
+
+def foreign_eval(data: object) -> ForeignEval | None:
+    """Return which other tool's eval file parsed YAML or JSON is, None for a suite and for anything else."""
+    if isinstance(data, list):
+        return _trigger_list(cast("list[object]", data))
+    if not isinstance(data, Mapping):
+        return None
+    keys = cast("Mapping[object, object]", data)
+    evals = keys.get("evals")
+    if isinstance(evals, list):
+        cases = cast("list[object]", evals)
+        return _trigger_list(cases) or _evals_json(keys.get("skill_name"), cases) or _experiment(keys, cases)
+    if not _OF_A_SUITE.isdisjoint(keys):
+        return None
+    if stimuli := _entries(keys.get("stimuli"), ("name", "prompt", "turns")):
+        many = "1 stimulus" if len(stimuli) == 1 else f"{len(stimuli):,} stimuli"
+        return ForeignEval("vally", many)
+    scenarios = _entries(keys.get("scenarios"), ("name", "prompt"))
+    if scenarios and _OF_A_SUITE_OR_VALLY.isdisjoint(keys) and any("prompt" in each for each in scenarios):
+        return ForeignEval("skill-validator", counted(len(scenarios), "scenario"))
+    return None
+
+
+def foreign_eval_in(text: str, path: Path) -> ForeignEval | None:
+    """Return what ``foreign_eval`` says of a text, JSON or YAML by its name; None if it cannot be parsed."""
+    # The editor's start imports this module and needs no YAML library.
+    from waza_engine.spec.reading.yaml_reader import parse_yaml
+
+    try:
+        return foreign_eval(json.loads(text) if path.suffix == ".json" else parse_yaml(text, path).value)
+    except (ValueError, RecursionError, SuiteFileError):
+        return None
+
+
+def _experiment(keys: Mapping[object, object], evals: Sequence[object]) -> ForeignEval | None:
+    varied = isinstance(keys.get("variants"), Mapping) or isinstance(keys.get("matrix"), Mapping)
+    if not varied or "baseline" not in keys or not all(isinstance(each, str) for each in evals):
+        return None
+    return ForeignEval("vally experiment", counted(len(evals), "eval file"))
+
+
+def _trigger_list(entries: Sequence[object]) -> ForeignEval | None:
+    asked = _entries(entries, ("query", "prompt"))
+    if not asked or not all(
+        isinstance(each.get("should_trigger"), bool)
+        and isinstance(each.get("query", each.get("prompt")), str)
+        for each in asked
+    ):
+        return None
+    return ForeignEval("trigger list", counted(len(asked), "prompt"))
+
+
+def _evals_json(skill: object, cases: Sequence[object]) -> ForeignEval | None:
+    if not isinstance(skill, str):
+        return None
+    name = " ".join(skill.split())
+    return ForeignEval("evals.json", f"skill `{cut(name, 60)}`, {counted(len(cases), 'case')}")
+
+
+def _entries(value: object, keys: Collection[str]) -> Sequence[Mapping[str, object]]:
+    """Return a list of blocks that each have one of the keys; nothing if it is something else."""
+    if not isinstance(value, list):
+        return ()
+    entries = cast("list[object]", value)
+    if not all(isinstance(each, Mapping) and not each.keys().isdisjoint(keys) for each in entries):
+        return ()
+    return cast("list[Mapping[str, object]]", entries)
