@@ -21,19 +21,15 @@ Dialect = Literal["vally", "skill-validator", "evals.json", "trigger list", "val
 
 _OF_A_SUITE = frozenset({"tasks", "tasks_from", "metrics", "skill"})
 _OF_A_SUITE_OR_VALLY = frozenset({"config", "graders"})
-_NAMES: dict[Dialect, str] = {
-    "vally": "a Vally eval file",
-    "skill-validator": "a skill-validator eval file",
-    "evals.json": "an evals.json file",
-    "trigger list": "a trigger list",
-    "vally experiment": "a Vally experiment",
-}
-_ADVICE: dict[Dialect, str] = {
-    "vally": "write its stimuli as tasks of an eval.yaml of waza",
-    "skill-validator": "write its scenarios as tasks of an eval.yaml of waza",
-    "evals.json": "write its cases as tasks of an eval.yaml",
-    "trigger list": "write its prompts in the trigger_tests.yaml of a suite",
-    "vally experiment": "run an eval.yaml of waza once for each variant",
+_NAME_AND_ADVICE: Mapping[Dialect, tuple[str, str]] = {
+    "vally": ("a Vally eval file", "write its stimuli as tasks of an eval.yaml of waza"),
+    "skill-validator": (
+        "a skill-validator eval file",
+        "write its scenarios as tasks of an eval.yaml of waza",
+    ),
+    "evals.json": ("an evals.json file", "write its cases as tasks of an eval.yaml"),
+    "trigger list": ("a trigger list", "write its prompts in the trigger_tests.yaml of a suite"),
+    "vally experiment": ("a Vally experiment", "run an eval.yaml of waza once for each variant"),
 }
 
 
@@ -47,12 +43,12 @@ class ForeignEval:
     @property
     def refusal(self) -> str:
         """The name of its format, its content, and that it is not run; to be continued after ``this is``."""
-        return f"{_NAMES[self.dialect]} ({self.holds}), which waza does not run"
+        return f"{_NAME_AND_ADVICE[self.dialect][0]} ({self.holds}), which waza does not run"
 
     @property
     def advice(self) -> str:
         """How to get its tests into a suite."""
-        return _ADVICE[self.dialect]
+        return _NAME_AND_ADVICE[self.dialect][1]
 
 
 class ForeignEvalError(SuiteFileError):

@@ -44,7 +44,7 @@ def is_path(path: str) -> bool:
 
 
 def find_text(path: str, value: Any) -> str | None:
-    """Return the value at a path as a string, None if there is none or the path is empty."""
+    """Return the value at a path as a string; None for a missing value or an empty path."""
     return text_of(find(path, value)) if path else None
 
 

@@ -149,7 +149,7 @@ class AnsweredTrial:
 
 @dataclass(frozen=True, slots=True)
 class LiveTrial(AnsweredTrial):
-    """A recorded trial for one grader; ``built`` is None for ``expected``."""
+    """A recorded trial for one grader; ``built`` is None for the checks of ``expected`` in its task."""
 
     grader: str
     built: BuiltGrader | None
