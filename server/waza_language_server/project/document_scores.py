@@ -255,6 +255,7 @@ class DocumentScores:
             self.recorded.known_changes,
             self.recorded.known_rewritten,
             self.recorded.known_added,
+            self.recorded.known_other_prompts,
             self.recorded.known_suites,
             self._digests,
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},

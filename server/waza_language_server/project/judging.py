@@ -12,6 +12,7 @@ from waza_engine.markdown import code
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.changed_inputs import (
     A_JUDGE_REWRITTEN,
+    PROMPTS_REWRITTEN,
     REWRITTEN,
     SUITE_GRADER_REWRITTEN,
     SUITE_REWRITTEN_AGAIN,
@@ -172,23 +173,30 @@ class Judging:
             return REWRITTEN.format(_first_change(then, self._own))
         elif recorded.says_otherwise(run.timestamp, run.tasks):
             return TASK_REWRITTEN
-        return self.added_task(run)
+        return self.rewritten_around(run)
 
-    def rewritten_metric(self, run: RunResult, name: str) -> str:
-        """Return that a metric has changed since a run, "" if it has not."""
+    def rewritten_trigger_metric(self, run: RunResult, name: str) -> str:
+        """Return that a metric of trigger prompts, or one of them, has changed since a run, "" if not."""
         then = self._at(run.timestamp)
         if then is None:
             return REWRITTEN.format("file")
         is_same = _metric(then, name) == _metric(self._own, name)
-        return "" if is_same else REWRITTEN.format("metric")
+        return self._rewritten_prompts(run) if is_same else REWRITTEN.format("metric")
 
-    def added_task(self, run: RunResult) -> str:
-        """Return that the last entire run of the suite lacks one of its task files, "" if it does not.
+    def rewritten_around(self, run: RunResult) -> str:
+        """Return that the last entire run of the suite tried other trigger prompts, or lacks a task file.
 
-        A task that was run since (it is in ``run.tasks``) does not count.
+        "" if neither. A task that was run since (it is in ``run.tasks``) does not count.
         """
         added = self._scores.recorded.added_since(run.timestamp)
-        return TASK_ADDED.format(code(added)) if added and added not in run.tasks else ""
+        return (
+            TASK_ADDED.format(code(added))
+            if added and added not in run.tasks
+            else self._rewritten_prompts(run)
+        )
+
+    def _rewritten_prompts(self, run: RunResult) -> str:
+        return PROMPTS_REWRITTEN if self._scores.recorded.has_other_prompts(run.timestamp) else ""
 
     def _changed_since(self, then: _Said) -> frozenset[str]:
         """Return the graders of the suite that are not as they were, are new, or gone."""

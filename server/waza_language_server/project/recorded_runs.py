@@ -18,12 +18,16 @@ from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file
 from waza_language_server.project.stamps import was_there
 from waza_language_server.project.suite_file import is_switched_off
+from waza_language_server.project.verdict_places import VerdictPlaces
 
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile
     from waza_engine.results.reading.scores import RunOrigin, RunResult
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
+
+_CUT_SHORT = frozenset({"broken", "interrupted", "limited"})
+"""Verdicts of runs that may not have tried all trigger prompts."""
 
 
 class RecordedRuns:
@@ -42,6 +46,18 @@ class RecordedRuns:
             if run.whole is not None and run.whole.origin is not None and run.whole.tasks
         }
         """The tasks of each run of a whole suite."""
+        self._tried = {
+            (suite.path, run.whole.origin.results): frozenset(
+                (prompt.prompt, prompt.should_trigger) for prompt in run.whole.prompts
+            )
+            for suite, run in runs
+            if run.whole is not None
+            and run.whole.origin is not None
+            and run.whole.prompts
+            and run.whole.verdict not in _CUT_SHORT
+        }
+        """The trigger prompts of each run of a whole suite that tried all of them."""
+        self._other_prompts: dict[tuple[Path, Path], bool] = {}
         self._added: dict[tuple[Path, Path], str] = {}
         self._on_disk: dict[Path, tuple[str, str]] = {}
         self._today: dict[Path, Json] = {}
@@ -78,6 +94,11 @@ class RecordedRuns:
         """Return the id of a task in a file that a run of the whole suite had not, "" when there is none."""
         found = self._origins.get(moment)
         return "" if found is None else self._added.get((found[0].path, found[1].results), "")
+
+    def has_other_prompts(self, moment: datetime) -> bool:
+        """Return whether the trigger prompts of a suite have changed since a run of the whole suite."""
+        found = self._origins.get(moment)
+        return found is not None and self._other_prompts.get((found[0].path, found[1].results), False)
 
     def _rewritten_since(self, moment: datetime) -> Mapping[str, bool]:
         found = self._origins.get(moment)
@@ -133,6 +154,10 @@ class RecordedRuns:
                 self._changes[key] = self._scores.inputs.changed(origin, suite.path, today, own.__contains__)
             if key not in self._rewritten:
                 self._rewritten[key] = self._find_rewritten(moment, today, of_task)
+            if of_task is None and key in self._tried and key not in self._other_prompts:
+                prompts = VerdictPlaces(self._project, suite.path).prompts()
+                written = frozenset((text, should_trigger) for text, should_trigger, _ in prompts)
+                self._other_prompts[key] = written != self._tried[key]
             # A record that does not list its files cannot tell which ones are new.
             if of_task is None and origin.inputs and key in self._ran and key not in self._added:
                 self._added[key] = self._find_added(suite, self._ran[key])
@@ -187,6 +212,11 @@ class RecordedRuns:
     def known_added(self) -> Mapping[tuple[Path, Path], str]:
         """A task that each run of a whole suite had not, as ``known_changes``."""
         return self._added
+
+    @property
+    def known_other_prompts(self) -> Mapping[tuple[Path, Path], bool]:
+        """Return whether the trigger prompts have changed since each whole run, by the keys of ``known_changes``."""
+        return self._other_prompts
 
     @property
     def known_rewritten(self) -> Mapping[tuple[Path, Path], Mapping[str, bool]]:

@@ -14,6 +14,7 @@ from tests.server.features.hinting import Editor
 from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
 from tests.server.project.files import put
 from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_language_server.features.scores.stale_results import stale_results
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.going_runs import GoingRun
 from waza_language_server.project.runnable_id import RunnableId
@@ -360,6 +361,7 @@ def test_a_trigger_prompt_names_who_answered_and_is_stale_when_another_one_would
 
 
 def test_a_suite_of_which_something_broke_and_nothing_was_wrong_is_in_error(suite: Path) -> None:
+    put(suite.parent, "trigger_tests.yaml", "should_trigger_prompts: [Use it now]\n")
     untried = {"prompt": "Use it now", "should_trigger": True, "did_trigger": False, "error_msg": "no answer"}
     ended = engine("failed", trigger_results=[untried])
     ended["metadata"]["engine"]["conclusion"] = {"verdict": "errored", "reasons": ["1 of 1 trigger prompt"]}
@@ -384,6 +386,7 @@ def test_a_suite_of_which_something_broke_and_nothing_was_wrong_is_in_error(suit
 def test_what_runs_again_and_is_not_judged_yet_says_so(
     suite: Path, target: dict[str, Any], limits: dict[str, frozenset[str]], waiting: set[str]
 ) -> None:
+    put(suite.parent, "trigger_tests.yaml", "should_trigger_prompts: [Use it]\n")
     tried = {"prompt": "Use it", "should_trigger": True, "did_trigger": True}
     more = engine("completed", trigger_results=[tried])
     write_results(suite, {"first": [[EXPECTED]], "second": [[grade("mentions", 1.0)]]}, more=more)
@@ -531,6 +534,41 @@ def test_a_figure_of_trigger_prompts_is_stale_for_what_decides_it_alone(suite: P
     assert "stale: the grader `mentions` was changed after the run" in whole.tooltip
     other = editor.hints(suite, "eval", text.replace("threshold: 0.9", "threshold: 0.8"))[1]
     assert other.label == "✓ 1.00 · stale"
+
+
+@pytest.mark.parametrize(
+    ("change", "stale"),
+    [
+        (("", ""), ""),
+        (("reason: r", "reason: another"), ""),
+        (("Use it", "Take it"), " · stale"),
+        (("  - {prompt: Use it, reason: r}\n", ""), " · stale"),
+        (("[Leave it]", "[Leave it, Stop]"), " · stale"),
+        (("[Leave it]", "[Use it]"), " · stale"),
+    ],
+)
+def test_other_trigger_prompts_make_their_figure_and_the_suite_stale(
+    suite: Path, change: tuple[str, str], stale: str
+) -> None:
+    suite.write_text(EVAL.replace("task_completion", "trigger_accuracy"), "utf-8")
+    triggers = (
+        "should_trigger_prompts:\n  - {prompt: Use it, reason: r}\nshould_not_trigger_prompts: [Leave it]\n"
+    )
+    put(suite.parent, "trigger_tests.yaml", triggers.replace(*change))
+    figure = {"identifier": "trigger_accuracy", "value": 1.0, "threshold": 0.9, "passed": True}
+    tried = [
+        {"prompt": "Use it", "should_trigger": True, "did_trigger": True},
+        {"prompt": "Leave it", "should_trigger": False, "did_trigger": False},
+    ]
+    more = engine("completed", metrics={"trigger_accuracy": figure}, trigger_results=tried)
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=more)
+    editor = Editor()
+    whole, of_triggers, _ = editor.hints(suite, "eval")
+    told = stale_results(editor.workspace.project, suite)
+    assert [result.id for result in told] == ([RunnableId(suite)] if stale else [])
+    assert (whole.label, of_triggers.label) == (f"✓ 1/1 task{stale}", f"✓ 1.00{stale}")
+    if stale:
+        assert "stale: the trigger prompts were changed after the run" in whole.tooltip
 
 
 @pytest.mark.parametrize(("alive", "words"), [(True, "running elsewhere"), (False, "stale")])

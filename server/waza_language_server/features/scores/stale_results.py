@@ -134,7 +134,7 @@ def stale_results(project: Project, suite: Path, shown: Shown | None = None) -> 
         if task.timestamp == run.timestamp and task.id not in evidence.places
     ]
     words = evidence.words_of_suite(run.timestamp, gone) or first
-    if not words and run.whole is not None and evidence.lacks_a_task(run.whole.timestamp, run.tasks):
+    if not words and run.whole is not None and evidence.is_incomplete(run.whole.timestamp, run.tasks):
         words = STALE_WORD
     return (*([StaleResult(RunnableId(suite), words, whole=False)] if words else []), *found)
 
@@ -228,10 +228,13 @@ class _Evidence:
         same = then is not None and then.get(_METRICS) == self._today.get("", {}).get(_METRICS)
         return "" if same else STALE_WORD
 
-    def lacks_a_task(self, moment: datetime, judged: Collection[str]) -> bool:
-        """Return whether the suite has a task that neither its last entire run nor any run since had."""
+    def is_incomplete(self, moment: datetime, judged: Collection[str]) -> bool:
+        """Return whether the suite has a task that neither its last entire run nor any run since had.
+
+        Or whether its trigger prompts have changed since its last entire run.
+        """
         added = self._scores.recorded.added_since(moment)
-        return bool(added) and added not in judged
+        return (bool(added) and added not in judged) or self._scores.recorded.has_other_prompts(moment)
 
     def _ran_elsewhere(self, origin: RunOrigin | None, moment: datetime) -> bool:
         return self._shown is not None and self._shown.lacks(origin, moment)

@@ -241,7 +241,9 @@ class _View:
                 return stale, changes
         awaited = self._scores.awaits_suite(self._run, run.timestamp)
         elsewhere = self._scores.runs_elsewhere(self._run)
-        return why_stale(written=self._judging.added_task(run), awaited=awaited, elsewhere=elsewhere), ()
+        return why_stale(
+            written=self._judging.rewritten_around(run), awaited=awaited, elsewhere=elsewhere
+        ), ()
 
     def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return the same for a task, part of which may have changed (``written``)."""
@@ -259,7 +261,7 @@ class _View:
         """Return the same of a figure of trigger prompts, which no grader and no task decides."""
         changes = self._scores.recorded.changes(run.timestamp, ())
         stale = why_stale(
-            written=self._judging.rewritten_metric(run, metric),
+            written=self._judging.rewritten_trigger_metric(run, metric),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=self._scores.awaits_suite(self._run, run.timestamp),
