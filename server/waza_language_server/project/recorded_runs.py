@@ -215,7 +215,7 @@ class RecordedRuns:
 
     @property
     def known_other_prompts(self) -> Mapping[tuple[Path, Path], bool]:
-        """Return whether the trigger prompts have changed since each whole run, by the keys of ``known_changes``."""
+        """Return whether the trigger prompts have changed since each whole run, as ``known_changes``."""
         return self._other_prompts
 
     @property
