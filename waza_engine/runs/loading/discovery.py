@@ -60,6 +60,12 @@ def eval_files_of(paths: Iterable[Path]) -> list[Path]:
     return list(found.values())
 
 
+def runs_as_suite(path: Path) -> bool:
+    """Return whether a file is an eval file of another tool that runs: an ``evals.json``, a trigger list."""
+    found = _evals_in(path)
+    return found is not None and found.runs
+
+
 def suite_of_task(path: Path) -> tuple[Path, str] | None:
     """Return the eval file that names a task file, and the id of the task; None for another kind of file.
 
