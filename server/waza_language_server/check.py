@@ -15,7 +15,7 @@ from waza_engine.spec.reading.searched_folders import is_environment, is_searche
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, SKILL_NAME, TRIGGER_NAMES
+from waza_language_server.project.claim import SKILL_NAME, SUITE_FILE_NAMES
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
@@ -72,10 +72,6 @@ class Report:
     note: str = ""
     unread: bool = False
     failures: tuple[RuleFailure, ...] = ()
-
-
-_OURS_BY_NAME = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
-"""Names of files that belong to a suite, whatever is in them."""
 
 
 def check_paths(paths: Sequence[Path], *, fixes: bool = False) -> Iterator[Report]:
@@ -247,8 +243,8 @@ def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
             return None
         found = foreign_eval_in(text.value, file)
         what = f"this is {found.refusal}" if found else "not a file of a suite"
-        return Report(file, note=f"{what}, so nothing was checked", unread=file.name in _OURS_BY_NAME)
-    if named or file.name in _OURS_BY_NAME:
+        return Report(file, note=f"{what}, so nothing was checked", unread=file.name in SUITE_FILE_NAMES)
+    if named or file.name in SUITE_FILE_NAMES:
         return Report(file, note=text.why or "it cannot be read", unread=True)
     return None
 

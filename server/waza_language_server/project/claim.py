@@ -22,6 +22,8 @@ EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 SKILL_NAME = "SKILL.md"
 TRIGGER_NAMES = ("trigger_tests.yaml", "trigger_tests.yml")
 CONFIG_NAMES = (".waza.yaml", ".waza.yml")
+SUITE_FILE_NAMES = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
+"""The names of files that belong to a suite, whatever is in them."""
 YAML_SUFFIXES = (".yaml", ".yml")
 
 

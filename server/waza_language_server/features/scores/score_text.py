@@ -17,7 +17,7 @@ from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.scores.live_text import LIVE, is_live, live_label, live_story
 from waza_language_server.features.scores.words import (
-    ADVISORY,
+    SIGNS,
     advisory_label,
     age,
     error_label,
@@ -158,8 +158,7 @@ def _verdict_label(outcomes: Sequence[Outcome]) -> str:
 
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
-    glyph = {"error": "!", "pending": "◷", "advisory": ADVISORY}.get(result.status, "✗")
-    mark = "✓" if result.passed else glyph
+    mark = "✓" if result.passed else SIGNS.get(result.status, "✗")
     line = f"- {mark} {code(shown_grader(result.name))} {shown_score(result.score)}"
     feedback = result.feedback.strip().splitlines()
     return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
@@ -172,7 +171,7 @@ def _outcome_story(outcome: Outcome) -> list[str]:
         lines += ["", fenced(result.feedback[:MAX_FEEDBACK])]
     if result.trials > 1:
         # Of a grader that broke no trial was found wrong.
-        against = {"error": "!", "advisory": ADVISORY}.get(result.status, "✗")
+        against = SIGNS.get(result.status, "✗")
         verdicts = zip(result.passes, result.scores, strict=False)
         trials = ", ".join(f"{'✓' if passed else against} {shown_score(score)}" for passed, score in verdicts)
         lines += ["", f"Trials: {trials}"]

@@ -55,7 +55,6 @@ from waza_language_server.project.changed_inputs import (
     said_by,
     why_stale,
 )
-from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.judging import Judging, in_parts, judging
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import SuiteFile, prompts_in, rule_at, shown_at
@@ -412,9 +411,7 @@ class _View:
             yield from running
 
     def _of_prompt(self, prompt: Node, result: PromptResult) -> Verdict:
-        # Other prompts of the file say nothing of this one.
-        found = self._scores.recorded.changes(result.timestamp, ())
-        changes = tuple(change for change in found if change.path.name not in TRIGGER_NAMES)
+        changes = self._scores.recorded.changes_of_prompt(result.timestamp)
         stale = why_stale(
             changes=changes,
             agent=self._scores.recorded.other_agent(result.timestamp),
