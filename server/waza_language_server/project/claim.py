@@ -14,9 +14,9 @@ from pathlib import PurePath
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
+from waza_engine.spelling import slip_of
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, lost_opening
-from waza_language_server.spelling import slip_of
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 SKILL_NAME = "SKILL.md"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.conversions import conversions
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
-from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import insert_entry, move_entry_up, replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from waza_engine.files import shown
 from waza_engine.spec.program_files import is_rubric_path
+from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.analysis.suggestions import suggestion
-from waza_language_server.spelling import listed
 
 
 def rubric_names(view: GraderView) -> Iterator[Problem]:
