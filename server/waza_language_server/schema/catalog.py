@@ -96,6 +96,12 @@ class Catalog:
             self._options[name] = frozenset(known)
         return self._options[name]
 
+    @cached_property
+    def other_type_names(self) -> Mapping[str, str]:
+        """Return the grader types by their names in other tools and older versions."""
+        shapes = ((name, self.grader(name)) for name in self.grader_types)
+        return {other: name for name, shape in shapes if shape is not None for other in shape.other_names}
+
     @property
     def any_grader(self) -> Shape:
         """Return the shape of a grader entry without a type: the keys that every type has."""

@@ -187,6 +187,11 @@ class Shape:
         return self.schema.get("x-waza-asks-model", False)
 
     @property
+    def other_names(self) -> tuple[str, ...]:
+        """Return the names that other tools and older versions have for a grader type."""
+        return tuple(self.schema.get("x-waza-other-names", ()))
+
+    @property
     def runs_program(self) -> bool:
         """Return whether a grader of this type starts a program."""
         return self.schema.get("x-waza-runs-program", False)

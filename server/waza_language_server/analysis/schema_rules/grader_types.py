@@ -14,42 +14,6 @@ from waza_language_server.syntax.edits import insert_entry, move_entry_up, repla
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 
-_OTHER_NAMES = {
-    "custom": "program",
-    "tool": "tool_calls",
-    "tools": "tool_calls",
-    "tool_call": "tool_calls",
-    "contains": "text",
-    "string": "text",
-    "python": "code",
-    "assertion": "code",
-    "judge": "prompt",
-    "llm_judge": "prompt",
-    "rubric": "prompt",
-    "model_graded": "prompt",
-    "skill": "skill_invocation",
-    "command": "program",
-    "shell": "program",
-    "files": "file",
-    "json": "json_schema",
-    "schema": "json_schema",
-    "is_json": "json_schema",
-    "equals": "text",
-    "icontains": "text",
-    "includes": "text",
-    "match": "text",
-    "matches": "text",
-    "regexp": "text",
-    "re": "text",
-    "javascript": "code",
-    "assert": "code",
-    "llm_rubric": "prompt",
-    "g_eval": "prompt",
-    "bash": "program",
-    "exec": "program",
-}
-"""Names of types in other tools and in older versions."""
-
 
 def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     """Return the problem of a type that does not exist, with the probable one."""
@@ -137,7 +101,7 @@ def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:
     if alike is not None and alike.replace("_", "") == plain.replace("_", ""):
         return alike
     fitting = list(_types_by_options(catalog, entry))
-    other = _OTHER_NAMES.get(plain)
+    other = catalog.other_type_names.get(plain)
     for guess in (other, alike):
         if guess is not None and (guess in fitting or not fitting):
             return guess
