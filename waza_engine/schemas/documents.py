@@ -14,6 +14,7 @@ from waza_engine.schemas.grader_entries import PACKAGED, any_grader, grader_sche
 from waza_engine.schemas.tidying import Schema, ordered, tidied
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.evals_json import EvalsFile, TriggerList
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.skill_file import SkillFrontmatter
 from waza_engine.spec.task_file import TaskFile
@@ -33,6 +34,8 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "project_config": ("Project settings (.waza.yaml)", ProjectConfig),
     "prompts": ("Prompt (a line of prompts.jsonl)", PromptLine),
     "skill": ("Frontmatter of a skill (SKILL.md)", SkillFrontmatter),
+    "evals_json": ("Evals of a skill (evals.json)", EvalsFile),
+    "trigger_list": ("Trigger list of a skill", TriggerList),
     "adapter": ("Adapter (how to drive an agent's command line)", AdapterFile),
 }
 
