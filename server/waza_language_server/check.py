@@ -15,7 +15,13 @@ from waza_engine.spec.reading.searched_folders import is_environment, is_searche
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, SKILL_NAME, TRIGGER_NAMES
+from waza_language_server.project.claim import (
+    CONFIG_NAMES,
+    EVAL_NAMES,
+    JSON_NAMES,
+    SKILL_NAME,
+    TRIGGER_NAMES,
+)
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
@@ -111,7 +117,7 @@ def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Se
 
 
 def each_file(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield the YAML files among and below the paths, each once, and whether it is one of the paths."""
+    """Yield the files among and below the paths, each once, and whether it is one of the paths."""
     seen: set[Path] = set()
     for path in paths:
         named = not path.is_dir()
@@ -140,7 +146,7 @@ def workspace_of(paths: Iterable[Path]) -> Workspace:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Yield the YAML files below a folder in a stable order.
+    """Yield the files below a folder that may belong to a suite, in a stable order.
 
     Hidden folders are left out, except those where agents have their skills, and what was installed. A folder
     that was seen under another name (a link into itself, say) is not entered again, and no link is followed
@@ -164,9 +170,14 @@ def files_below(folder: Path) -> Iterator[Path]:
             if _is_dir(entry):
                 if is_searched(entry.name, inside) and (not entry.is_symlink() or boundary.holds(entry)):
                     folders.append(entry)
-            elif entry.suffix.lower() in SUFFIXES or entry.name == SKILL_NAME:
+            elif _may_be_ours(entry):
                 yield entry
         waiting += reversed(folders)
+
+
+def _may_be_ours(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    return suffix in SUFFIXES or path.name == SKILL_NAME or JSON_NAMES.fullmatch(path.as_posix()) is not None
 
 
 def open_document(project: Project, path: Path) -> Document | None:

@@ -17,12 +17,16 @@ from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, lost_opening
 from waza_language_server.spelling import slip_of
+from waza_language_server.syntax.json_tree import parse_json
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 SKILL_NAME = "SKILL.md"
 TRIGGER_NAMES = ("trigger_tests.yaml", "trigger_tests.yml")
 CONFIG_NAMES = (".waza.yaml", ".waza.yml")
 YAML_SUFFIXES = (".yaml", ".yml")
+JSON_SUFFIX = ".json"
+JSON_NAMES = compiled_later(r"(?i)(?:.*/)?(?:evals/[^/]*|[^/]*(?:eval|trigger)[^/]*)\.json")
+"""The paths at which evals of skills are searched; a file that is named is claimed wherever it is."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -71,6 +75,8 @@ _FLOW_KEY = compiled_later(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
 _NESTED_KEY = compiled_later(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
 _NOTHING = compiled_later(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
 _LISTED = compiled_later(r"""[^\s\[\],"'-][^\s\],"']*""")
+_WORDS_OF_EVALS = ('"evals"', '"should_trigger"')
+_ASKING = frozenset({"query", "prompt"})
 _LOOK_AT = 200_000
 """The most characters of a file that are read: a suite file is recognized long before that."""
 
@@ -95,6 +101,8 @@ def claim(
         return "skill" if front_matter(text).opened or lost_opening(text) is not None else None
     if name in CONFIG_NAMES:
         return "project_config"
+    if path.suffix.lower() == JSON_SUFFIX:
+        return _json_kind(path, text)
     if path.suffix.lower() not in YAML_SUFFIXES:
         return None
     content = _Content(text)
@@ -107,6 +115,28 @@ def claim(
     if _is_task(content, beside_eval):
         return "task"
     return "eval" if _is_surely_eval(content) else None
+
+
+def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
+    """Return the kind of a JSON file. One that is broken, or has other mistakes, shows it by its keys."""
+    if not any(word in text for word in _WORDS_OF_EVALS):
+        return None
+    root = parse_json(text).root
+    data = root.to_python() if root is not None else None
+    keys = data if isinstance(data, dict) else {}
+    evals = keys.get("evals") if keys else data
+    if not isinstance(evals, list):
+        return None
+    cases = [case for case in evals if isinstance(case, dict)]
+    asking = [case for case in cases if not _ASKING.isdisjoint(case)]
+    if asking and 2 * sum("should_trigger" in case for case in asking) > len(cases):
+        return "trigger_list"
+    if not keys:
+        return None
+    if isinstance(keys.get("skill_name"), str):
+        return "evals_json"
+    is_named = path.name == "evals.json" or path.name.endswith(".evals.json")
+    return "evals_json" if is_named and any("prompt" in case for case in asking) else None
 
 
 def says_nothing(text: str) -> bool:
