@@ -225,7 +225,7 @@ class EvalsFile(Block):
     skill_name: Annotated[RequiredText, kind("skill.name")] = Field(
         description="The skill, as its SKILL.md names it.", examples=["csv-charts"]
     )
-    evals: ListOfBlocks[EvalCase] = Field(
+    evals: Annotated[ListOfBlocks[EvalCase], Field(min_length=1)] = Field(
         description="The cases.",
         examples=[
             [{"id": 1, "prompt": "Summarize orders.csv.", "assertions": ["The answer names the total."]}]
@@ -304,6 +304,9 @@ class TriggerList(
     ]
 ):
     """Prompts that should, and prompts that should not, make the agent use a skill."""
+
+    unknown_keys: ClassVar[Literal["warning", "error"]] = "warning"
+    misspellings: ClassVar = TriggerQuery.misspellings
 
     @property
     def queries(self) -> tuple[TriggerQuery, ...]:

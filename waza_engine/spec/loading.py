@@ -21,15 +21,17 @@ from waza_engine.files import Boundary
 from waza_engine.masking import keep_settings_secret
 from waza_engine.spec.block import Block
 from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
-from waza_engine.spec.foreign_evals import ForeignEvalError, foreign_eval, foreign_eval_in
+from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
-from waza_engine.spec.reading.json_reader import read_json_file
+from waza_engine.spec.reading.json_reader import parse_json, read_json_file
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT
 from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text, read_yaml_file
+from waza_engine.spec.skill_evals import suite_of
 from waza_engine.spec.task_file import Checkpoint, InputFile, TaskElement, TaskFile, TaskInputs
 from waza_engine.spec.trigger_tests import TriggerTests
 
@@ -127,7 +129,7 @@ LEFT_OUT = "-"
 _LEVELS = 10
 # The first version ran suites without these keys, upstream rejects them.
 _ASSUMED = {"trials_per_task": 1, "timeout_seconds": 300}
-ModelT = TypeVar("ModelT", bound=Block)
+ModelT = TypeVar("ModelT", bound=Block | TriggerList)
 Warnings = tuple[SuiteFileWarning, ...]
 
 
@@ -141,14 +143,20 @@ def load_eval_file(
 ) -> tuple[EvalFile, Warnings]:
     """Return the suite in its newest form, and its parts without effect. Raises ``SuiteFileError``.
 
-    For an eval file of another tool it is a ``ForeignEvalError``.
+    An ``evals.json`` and a trigger list become a suite; any other eval file of another tool is a
+    ``ForeignEvalError``.
 
     ``given`` fills keys that the block ``config`` lacks, such as options of a run. ``lenient`` then uses the
     first version's number of trials and time limit for those that are still missing, with a warning.
     ``left_out`` are positions in ``tasks``: a pattern that matches nothing replaces them. Open files of
     ``files`` win over the disk, here and below.
     """
-    file = _without_tasks(_eval_file(path, files), left_out)
+    file = _eval_file(path, files)
+    found = foreign_eval(file.value)
+    if found is not None:
+        document, warnings = _load_foreign(file, found)
+        return canonical_eval(suite_of(document, path, given or {}, files)), warnings
+    file = _without_tasks(file, left_out)
     assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
     suite, warnings = _load(EvalFile, _completed(file, assumed))
     return canonical_eval(suite), (
@@ -159,6 +167,15 @@ def load_eval_file(
             if key not in (given or {})
         ),
     )
+
+
+def load_skill_evals(path: Path, *, files: SuiteFiles = DISK) -> tuple[EvalsFile | TriggerList, Warnings]:
+    """Return an ``evals.json`` or a trigger list, and its parts without effect. Raises ``SuiteFileError``."""
+    file = _eval_file(path, files)
+    found = foreign_eval(file.value)
+    if found is None:
+        raise SuiteFileError(path, 1, "this is neither an evals.json file nor a trigger list")
+    return _load_foreign(file, found)
 
 
 def load_task_file(
@@ -207,12 +224,11 @@ def find_project_config(directory: Path, *, files: SuiteFiles = DISK) -> Path | 
 def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     text = read_text(path, files=files)
     # As YAML, JSON is read much slower, and some of it not at all.
-    if path.suffix == ".json" and (found := foreign_eval_in(text, path)):
+    file = parse_json(text, path) if path.suffix == ".json" else parse_yaml(text, path)
+    found = foreign_eval(file.value)
+    if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
-    file = parse_yaml(text, path)
-    if found := foreign_eval(file.value):
-        raise ForeignEvalError(path, found)
-    return file
+    return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
@@ -236,10 +252,19 @@ def _completed(file: YamlFile, assumed: Mapping[str, object]) -> YamlFile:
     return replace(file, value={**value, "config": {**value["config"], **assumed}})
 
 
+def _load_foreign(file: YamlFile, found: ForeignEval) -> tuple[EvalsFile | TriggerList, Warnings]:
+    if found.dialect == "evals.json":
+        return _load(EvalsFile, file)
+    if isinstance(file.value, list):
+        return _load(TriggerList, file)
+    queries, warnings = _load(TriggerQueries, file)
+    return TriggerList(queries), warnings
+
+
 def _load(model: type[ModelT], file: YamlFile) -> tuple[ModelT, Warnings]:
     if file.value is None:
         raise SuiteFileError(file.path, 1, "the file is empty")
-    if not isinstance(file.value, dict):
+    if not isinstance(file.value, dict | list) or (isinstance(file.value, list) and model is not TriggerList):
         raise SuiteFileError(
             file.path, file.line_of(()), "the file must be a block of keys, one `key: value` a line"
         )
@@ -298,7 +323,7 @@ def _delete(value: Any, location: Location) -> None:
     cast("dict[Any, Any]", value).pop(location[-1], None)
 
 
-def _meant(model: type[Block], location: Location) -> str | None:
+def _meant(model: type[Block | TriggerList], location: Location) -> str | None:
     """Return the known spelling of a misspelt key."""
     block: Any = model
     for part in location[:-1]:

@@ -62,6 +62,11 @@ class Suite:
     switched_off: tuple[SuiteTask, ...] = ()
 
     @property
+    def is_trigger_list(self) -> bool:
+        """Return whether it was made of a trigger list: the only suite without tasks."""
+        return not (self.spec.tasks or self.spec.tasks_from)
+
+    @property
     def grader_names(self) -> tuple[str, ...]:
         """The names of the graders that apply to every task."""
         return tuple(entry.name or entry.type for entry in self.spec.graders)
@@ -107,6 +112,8 @@ def load_suite(
             for row in dataset.tasks
         )
         return Suite(path, path.parent, spec, rows, (*warnings, *dataset.warnings, *_twice(rows)))
+    if not spec.tasks:
+        return Suite(path, path.parent, spec, (), tuple(warnings))
     tasks: list[SuiteTask] = []
     patterns: list[str] = []
     for position, element in enumerate(spec.tasks):
@@ -138,6 +145,8 @@ def select_tasks(
     With tag patterns, one of a task's tags must match one of them, too. Raises ``SuiteError`` for a pattern
     that cannot be read, and when nothing is left.
     """
+    if suite.is_trigger_list and not patterns and not tag_patterns:
+        return ()
     tagged = tuple(task for task in suite.tasks if _is_tagged(task, tag_patterns))
     if not tagged:
         wanted = ", ".join(f"`{pattern}`" for pattern in tag_patterns)

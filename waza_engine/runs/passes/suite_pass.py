@@ -169,6 +169,7 @@ def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -
         begin,
         tell,
         paid,
+        context.suite.spec.config.trials_per_task if context.suite.is_trigger_list else 1,
     )
     for found in run_triggers(tests, shared, context.suite.spec.config.workers, handling.earlier_triggers):
         findings.triggers.append(found)
