@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from waza_engine.boundary import repository_around
 from waza_engine.frozen import frozen
-from waza_engine.spec.foreign_evals import foreign_eval_in
+from waza_engine.spec.foreign_evals import foreign_eval_in, may_be_evals
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
@@ -18,7 +18,7 @@ from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
     EVAL_NAMES,
-    JSON_NAMES,
+    JSON_SUFFIX,
     SKILL_NAME,
     TRIGGER_NAMES,
 )
@@ -177,7 +177,9 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 def _may_be_ours(path: Path) -> bool:
     suffix = path.suffix.lower()
-    return suffix in SUFFIXES or path.name == SKILL_NAME or JSON_NAMES.fullmatch(path.as_posix()) is not None
+    if suffix == JSON_SUFFIX:
+        return may_be_evals(path.name) or path.parent.name == "evals"
+    return suffix in SUFFIXES or path.name == SKILL_NAME
 
 
 def open_document(project: Project, path: Path) -> Document | None:

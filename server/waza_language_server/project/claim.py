@@ -13,6 +13,7 @@ from collections.abc import Collection
 from pathlib import PurePath
 
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, lost_opening
@@ -25,8 +26,6 @@ TRIGGER_NAMES = ("trigger_tests.yaml", "trigger_tests.yml")
 CONFIG_NAMES = (".waza.yaml", ".waza.yml")
 YAML_SUFFIXES = (".yaml", ".yml")
 JSON_SUFFIX = ".json"
-JSON_NAMES = compiled_later(r"(?i)(?:.*/)?(?:evals/[^/]*|[^/]*(?:eval|trigger)[^/]*)\.json")
-"""The paths at which evals of skills are searched; a file that is named is claimed wherever it is."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -129,13 +128,13 @@ def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
         return None
     cases = [case for case in evals if isinstance(case, dict)]
     asking = [case for case in cases if not _ASKING.isdisjoint(case)]
-    if asking and 2 * sum("should_trigger" in case for case in asking) > len(cases):
+    if asking and 2 * sum("should_trigger" in case for case in asking) >= len(cases):
         return "trigger_list"
     if not keys:
         return None
     if isinstance(keys.get("skill_name"), str):
         return "evals_json"
-    is_named = path.name == "evals.json" or path.name.endswith(".evals.json")
+    is_named = is_named_as_evals(path.name)
     return "evals_json" if is_named and any("prompt" in case for case in asking) else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suites import folders_above
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.syntax.tree import Tree
 
-SKILL_NAME = "SKILL.md"
 _ASSERTIONS = ("assertions", "expectations")
 _LEVELS = 3
 """Folders in which the skill of an ``evals.json`` is searched: its own, ``evals/``, and one between."""
@@ -42,9 +42,10 @@ def skill_file_of(project: Project, path: Path) -> Path | None:
 
 
 def homes_of(project: Project, path: Path) -> tuple[Path, ...]:
-    """Return the folders at which paths of ``files`` start.
+    """Return the folders in which the ``files`` of a case may be, as the engine searches them.
 
     The skill's folder by skill-creator, the folder of the file by the guide of agentskills.io.
     """
-    skill = skill_file_of(project, path)
-    return tuple(dict.fromkeys((skill.parent, path.parent) if skill is not None else (path.parent,)))
+    skill, beside = skill_file_of(project, path), path.parent
+    home = skill.parent if skill is not None else beside.parent if beside.name == "evals" else beside
+    return tuple(dict.fromkeys((home, beside)))

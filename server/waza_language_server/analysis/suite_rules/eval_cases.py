@@ -33,7 +33,10 @@ _MOST_WITH_FIXES = 20
 
 
 def missing_case_files(view: SuiteView) -> Found:
-    """Yield the paths in ``files`` at which there is no file."""
+    """Yield the paths in ``files`` at which there is no file.
+
+    A run takes all files of a case from one folder: the one that has most of them.
+    """
     path, project = path_of(view.document.uri), view.workspace.project
     if view.document.kind != "evals_json" or path is None:
         return
@@ -41,36 +44,44 @@ def missing_case_files(view: SuiteView) -> Found:
     for case in cases_of(view.document.tree):
         checkpoint()
         files = case.get("files")
-        for node in files.items if files is not None else ():
-            written = word(node)
-            if written is None or any(True for _ in found_at(project, path.parent, homes, written, "file")):
-                continue
+        named = {
+            node: written for node in (files.items if files is not None else ()) if (written := word(node))
+        }
+        lacking = [
+            [node for node, written in named.items() if not _is_there(view, path, home, written)]
+            for home in homes
+        ]
+        for node in min(lacking, key=len):
             told += 1
-            known = _files_near(view, homes, written) if told <= _MOST_WITH_FIXES else ()
-            yield _missing(view, node, written, known)
+            home, known = homes[lacking.index(min(lacking, key=len))], ()
+            if told <= _MOST_WITH_FIXES:
+                known = _files_near(view, home, named[node])
+            yield _missing(view, node, home, known)
 
 
-def _missing(view: SuiteView, node: Node, written: str, known: tuple[str, ...]) -> Problem:
+def _is_there(view: SuiteView, path: Path, home: Path, written: str) -> bool:
+    """Return whether a file exists, or may exist."""
+    return any(True for _ in found_at(view.workspace.project, path.parent, (home,), written, "file"))
+
+
+def _missing(view: SuiteView, node: Node, home: Path, known: tuple[str, ...]) -> Problem:
+    written = node.value.strip()
     meant = nearest(written, known)
     fixes: tuple[Fix, ...] = ()
     if meant is not None:
         repair = partial(replace_scalar, view.document.tree, node, meant)
         preferred = path_slip_of(written, known) == meant
         fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
-    where = "in the skill's folder or beside this file"
-    message = f"There is no file `{shown(written)}` {where}; the run stops."
+    message = f"There is no file `{shown(written)}` in `{shown(home.name)}`; the run stops."
     return Problem("missing-file", node.span, message, "warning", fixes)
 
 
-def _files_near(view: SuiteView, homes: tuple[Path, ...], written: str) -> tuple[str, ...]:
-    """Return the paths of the files in the folders of a path, as they would be written."""
+def _files_near(view: SuiteView, home: Path, written: str) -> tuple[str, ...]:
+    """Return the paths of the files in the folder of a path, as they would be written."""
     disk, head = view.workspace.project.disk, written.rpartition("/")[0]
-    found: dict[str, None] = {}
-    for home in homes:
-        folder = home / head
-        names = disk.names(folder).value if disk.reach.around(home).holds(folder) else ()
-        found |= {f"{head}/{name}" if head else name: None for name, is_folder in names if not is_folder}
-    return tuple(found)
+    folder = home / head
+    names = disk.names(folder).value if disk.reach.around(home).holds(folder) else ()
+    return tuple(f"{head}/{name}" if head else name for name, is_folder in names if not is_folder)
 
 
 def other_skill(view: SuiteView) -> Found:
