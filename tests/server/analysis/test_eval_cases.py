@@ -55,7 +55,9 @@ def found_in(folder: Path, text: str) -> tuple[Problem, ...]:
         case('"assertions": [{"type": "content", "pattern": "(?i)total"}, {"description": "It is short."}]'),
         case('"assertions": [{"name": "a", "type": "file_exists", "path": "out/a.md"}]'),
         case('"expected_output": "\\ud83d\\ude00 \\/ \\u00e9"'),
-        '{"schema_version": "1", "skill_name": "csv", "evals": [], "metadata": {"any": [1, null]}}',
+        case('"expected_output": "x"').replace(
+            "{", '{"schema_version": "1", "metadata": {"any": [1, null]},', 1
+        ),
     ],
 )
 def test_the_forms_in_use_have_no_problem(text: str) -> None:
@@ -104,7 +106,7 @@ def test_mistakes_in_one_file_are_marked_at_their_characters() -> None:
         ("error", "wrong-form", '""'),
         ("warning", "invalid-pattern", "("),
         ("error", "value-not-allowed", '"contnet"'),
-        ("error", "missing-key", '"file_exists"'),
+        ("error", "nothing-checked", '"file_exists"'),
         ("information", "answer-in-prompt", '"tot.l"'),
         ("error", "wrong-form", '""'),
         ("error", "nothing-checked", '"id"'),
@@ -168,12 +170,20 @@ def test_no_fix_of_any_problem_makes_the_text_worse() -> None:
 
 
 def test_files_are_found_in_the_folder_of_the_skill_and_of_the_file(tmp_path: Path) -> None:
-    for name in ("csv/evals/files/a.csv", "csv/assets/b.csv"):
+    for name in ("csv/evals/files/a.csv", "csv/evals/files/c.csv", "csv/assets/b.csv"):
         put(tmp_path, name, "x")
-    right = '"files": ["evals/files/a.csv", "files/a.csv", "assets/b.csv"], "expected_output": "x"'
-    assert found_in(tmp_path, case(right)) == ()
-    (problem,) = found_in(tmp_path, case(right.replace('"files/a.csv"', '"files/aa.csv"')))
+    for right in (
+        '["evals/files/a.csv", "assets/b.csv"]',
+        '["files/a.csv"]',
+        '["files/a.csv", "files/c.csv"]',
+    ):
+        assert found_in(tmp_path, case(f'"files": {right}, "expected_output": "x"')) == ()
+    # A run takes the files of a case from one of the two.
+    (problem,) = found_in(
+        tmp_path, case('"files": ["files/aa.csv", "files/a.csv", "files/c.csv"], "expected_output": "x"')
+    )
     assert (problem.code, problem.severity) == ("missing-file", "warning")
+    assert problem.message == "There is no file `files/aa.csv` in `evals`; the run stops."
     assert [fix.title for fix in problem.fixes] == ["Change to `files/a.csv`"]
     inline = '"files": [{"path": "c.csv", "content": "x"}], "expected_output": "x"'
     assert found_in(tmp_path, case(inline)) == ()

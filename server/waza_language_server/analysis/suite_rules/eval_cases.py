@@ -44,23 +44,19 @@ def missing_case_files(view: SuiteView) -> Found:
     for case in cases_of(view.document.tree):
         checkpoint()
         files = case.get("files")
-        named = {
-            node: written for node in (files.items if files is not None else ()) if (written := word(node))
-        }
-        lacking = [
-            [node for node, written in named.items() if not _is_there(view, path, home, written)]
-            for home in homes
-        ]
-        for node in min(lacking, key=len):
+        named = [node for node in (files.items if files is not None else ()) if word(node)]
+        lacking = [[node for node in named if not _is_there(view, path, home, node)] for home in homes]
+        fewest = min(lacking, key=len)
+        home = homes[lacking.index(fewest)]
+        for node in fewest:
             told += 1
-            home, known = homes[lacking.index(min(lacking, key=len))], ()
-            if told <= _MOST_WITH_FIXES:
-                known = _files_near(view, home, named[node])
+            known = _files_near(view, home, node.value.strip()) if told <= _MOST_WITH_FIXES else ()
             yield _missing(view, node, home, known)
 
 
-def _is_there(view: SuiteView, path: Path, home: Path, written: str) -> bool:
+def _is_there(view: SuiteView, path: Path, home: Path, node: Node) -> bool:
     """Return whether a file exists, or may exist."""
+    written = node.value.strip()
     return any(True for _ in found_at(view.workspace.project, path.parent, (home,), written, "file"))
 
 
