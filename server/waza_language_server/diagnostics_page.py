@@ -100,7 +100,7 @@ def section(entry: Code) -> str:
         remedy,
     ]
     if not entry.no_fix:
-        lines.append(f"```yaml\n{entry.fixed}```")
+        lines.append(f"```{'json' if entry.kind == 'evals_json' else 'yaml'}\n{entry.fixed}```")
     return "\n\n".join(lines) + "\n"
 
 

@@ -5,6 +5,8 @@ Architecture invariant: no rule makes ``diagnose`` raise. One that fails is left
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -26,6 +28,8 @@ from waza_language_server.analysis.rules import (
 )
 from waza_language_server.analysis.text_rules.syntax import multiplies_itself, syntax_faults
 from waza_language_server.syntax.tree import Tree
+from waza_language_server.syntax.tried_edits import as_json
+from waza_language_server.text.edit import Edits, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -69,8 +73,20 @@ def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) 
 def _wanted(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     problems = _in_order(document.tree, _problems_of(document, workspace))
     view = FileView(document.tree, document.kind, workspace.catalog)
-    problems = tuple([with_fixes(view, problem) for problem in problems])
+    problems = tuple([_in_language(view.tree, with_fixes(view, problem)) for problem in problems])
     return as_wanted(problems, document, workspace)
+
+
+def _in_language(tree: Tree, problem: Problem) -> Problem:
+    """Return a problem with fixes that write the language of the text: rules write YAML."""
+    if not tree.is_json or not problem.fixes:
+        return problem
+    fixes = (replace(fix, repair=partial(_edits_as_json, tree, fix), offset=0) for fix in problem.fixes)
+    return replace(problem, fixes=tuple(fixes))
+
+
+def _edits_as_json(tree: Tree, fix: Fix) -> Edits:
+    return as_json(tree, fix.edits)
 
 
 def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:

@@ -23,6 +23,11 @@ from waza_language_server.analysis.rule import FileView, GradersView, GraderView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets
 from waza_language_server.analysis.suite_rules.echoed_prompts import echoed_prompts
+from waza_language_server.analysis.suite_rules.eval_cases import (
+    given_away,
+    missing_case_files,
+    other_skill,
+)
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     nobody_to_judge,
@@ -110,6 +115,7 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("repeated items", repeated_items, _words("repeated-item")),
     Rule("steps of mocks", mock_steps, _words("wrong-type")),
     Rule("requirements", requirements, _words("key-without-effect")),
+    Rule("assertions of cases", given_away, _words("answer-in-prompt")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
 )
 """Rules about a file by itself, outside the entries of its lists of graders."""
@@ -178,6 +184,8 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("grader packages", packages, _words("grader-package")),
     Rule("named files", missing_files, _words("missing-file")),
     Rule("outside paths", outside_paths, _words("outside-repository")),
+    Rule("files of cases", missing_case_files, _words("missing-file")),
+    Rule("skill of evals", other_skill, _words("skill-not-found")),
     Rule("programs", missing_programs, _words("missing-program")),
     Rule("unread verdicts", unread_verdicts, _words("unread-verdict")),
     Rule("loaded skills", loaded_skills, _words("skill-already-loaded")),

@@ -13,10 +13,12 @@ from collections.abc import Collection
 from pathlib import PurePath
 
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
 from waza_engine.spelling import slip_of
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, lost_opening
+from waza_language_server.syntax.json_tree import parse_json
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 SKILL_NAME = "SKILL.md"
@@ -25,6 +27,7 @@ CONFIG_NAMES = (".waza.yaml", ".waza.yml")
 SUITE_FILE_NAMES = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
 """The names of files that belong to a suite, whatever is in them."""
 YAML_SUFFIXES = (".yaml", ".yml")
+JSON_SUFFIX = ".json"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -73,6 +76,8 @@ _FLOW_KEY = compiled_later(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
 _NESTED_KEY = compiled_later(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
 _NOTHING = compiled_later(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
 _LISTED = compiled_later(r"""[^\s\[\],"'-][^\s\],"']*""")
+_WORDS_OF_EVALS = ('"evals"', '"should_trigger"')
+_ASKING = frozenset({"query", "prompt"})
 _LOOK_AT = 200_000
 """The most characters of a file that are read: a suite file is recognized long before that."""
 
@@ -97,6 +102,8 @@ def claim(
         return "skill" if front_matter(text).opened or lost_opening(text) is not None else None
     if name in CONFIG_NAMES:
         return "project_config"
+    if path.suffix.lower() == JSON_SUFFIX:
+        return _json_kind(path, text)
     if path.suffix.lower() not in YAML_SUFFIXES:
         return None
     content = _Content(text)
@@ -109,6 +116,28 @@ def claim(
     if _is_task(content, beside_eval):
         return "task"
     return "eval" if _is_surely_eval(content) else None
+
+
+def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
+    """Return the kind of a JSON file. One that is broken, or has other mistakes, shows it by its keys."""
+    if not any(word in text for word in _WORDS_OF_EVALS):
+        return None
+    root = parse_json(text).root
+    data = root.to_python() if root is not None else None
+    keys = data if isinstance(data, dict) else {}
+    evals = keys.get("evals") if keys else data
+    if not isinstance(evals, list):
+        return None
+    cases = [case for case in evals if isinstance(case, dict)]
+    asking = [case for case in cases if not _ASKING.isdisjoint(case)]
+    if asking and 2 * sum("should_trigger" in case for case in asking) >= len(cases):
+        return "trigger_list"
+    if not keys:
+        return None
+    if isinstance(keys.get("skill_name"), str):
+        return "evals_json"
+    is_named = is_named_as_evals(path.name)
+    return "evals_json" if is_named and any("prompt" in case for case in asking) else None
 
 
 def says_nothing(text: str) -> bool:

@@ -23,7 +23,9 @@ from waza_language_server.schema.validators import validator_class
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
-SchemaName = Literal["eval", "task", "trigger_tests", "project_config", "prompts", "skill"]
+SchemaName = Literal[
+    "eval", "task", "trigger_tests", "project_config", "prompts", "skill", "evals_json", "trigger_list"
+]
 
 GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
 """Replaces grader entries in the document's schema: any mapping. The types' schemas validate them."""

@@ -223,7 +223,8 @@ def _explain_alternatives(
     if shape.at_least_one:
         if subject.may_lack(node):
             return
-        problem = missing_keys.nothing_given(subject, node, shape, shape.at_least_one)
+        whole = _whole(subject, node, shape)
+        problem = missing_keys.nothing_given(subject, node, whole, shape.at_least_one)
         collected.nothing.append((node, shape.at_least_one, problem))
         return
     contexts = error.of_branches

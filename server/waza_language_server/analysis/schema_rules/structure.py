@@ -172,7 +172,8 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
 
 
 def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    yield from wrong_values.typed_as_text(subject, node, shape)
+    if not subject.tree.is_json:
+        yield from wrong_values.typed_as_text(subject, node, shape)
     if node.green.tag is not None and node.style == "plain":
         tagged = tag_before_text if node.value else tag_for_text
         yield from tagged(subject.text, node, shape)

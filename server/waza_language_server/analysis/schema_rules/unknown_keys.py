@@ -297,7 +297,8 @@ def _stray(
         "unknown-key",
         entry.key.span,
         _capital(f"{message}; {shape.unknown_key_effect}."),
-        shape.unknown_keys,
+        # Each tool around evals of skills adds keys of its own.
+        "information" if subject.tree.is_json else shape.unknown_keys,
         fixes,
     )
     return UnknownKey(problem, mapping, mapping, ())
