@@ -15,7 +15,9 @@ from waza_language_server.project.front_matter import front_matter
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.text.line_index import LineIndex
 
-DocumentKind = Literal["eval", "task", "trigger_tests", "project_config", "skill"]
+DocumentKind = Literal[
+    "eval", "task", "trigger_tests", "project_config", "skill", "vally_eval", "vally_project"
+]
 
 
 @frozen(eq=False, slots=False)
