@@ -177,10 +177,8 @@ def test_the_file_chooses_its_version() -> None:
     assert [p.severity for p in vally(text)] == ["information"]
     assert [p.severity for p in vally(f"# vally: 0.14\n{text}")] == ["information"]
     assert [p.severity for p in vally(f"# vally: 0.15\n{text}")] == ["error"]
-    assert (
-        "config:\n^^^^^^ error vally-version: Vally 0.15 and newer refuse `config`; write `defaults`."
-        in drawn(f"# vally: 0.15\n{text}", "vally_eval")
-    )
+    message = "Vally 0.15 and newer refuse `config`; write `defaults`."
+    assert f"config:\n^^^^^^ error vally-version: {message}" in drawn(f"# vally: 0.15\n{text}", "vally_eval")
 
 
 def test_the_project_chooses_the_version(tmp_path: Path) -> None:
@@ -201,7 +199,7 @@ def test_what_an_older_version_does_not_know() -> None:
     ]
     text = f"# vally: 0.12\n{GRADED.replace('completed', 'step-count, config: {max: 1}')}"
     assert errors(text) == [
-        "vally-version: the grader type `step-count` needs Vally 0.15; this file is for 0.12."
+        "vally-version: The grader type `step-count` needs Vally 0.15; this file is for 0.12."
     ]
 
 

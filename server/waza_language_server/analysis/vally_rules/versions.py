@@ -81,7 +81,8 @@ def versions(view: SuiteView) -> Found:
         elif row.until is not None and row.until <= NEWEST:
             yield Problem(CODE, use.span, _refused(use), "information", use.fixes, tag="deprecated")
         elif version < row.since:
-            message = f"{use.shown[:1].upper()}{use.shown[1:]} needs Vally 0.{row.since}; this file is for 0.{version}."
+            subject = use.shown[:1].upper() + use.shown[1:]
+            message = f"{subject} needs Vally 0.{row.since}; this file is for 0.{version}."
             yield Problem(CODE, use.span, message, "error" if use.what == "type" else "warning")
 
 
