@@ -22,7 +22,7 @@ from waza_language_server.project.reach import Reach
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.schema.catalog import VALLY_KINDS, default_catalog
 from waza_language_server.text.span import Span
 
 SUFFIXES = frozenset({".yaml", ".yml"})
@@ -95,7 +95,7 @@ def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Se
     second process.
     """
     problems = diagnose(document, workspace)
-    if not any(problem.code == "unknown-grader-type" for problem in problems):
+    if document.kind in VALLY_KINDS or not any(each.code == "unknown-grader-type" for each in problems):
         return problems, workspace
     from waza_language_server.engine.grader_types import installed_types
 

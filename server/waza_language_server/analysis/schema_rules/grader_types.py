@@ -19,9 +19,12 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     """Return the problem of a type that does not exist, with the probable one."""
     current = current_types(subject.catalog)
     meant = _meant_type(subject.catalog, subject.node, written)
+    if subject.catalog.of_vally and (meant is None or slip_of(written, current) is None):
+        message = f"Vally has no grader type `{written}` itself; a grader plug-in has to bring it."
+        return Problem("unknown-grader-type", subject.value_span(node), message, "information")
     guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
     message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
-    fixes = tuple(conversions(subject, node))
+    fixes = () if subject.catalog.of_vally else tuple(conversions(subject, node))
     if meant is not None:
         safe = meant == slip_of(written, (*current, *subject.catalog.grader_types))
         repair = partial(replace_scalar, subject.tree, node, meant)
@@ -113,7 +116,7 @@ def _types_that_fit(catalog: Catalog, entry: Node) -> Iterator[str]:
     fitting = list(_types_by_options(catalog, entry))
     if fitting:
         yield from fitting[:3]
-    elif not _options(entry):
+    elif not _options(entry) and "code" in catalog.grader_types:
         yield "code"
 
 

@@ -101,7 +101,7 @@ def _told(
     patience: float,
     prices: ModelPrices,
 ) -> Hover | None:
-    catalog = workspace.catalog
+    catalog = workspace.catalog.of(document.kind)
     pointed = _pointed(document, offset)
     if pointed is None:
         return None
@@ -209,7 +209,7 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
     if shape.kind == "grader.type":
         text += f"\n\n{grader_types_table(catalog)}"
     name = _surrounding_grader(holder)
-    if name is not None and catalog.grader(name) is not None and not catalog.is_custom(name):
+    if name is not None and catalog.has_page(name):
         text += f"\n\n[All about {name}]({page}#{name})"
     return Hover(entry.key.span, text)
 
@@ -217,8 +217,7 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
 def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
     name = node.target.value
     shape = catalog.grader(name)
-    # A type of a plug-in has no page among ours.
-    page = "" if catalog.is_custom(name) else page
+    page = page if catalog.has_page(name) else ""
     return Hover(node.span, grader_documentation(name, shape, page)) if shape else None
 
 
