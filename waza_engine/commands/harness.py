@@ -307,6 +307,55 @@ def format_rows(
     raise typer.Exit(format_command(rows, style.value, output, progress=progress))
 
 
+@harness.command(short_help="Compare runs of the same prompts.")
+def compare(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="LABEL:FILE...", help="Two or more files of captures or trials."),
+    ] = None,
+    run: Annotated[
+        list[str] | None, typer.Option("--run", metavar="LABEL:FILE", help="One more file; repeatable.")
+    ] = None,
+    strategy: Annotated[
+        Strategy | None,
+        typer.Option("-s", "--strategy", help="How runs are ranked; by default weighted, with -g custom."),
+    ] = None,
+    grader: Annotated[
+        Path | None, typer.Option("-g", "--grader", metavar="FILE", help="The grader that ranks the runs.")
+    ] = None,
+    output: Output = None,
+    style: Annotated[
+        ReportStyle | None,
+        typer.Option("-f", "--format", help="The format; by default markdown for a file `.md`, else json."),
+    ] = None,
+    input_format: Annotated[
+        InputFormat, typer.Option("--input-format", help="The kind of rows.")
+    ] = InputFormat.AUTO,
+    progress: Progress = False,
+    seed: Seed = None,
+) -> None:
+    """Compare runs of the same prompts: quality, speed, reliability, and which run is ahead for each prompt.
+
+    The weights of captures are COMPARE_QUALITY, COMPARE_LATENCY and COMPARE_RELIABILITY, those of trials
+    COMPARE_CAPABILITY, COMPARE_RELIABILITY and COMPARE_CONSISTENCY.
+
+    Exit code 0: done. 1: an option or a file is wrong.
+    """
+    from waza_engine.commands.harness_work import compare_command
+
+    code = compare_command(
+        [*(files or ()), *(run or ())],
+        None if strategy is None else strategy.value,
+        grader,
+        output,
+        None if style is None else style.value,
+        None if input_format == InputFormat.AUTO else input_format.value,
+        seed,
+        progress=progress,
+    )
+    raise typer.Exit(code)
+
+
 @harness.command(short_help="Shorten captures.")
 def summarize(
     rows: Results,

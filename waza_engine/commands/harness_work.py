@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Literal, ParamSpec, TypeVar
 
 from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.early_interruption import INTERRUPTED
@@ -33,6 +34,7 @@ from waza_engine.terminal import Notation, complain, json_text, say
 
 DONE, WRONG, LIMITED = 0, 1, 3
 Parameters = ParamSpec("Parameters")
+ItemT = TypeVar("ItemT")
 
 
 def _with_clear_errors(command: Callable[Parameters, int]) -> Callable[Parameters, int]:
@@ -158,7 +160,9 @@ def run_command(
         scope = ProcessScope()
         stack.callback(scope.close)
         current_scope.set(scope)
-        rows = raw_rows(_shown(prompts_in(prompts, Notes()), show=progress), printed)
+        rows = raw_rows(
+            _shown(prompts_in(prompts, Notes()), lambda prompt: prompt.id, show=progress), printed
+        )
         try:
             write_out(map(line_of, rows), output, sources=(prompts,))
         except StoppedError:
@@ -174,7 +178,7 @@ def extract_command(rows: Path, schema: Path, output: Path | None, *, progress: 
     adapter, warnings = load_adapter(schema)
     for warning in warnings:
         complain(f"warning: {warning}")
-    extracted = extracted_rows(_shown(read_rows(rows), show=progress), adapter)
+    extracted = extracted_rows(_shown(read_rows(rows), _id_of, show=progress), adapter)
     write_out(map(line_of, extracted), output, sources=(rows,))
     return DONE
 
@@ -196,7 +200,7 @@ def format_command(rows: Path, style: str, output: Path | None, *, progress: boo
     """Write rows in another format."""
     from waza_engine.harness.views import csv_lines, markdown_report
 
-    read = _shown(read_rows(rows), show=progress)
+    read = _shown(read_rows(rows), _id_of, show=progress)
     parts: Iterable[bytes]
     notation: Notation = "markdown"
     match style:
@@ -207,6 +211,50 @@ def format_command(rows: Path, style: str, output: Path | None, *, progress: boo
         case _:
             parts, notation = (line_of(row.block) for row in read), "json"
     write_out(parts, output, notation=notation, sources=(rows,))
+    return DONE
+
+
+@_with_clear_errors
+def compare_command(
+    files: Sequence[str],
+    strategy: str | None,
+    grader: Path | None,
+    output: Path | None,
+    style: str | None,
+    kind: Literal["capture", "trials"] | None,
+    seed: int | None,
+    *,
+    progress: bool,
+) -> int:
+    """Write the report of a comparison."""
+    from waza_engine.harness.comparison.markdown import comparison_in_markdown
+    from waza_engine.harness.comparison.records import LoadedRun, named_runs
+    from waza_engine.harness.comparison.report import capture_report, trials_report
+    from waza_engine.harness.comparison.strategies import custom, statistical, weighted
+    from waza_engine.harness.views import encoded_lines
+
+    strategy = strategy or ("weighted" if grader is None else "custom")
+    if (strategy == "custom") != (grader is not None):
+        raise HarnessError("--grader and --strategy custom need each other.")
+    with ExitStack() as stack:
+        runs = [
+            stack.enter_context(LoadedRun(run, kind))
+            for run in _shown(named_runs(files), lambda run: str(run.path), show=progress)
+        ]
+        if len({run.kind for run in runs}) > 1:
+            kinds = ", ".join(f"`{run.label}` has {run.kind}" for run in runs)
+            raise HarnessError(f"The files do not have the same kind of rows: {kinds}.")
+        if grader is not None:
+            rank = custom(grader, runs, stack)
+        else:
+            rank = statistical(random.Random(seed)) if strategy == "statistical" else weighted()
+        make = trials_report if runs[0].kind == "trials" else capture_report
+        report = make(runs, rank, seed, intervals=strategy == "statistical")
+    is_markdown_file = output is not None and output.suffix.lower() in (".md", ".markdown")
+    if (style or ("markdown" if is_markdown_file else "json")) == "markdown":
+        write_out([encoded_lines(comparison_in_markdown(report))], output, notation="markdown")
+    else:
+        write_out([_document(report)], output)
     return DONE
 
 
@@ -304,12 +352,16 @@ def _document(value: Json) -> bytes:
     return json_text(value, indent=2).encode("utf-8", "replace") + b"\n"
 
 
-def _shown(items: Iterable[Any], *, show: bool) -> Iterator[Any]:
-    """Yield rows or prompts; ``show`` prints their ids on standard error."""
+def _shown(items: Iterable[ItemT], name_of: Callable[[ItemT], str], *, show: bool) -> Iterator[ItemT]:
+    """Yield the items; ``show`` prints their names on standard error."""
     for item in items:
         if show:
-            complain(str(item.block.get("id")) if isinstance(item, Row) else item.id)
+            complain(name_of(item))
         yield item
+
+
+def _id_of(row: Row) -> str:
+    return str(row.block.get("id"))
 
 
 def _code_of(tally: Tally, fail_under: float | None) -> int:

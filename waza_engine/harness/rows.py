@@ -7,12 +7,14 @@ needs only the keys that a command uses. Lines are counted as an editor counts t
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from waza_engine.files import FileError, opened_to_read
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
@@ -90,17 +92,27 @@ def read_rows(path: Path) -> Iterator[Row]:
     if path == STANDARD_STREAM:
         if sys.stdin.isatty():
             raise HarnessError("Standard input is a terminal; name a file, or pipe the rows in.")
-        yield from _rows_in(sys.stdin.buffer.readline, name)
+        yield from rows_in(sys.stdin.buffer.readline, name)
         return
+    with closing(opened_rows(path)) as file:
+        yield from rows_in(file.readline, name)
+
+
+def opened_rows(path: Path) -> IO[bytes]:
+    """Return a file opened so that its rows can be read twice. Raises ``HarnessError``."""
+    if path == STANDARD_STREAM:
+        copy = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115 - closed by the caller
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.seek(0)
+        return copy
     try:
-        file = opened_to_read(path)
+        return opened_to_read(path)
     except FileError as error:
         raise HarnessError(f"{path} cannot be read: {error.why}.") from None
-    with closing(file):
-        yield from _rows_in(file.readline, name)
 
 
-def _rows_in(read_line: Callable[[int], bytes], name: str) -> Iterator[Row]:
+def rows_in(read_line: Callable[[int], bytes], name: str) -> Iterator[Row]:
+    """Yield the objects in lines; ``name`` is that of their file. Raises ``HarnessError``."""
     number = 0
     while line := read_line(LONGEST_LINE_BYTES + 1):
         number += 1

@@ -25,10 +25,14 @@ _NO_LIMIT = sys.maxsize
 class WarmGrader:
     """One grader file. ``ask`` may be called from several threads; ``close`` ends its processes."""
 
-    def __init__(self, file: Path, *, timeout_seconds: float, most: int = 1) -> None:
-        """Load the file; ``most`` answers are graded at the same time. Raises ``UnusableAnswerError``."""
+    def __init__(self, file: Path, *, timeout_seconds: float, most: int = 1, compares: bool = False) -> None:
+        """Load the file; ``most`` answers are graded at the same time.
+
+        One that ``compares`` runs may export more names. Raises ``UnusableAnswerError``.
+        """
         self._file = file
         self._seconds = timeout_seconds
+        self._compares = compares
         self._command = command_of(file)
         self._pool = WorkerPool(deadline_seconds=timeout_seconds, workers=most, memory_bytes=_NO_LIMIT)
         self._program = self._worker_program()
@@ -58,7 +62,7 @@ class WarmGrader:
     def _worker_program(self) -> WorkerProgram | None:
         """Return the program that stays, None for a file that is started each time."""
         if is_module(self._file):
-            command = [*self._command, "--serve"]
+            command = [*self._command, "--serve", *(["compare"] if self._compares else [])]
         elif self._file.suffix == ".py" and os.name != "nt":
             command = [sys.executable, str(_WORKER)]
         else:

@@ -2,11 +2,12 @@
 // with it and prints `{"result": …}`, or `{"fault": "load" | "call", "message": …}`. What the module itself prints goes to
 // standard error, so a debug line does not spoil the answer. With `--serve` it answers one request a line, as
 // waza_engine/processes/workers.py asks them, and the module is loaded once; a request without input only loads it.
+// Graders that compare runs may also be exported as default or as `compare`: their last argument is `compare`.
 import { readFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const [, , file, mode] = process.argv;
+const [, , file, mode, kind] = process.argv;
 const toErrors = (...values) => process.stderr.write(values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(" ") + "\n");
 console.log = console.info = console.debug = toErrors;
 process.stdout.write = process.stderr.write.bind(process.stderr);
@@ -41,7 +42,8 @@ async function loaded() {
   } catch (error) {
     return { fault: "load", message: said(error) };
   }
-  const grade = typeof module.grade === "function" ? module.grade : module.default?.grade;
+  const others = kind === "compare" ? [module.default, module.compare] : [];
+  const grade = [module.grade, module.default?.grade, ...others].find((each) => typeof each === "function");
   return typeof grade === "function" ? grade : { fault: "load", message: "it must export a function named `grade`" };
 }
 
