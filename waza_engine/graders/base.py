@@ -128,7 +128,8 @@ class Grader(ABC, Generic[ConfigT]):
     """A grader type. An instance is one configured grader; ``grade`` may be called from several threads.
 
     ``entry_keys`` names config keys that may also be next to ``type`` (references A and B write ``rubric``
-    and ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the
+    and ``model`` of judges, and ``assertions`` of task-level graders there). ``other_names`` are those that
+    other tools and older versions have for the type; the editor suggests it. ``replaced_by`` names the
     successor of a deprecated type; ``deprecation`` says what to change in a package whose type has none, in
     one sentence. ``warnings`` are the parts of the entry without effect (unknown keys), one
     sentence each.
@@ -152,6 +153,7 @@ class Grader(ABC, Generic[ConfigT]):
     title: ClassVar[str]
     config_model: ClassVar[type[GraderConfig]]
     example: ClassVar[str]
+    other_names: ClassVar[tuple[str, ...]] = ()
     entry_keys: ClassVar[tuple[str, ...]] = ()
     replaced_by: ClassVar[str | None] = None
     deprecation: ClassVar[str] = ""

@@ -54,6 +54,7 @@ def grader_schema(grader: type[AnyGrader]) -> Schema:
         "x-waza-unknown-keys": "warning",
         "x-waza-recommended": entry["x-waza-recommended"],
         "x-waza-misspellings": entry["x-waza-misspellings"],
+        **({"x-waza-other-names": list(grader.other_names)} if grader.other_names else {}),
         **({"x-waza-asks-model": True} if grader.judged else {}),
         **({"x-waza-runs-program": True} if grader.runs_program else {}),
         **_deprecation(grader),

@@ -35,8 +35,9 @@ _NEEDED = {
 _SENTENCE = "`description`, the sentence to judge, or a `type`"
 
 
-def _rule(when: dict[str, Any], needed: list[dict[str, Any]], message: str) -> dict[str, Any]:
-    return {"if": when, "then": {"anyOf": needed}, "x-waza-message": message}
+def _rule(when: dict[str, Any], keys: tuple[str, ...], message: str) -> dict[str, Any]:
+    then = {"anyOf": [_with(key) for key in keys], "x-waza-at-least-one": list(keys)}
+    return {"if": when, "then": then, "x-waza-message": message}
 
 
 def _with(key: str) -> dict[str, Any]:
@@ -60,14 +61,14 @@ class AssertionObject(Block):
         *(
             _rule(
                 {"required": ["type"], "properties": {"type": {"const": name}}},
-                [_with(key)],
+                (key,),
                 f"`{name}` needs {what}",
             )
             for name, (key, what) in _NEEDED.items()
         ),
         _rule(
             {"properties": {"type": {"type": "null"}}},
-            [_with("description"), _with("name")],
+            ("description", "name"),
             f"write {_SENTENCE}",
         ),
     )

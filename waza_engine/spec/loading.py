@@ -34,6 +34,8 @@ from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text
 from waza_engine.spec.skill_evals import suite_of
 from waza_engine.spec.task_file import Checkpoint, InputFile, TaskElement, TaskFile, TaskInputs
 from waza_engine.spec.trigger_tests import TriggerTests
+from waza_engine.spelling import slip_of
+from waza_engine.vocabulary import PARTS_OF_SUITES
 
 if TYPE_CHECKING:
     from waza_engine.spec.adapter import AdapterFile
@@ -293,6 +295,11 @@ def _without_unknown_keys(
         _keep_written_secret(str(location[-1]), finding["input"])
         meant = _meant(model, location)
         hint = f"; write `{meant}`" if meant else ""
+        is_own = issubclass(model, Block) and len(location) == 1 and location[0] not in model.uncertain
+        gone = PARTS_OF_SUITES.get(meant or "") if is_own and meant not in known else None
+        if gone is not None:
+            message = f"{place_name(location)} is not a known key, so the run has none of these {gone}{hint}"
+            raise SuiteFileError(file.path, file.line_of(location), message, location)
         in_scenario = "responses" in location and known.get("scenario") is not None
         if model.unknown_keys == "error" or in_scenario:
             message = f"{place_name(location)} is not a key of this file{hint}"
@@ -324,13 +331,15 @@ def _delete(value: Any, location: Location) -> None:
 
 
 def _meant(model: type[Block | TriggerList], location: Location) -> str | None:
-    """Return the known spelling of a misspelt key."""
+    """Return the key that a misspelt one, or one of other tools, stands for; None if that is not known."""
     block: Any = model
     for part in location[:-1]:
         block = block if isinstance(part, int) else _block_below(block, str(part))
         if block is None:
             return None
-    return cast("type[Block]", block).misspellings.get(str(location[-1]))
+    key = str(location[-1])
+    keys = [field.alias or name for name, field in block.model_fields.items()]
+    return block.misspellings.get(key) or slip_of(key, keys)
 
 
 def _block_below(model: type[Block], key: str) -> type[Block] | None:
