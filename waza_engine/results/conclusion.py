@@ -440,7 +440,7 @@ def _failures(
     baseline: BaselineConclusion | None,
 ) -> Iterator[Reason]:
     """Yield the verdicts and metrics that fail the run."""
-    if counts.failed:
+    if counts.failed and number_or_none(run.header.settings.get("pass_score")) is None:
         yield Reason(f"{counted(counts.failed, 'task')} failed", "failed", TASKS, is_counted=True)
     least = number_or_none(run.header.settings.get("fail_under_trigger"))
     if triggers is not None and triggers.wrong and run.header.settings.get("prompts"):
@@ -501,9 +501,9 @@ def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclus
 
 
 def _least_score(run: RunOutcome, wanted: float | None) -> float | None:
-    """Return the score below which the run fails: the higher of the current and the recorded limit."""
-    asked = number_or_none(run.header.settings.get("fail_under"))
-    return max((least for least in (wanted, asked) if least is not None), default=None)
+    """Return the score below which the run fails: the highest of the current and the recorded limits."""
+    asked = [number_or_none(run.header.settings.get(key)) for key in ("fail_under", "pass_score")]
+    return max((least for least in (wanted, *asked) if least is not None), default=None)
 
 
 def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:

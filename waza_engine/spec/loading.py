@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
@@ -127,6 +127,7 @@ def _without_include(pattern: str) -> str:
 
 
 PROJECT_CONFIG_NAME = ".waza.yaml"
+VALLY_PROJECT_NAMES = (".vally.yaml", ".vally.yml")
 LEFT_OUT = "-"
 _LEVELS = 10
 # The first version ran suites without these keys, upstream rejects them.
@@ -216,11 +217,14 @@ def load_project_config(directory: Path, *, files: SuiteFiles = DISK) -> tuple[P
 
 def find_project_config(directory: Path, *, files: SuiteFiles = DISK) -> Path | None:
     """Return the nearest ``.waza.yaml``, from the directory upwards, ten levels at most."""
+    return find_above(directory, (PROJECT_CONFIG_NAME,), files)
+
+
+def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path | None:
+    """Return the nearest file with one of the names, from the directory upwards, ten levels at most."""
     start = directory.resolve()
-    for level in (start, *start.parents)[:_LEVELS]:
-        if files.is_named(level / PROJECT_CONFIG_NAME):
-            return level / PROJECT_CONFIG_NAME
-    return None
+    places = (level / name for level in (start, *start.parents)[:_LEVELS] for name in names)
+    return next(filter(files.is_named, places), None)
 
 
 def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
@@ -230,7 +234,23 @@ def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     found = foreign_eval(file.value)
     if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
+    if found is not None and found.dialect == "vally":
+        return _suite_of_vally(file, files)
     return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
+
+
+def _suite_of_vally(file: YamlFile, files: SuiteFiles) -> YamlFile:
+    # Few suites are Vally's, and its models are many.
+    from waza_engine.spec.vally.eval_file import Environment, VallyEval
+    from waza_engine.spec.vally.project_file import VallyProject
+    from waza_engine.spec.vally.suite import suite_of
+
+    project = find_above(file.path.parent, VALLY_PROJECT_NAMES, files)
+    environments: Mapping[str, Environment] = {}
+    if project is not None:
+        written = read_yaml_file(project, within=suite_boundary(project.parent), files=files)
+        environments = {} if written.value is None else _load(VallyProject, written)[0].environments
+    return replace(file, value=suite_of(file, _load(VallyEval, file)[0], environments))
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
