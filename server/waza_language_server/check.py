@@ -15,20 +15,14 @@ from waza_engine.spec.reading.searched_folders import is_environment, is_searche
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.project.claim import (
-    CONFIG_NAMES,
-    EVAL_NAMES,
-    JSON_SUFFIX,
-    SKILL_NAME,
-    TRIGGER_NAMES,
-)
+from waza_language_server.project.claim import JSON_SUFFIX, SKILL_NAME, SUITE_FILE_NAMES
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.schema.catalog import VALLY_KINDS, default_catalog
 from waza_language_server.text.span import Span
 
 SUFFIXES = frozenset({".yaml", ".yml"})
@@ -80,10 +74,6 @@ class Report:
     failures: tuple[RuleFailure, ...] = ()
 
 
-_OURS_BY_NAME = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
-"""Names of files that belong to a suite, whatever is in them."""
-
-
 def check_paths(paths: Sequence[Path], *, fixes: bool = False) -> Iterator[Report]:
     """Yield a report for every suite file among and below the paths, and for files that cannot be checked.
 
@@ -105,7 +95,7 @@ def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Se
     second process.
     """
     problems = diagnose(document, workspace)
-    if not any(problem.code == "unknown-grader-type" for problem in problems):
+    if document.kind in VALLY_KINDS or not any(each.code == "unknown-grader-type" for each in problems):
         return problems, workspace
     from waza_language_server.engine.grader_types import installed_types
 
@@ -260,8 +250,8 @@ def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
             return None
         found = foreign_eval_in(text.value, file)
         what = f"this is {found.refusal}" if found else "not a file of a suite"
-        return Report(file, note=f"{what}, so nothing was checked", unread=file.name in _OURS_BY_NAME)
-    if named or file.name in _OURS_BY_NAME:
+        return Report(file, note=f"{what}, so nothing was checked", unread=file.name in SUITE_FILE_NAMES)
+    if named or file.name in SUITE_FILE_NAMES:
         return Report(file, note=text.why or "it cannot be read", unread=True)
     return None
 

@@ -27,6 +27,8 @@ _FILE_NAMES = {
     "trigger_tests": "trigger_tests.yaml",
     "project_config": ".waza.yaml",
     "skill": "SKILL.md",
+    "vally_eval": "demo.eval.yaml",
+    "vally_project": ".vally.yaml",
 }
 _INTRODUCTION = """\
 # Diagnostics

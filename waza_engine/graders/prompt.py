@@ -211,6 +211,7 @@ class PromptGrader(Grader[PromptConfig]):
 
     type = "prompt"
     title = "Judge"
+    other_names = ("judge", "llm_judge", "rubric", "model_graded", "llm_rubric", "g_eval")
     config_model = PromptConfig
     entry_keys = ("rubric", "model")
     judged = True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.graders.registry import AnyGrader, custom_types, grader_types
 from waza_engine.schemas.grader_entries import PACKAGED, any_grader, grader_schema, packaged_grader_schema
 from waza_engine.schemas.tidying import Schema, ordered, tidied
+from waza_engine.schemas.vally import vally_schemas
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.evals_json import EvalsFile, TriggerList
@@ -68,6 +69,8 @@ def schemas(*, custom: bool = False) -> dict[str, Schema]:
     for name, grader in graders.items():
         schema = _identified(grader_schema(grader), f"grader:{name}")
         result[f"graders/{name}.schema.json"] = schema
+    for name, schema in vally_schemas().items():
+        result[f"{name}.schema.json"] = _identified(schema, name.replace("/", ":"))
     return result
 
 

@@ -23,7 +23,7 @@ Dialect = Literal["vally", "skill-validator", "evals.json", "trigger list", "val
 _OF_A_SUITE = frozenset({"tasks", "tasks_from", "metrics", "skill"})
 _OF_A_SUITE_OR_VALLY = frozenset({"config", "graders"})
 _NAME_AND_ADVICE: Mapping[Dialect, tuple[str, str]] = {
-    "vally": ("a Vally eval file", "write its stimuli as tasks of an eval.yaml of waza"),
+    "vally": ("a Vally eval file", "run it with `waza-engine run`"),
     "skill-validator": (
         "a skill-validator eval file",
         "write its scenarios as tasks of an eval.yaml of waza",
@@ -32,7 +32,7 @@ _NAME_AND_ADVICE: Mapping[Dialect, tuple[str, str]] = {
     "trigger list": ("a trigger list", "run it with `waza-engine run`"),
     "vally experiment": ("a Vally experiment", "run an eval.yaml of waza once for each variant"),
 }
-RUN_AS_SUITES: frozenset[Dialect] = frozenset({"evals.json", "trigger list"})
+RUN_AS_SUITES: frozenset[Dialect] = frozenset({"evals.json", "trigger list", "vally"})
 _NAME_OF_EVALS = re.compile(r"(?:eval|trigger).*\.(?:json|ya?ml)\Z")
 _KEYS_OF_OTHERS = re.compile(r"stimuli|scenarios|skill_name|should_trigger|variants|matrix")
 

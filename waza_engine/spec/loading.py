@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
@@ -34,6 +34,8 @@ from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text
 from waza_engine.spec.skill_evals import suite_of
 from waza_engine.spec.task_file import Checkpoint, InputFile, TaskElement, TaskFile, TaskInputs
 from waza_engine.spec.trigger_tests import TriggerTests
+from waza_engine.spelling import slip_of
+from waza_engine.vocabulary import PARTS_OF_SUITES
 
 if TYPE_CHECKING:
     from waza_engine.spec.adapter import AdapterFile
@@ -125,6 +127,7 @@ def _without_include(pattern: str) -> str:
 
 
 PROJECT_CONFIG_NAME = ".waza.yaml"
+VALLY_PROJECT_NAMES = (".vally.yaml", ".vally.yml")
 LEFT_OUT = "-"
 _LEVELS = 10
 # The first version ran suites without these keys, upstream rejects them.
@@ -214,11 +217,14 @@ def load_project_config(directory: Path, *, files: SuiteFiles = DISK) -> tuple[P
 
 def find_project_config(directory: Path, *, files: SuiteFiles = DISK) -> Path | None:
     """Return the nearest ``.waza.yaml``, from the directory upwards, ten levels at most."""
+    return find_above(directory, (PROJECT_CONFIG_NAME,), files)
+
+
+def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path | None:
+    """Return the nearest file with one of the names, from the directory upwards, ten levels at most."""
     start = directory.resolve()
-    for level in (start, *start.parents)[:_LEVELS]:
-        if files.is_named(level / PROJECT_CONFIG_NAME):
-            return level / PROJECT_CONFIG_NAME
-    return None
+    places = (level / name for level in (start, *start.parents)[:_LEVELS] for name in names)
+    return next(filter(files.is_named, places), None)
 
 
 def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
@@ -228,7 +234,23 @@ def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     found = foreign_eval(file.value)
     if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
+    if found is not None and found.dialect == "vally":
+        return _suite_of_vally(file, files)
     return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
+
+
+def _suite_of_vally(file: YamlFile, files: SuiteFiles) -> YamlFile:
+    # Few suites are Vally's, and its models are many.
+    from waza_engine.spec.vally.eval_file import Environment, VallyEval
+    from waza_engine.spec.vally.project_file import VallyProject
+    from waza_engine.spec.vally.suite import suite_of
+
+    project = find_above(file.path.parent, VALLY_PROJECT_NAMES, files)
+    environments: Mapping[str, Environment] = {}
+    if project is not None:
+        written = read_yaml_file(project, within=suite_boundary(project.parent), files=files)
+        environments = {} if written.value is None else _load(VallyProject, written)[0].environments
+    return replace(file, value=suite_of(file, _load(VallyEval, file)[0], environments))
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
@@ -293,6 +315,11 @@ def _without_unknown_keys(
         _keep_written_secret(str(location[-1]), finding["input"])
         meant = _meant(model, location)
         hint = f"; write `{meant}`" if meant else ""
+        is_own = issubclass(model, Block) and len(location) == 1 and location[0] not in model.uncertain
+        gone = PARTS_OF_SUITES.get(meant or "") if is_own and meant not in known else None
+        if gone is not None:
+            message = f"{place_name(location)} is not a known key, so the run has none of these {gone}{hint}"
+            raise SuiteFileError(file.path, file.line_of(location), message, location)
         in_scenario = "responses" in location and known.get("scenario") is not None
         if model.unknown_keys == "error" or in_scenario:
             message = f"{place_name(location)} is not a key of this file{hint}"
@@ -324,13 +351,15 @@ def _delete(value: Any, location: Location) -> None:
 
 
 def _meant(model: type[Block | TriggerList], location: Location) -> str | None:
-    """Return the known spelling of a misspelt key."""
+    """Return the key that a misspelt one, or one of other tools, stands for; None if that is not known."""
     block: Any = model
     for part in location[:-1]:
         block = block if isinstance(part, int) else _block_below(block, str(part))
         if block is None:
             return None
-    return cast("type[Block]", block).misspellings.get(str(location[-1]))
+    key = str(location[-1])
+    keys = [field.alias or name for name, field in block.model_fields.items()]
+    return block.misspellings.get(key) or slip_of(key, keys)
 
 
 def _block_below(model: type[Block], key: str) -> type[Block] | None:

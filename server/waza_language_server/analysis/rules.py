@@ -60,6 +60,20 @@ from waza_language_server.analysis.suite_rules.weak_graders import (
     weak_graders,
 )
 from waza_language_server.analysis.text_rules.syntax import syntax
+from waza_language_server.analysis.vally_rules.references import references
+from waza_language_server.analysis.vally_rules.stimuli import (
+    contradictions,
+    grader_names,
+    stimulus_names,
+    unchecked_stimuli,
+)
+from waza_language_server.analysis.vally_rules.stimuli import (
+    turns as turns_of_stimuli,
+)
+from waza_language_server.analysis.vally_rules.stimuli import (
+    weights as weights_of_types,
+)
+from waza_language_server.analysis.vally_rules.versions import versions
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
@@ -202,4 +216,16 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
 )
 """Rules about the content of other files."""
 
-RULES = (*TEXT_RULES, *FILE_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES)
+VALLY_RULES: tuple[Rule[SuiteView], ...] = (
+    Rule("versions of Vally", versions, _words("vally-version")),
+    Rule("names of stimuli", stimulus_names, _words("duplicate-stimulus")),
+    Rule("names in stimuli", grader_names, _words("duplicate-grader-name")),
+    Rule("unchecked stimuli", unchecked_stimuli, _words("nothing-checked")),
+    Rule("turns of stimuli", turns_of_stimuli, _words("turn-never-comes")),
+    Rule("contradictions of stimuli", contradictions, _words("contradiction")),
+    Rule("weights of types", weights_of_types, _words("weights-not-one key-without-effect")),
+    Rule("references of Vally", references, _words("vally-environment missing-file")),
+)
+"""Rules about Vally's files, in place of those that compare graders and of those of suites."""
+
+RULES = (*TEXT_RULES, *FILE_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES, *VALLY_RULES)

@@ -19,7 +19,15 @@ from waza_language_server.syntax.tree import Reader, Tree, parse
 from waza_language_server.text.line_index import LineIndex
 
 DocumentKind = Literal[
-    "eval", "task", "trigger_tests", "project_config", "skill", "evals_json", "trigger_list"
+    "eval",
+    "task",
+    "trigger_tests",
+    "project_config",
+    "skill",
+    "evals_json",
+    "trigger_list",
+    "vally_eval",
+    "vally_project",
 ]
 _READERS: Mapping[DocumentKind, Reader] = {"evals_json": parse_json, "trigger_list": parse_json}
 """The readers of the kinds that are not YAML."""

@@ -340,6 +340,11 @@ class Project:
         """Return the names in a folder; none when it cannot be read."""
         return self.disk.present(folder)
 
+    def trigger_files(self, folder: Path) -> list[Path]:
+        """Return the files of trigger prompts of the suites in a folder."""
+        names = self.names(folder)
+        return [folder / name for name in TRIGGER_NAMES if name in names]
+
     def _is_eval(self, path: Path) -> bool:
         document = self.documents.get(path)
         if document is not None:

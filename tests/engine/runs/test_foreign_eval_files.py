@@ -20,12 +20,12 @@ from waza_engine.scaffold.suite import new_suite
 from waza_engine.spec.foreign_evals import ForeignEvalError
 from waza_language_server.check import check_paths
 
-VALLY = "name: v\nconfig: {runs: 1}\nstimuli:\n  - {name: a, prompt: p}\n"
+VALIDATOR = "scenarios:\n  - {name: a, prompt: p, assertions: []}\n"
 CASES = json.dumps(
     {"skill_name": "tea", "evals": [{"id": 1, "prompt": "\U0001f375", "expected_output": "x"}]}
 )
-IS_VALLY = "this is a Vally eval file (1 stimulus), which waza does not run"
-ADVICE = "write its stimuli as tasks of an eval.yaml of waza"
+IS_VALIDATOR = "this is a skill-validator eval file (1 scenario), which waza does not run"
+ADVICE = "write its scenarios as tasks of an eval.yaml of waza"
 SKILL = "---\nname: tea\ndescription: Brews tea.\n---\n"
 
 
@@ -40,20 +40,20 @@ def run_paths(*paths: Path) -> int:
 
 
 def test_one_that_does_not_run_is_refused_with_the_name_of_its_format(tmp_path: Path) -> None:
-    path = written(tmp_path / "eval.yaml", VALLY)
+    path = written(tmp_path / "eval.yaml", VALIDATOR)
     with pytest.raises(ForeignEvalError) as refused:
         load_suite(path)
-    assert refused.value.message == f"{IS_VALLY}; {ADVICE}"
+    assert refused.value.message == f"{IS_VALIDATOR}; {ADVICE}"
     (finding,) = preflight(RunSettings(path)).findings
-    assert finding.sentence.endswith(f"eval.yaml: {IS_VALLY}; {ADVICE}")
+    assert finding.sentence.endswith(f"eval.yaml: {IS_VALIDATOR}; {ADVICE}")
     (report,) = check_paths([path])
-    assert report.note == f"{IS_VALLY}, so nothing was checked"
-    with pytest.raises(SuiteError, match="this is a Vally eval file"):
+    assert report.note == f"{IS_VALIDATOR}, so nothing was checked"
+    with pytest.raises(SuiteError, match="this is a skill-validator eval file"):
         eval_files_of([tmp_path])
 
 
 def test_it_is_not_listed_or_checked_among_suites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written(tmp_path / "other" / "eval.yaml", VALLY)
+    written(tmp_path / "other" / "eval.yaml", VALIDATOR)
     written(tmp_path / "other" / "SKILL.md", "---\nname: other\ndescription: d\n---\n")
     suite = write_suite(tmp_path / "ours", {"a": task("a")}, graders=GREETS)
     assert list_command(tmp_path, as_json=True) == 0
@@ -62,21 +62,21 @@ def test_it_is_not_listed_or_checked_among_suites(tmp_path: Path, capsys: pytest
     assert list_command(tmp_path, as_json=False) == 0
     printed = capsys.readouterr()
     assert "other" not in printed.out
-    assert IS_VALLY in printed.err
+    assert IS_VALIDATOR in printed.err
     assert "other" not in {report.path.parent.name for report in check_paths([tmp_path]) if report.note}
     checked = {report.path.relative_to(tmp_path).as_posix() for report in check_paths([tmp_path])}
     assert {name for name in checked if name.startswith("other")} == {"other/SKILL.md"}
 
 
 def test_it_fails_no_run_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written(tmp_path / "other" / "eval.yaml", VALLY)
+    written(tmp_path / "other" / "eval.yaml", VALIDATOR)
     write_suite(tmp_path / "ours", {"a": task("a", prompt="Say hello")}, graders=GREETS)
     assert run_paths(tmp_path) == 0
     printed = capsys.readouterr()
     assert "✓ passed: 1 of 1 task passed" in printed.out
-    assert IS_VALLY in printed.err
+    assert IS_VALIDATOR in printed.err
     assert preflight_command([tmp_path], None, "human", strict=False) == 0
-    assert IS_VALLY in capsys.readouterr().err
+    assert IS_VALIDATOR in capsys.readouterr().err
 
 
 def test_evals_of_a_skill_are_listed_as_a_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,12 +100,12 @@ def test_a_second_suite_is_written_only_on_request(tmp_path: Path, place: str) -
     skill = written(tmp_path / "skill" / "SKILL.md", SKILL)
     (tmp_path / ".git").mkdir()
     assert new_suite(skill, base=tmp_path).warnings == ()
-    path = written(tmp_path / place, VALLY if place.endswith("yaml") else CASES)
+    path = written(tmp_path / place, VALIDATOR if place.endswith("yaml") else CASES)
     written(tmp_path / "skill" / "evaluation.json", "{}")
     written(tmp_path / "skill" / "eval.yml", "[")
     with pytest.raises(ScaffoldError) as refused:
         new_suite(skill, base=tmp_path)
-    what = IS_VALLY if place.endswith("yaml") else "this is an evals.json file (skill `tea`, 1 case)"
+    what = IS_VALIDATOR if place.endswith("yaml") else "this is an evals.json file (skill `tea`, 1 case)"
     advice = ADVICE if place.endswith("yaml") else "run it with `waza-engine run`"
     found = f"{path.resolve()} is {what.removeprefix('this is ')}; {advice}"
     assert refused.value.what == f"The skill has evals: {found}."

@@ -92,9 +92,9 @@ def test_suites_and_files_of_other_tools_are_not(text: str) -> None:
 
 def test_what_is_said_of_a_file() -> None:
     one = foreign_eval({"skill_name": "x", "evals": [{}]})
-    two = foreign_eval({"stimuli": [{"name": "a"}, {"name": "b"}]})
+    two = foreign_eval({"scenarios": [{"name": "a", "prompt": "p"}, {"name": "b"}]})
     assert one is not None
     assert (one.runs, one.title) == (True, "an evals.json file (skill `x`, 1 case)")
     assert two is not None
     assert not two.runs
-    assert two.refusal == "a Vally eval file (2 stimuli), which waza does not run"
+    assert two.refusal == "a skill-validator eval file (2 scenarios), which waza does not run"

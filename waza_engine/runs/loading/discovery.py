@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES, is_environment, is_searched
 from waza_engine.spec.reading.yaml_reader import read_text
+from waza_engine.spelling import nearest
 
 _LEVELS = 6
 
@@ -58,6 +58,12 @@ def eval_files_of(paths: Iterable[Path]) -> list[Path]:
         for eval_file in _selected(path):
             found.setdefault(os.path.realpath(eval_file), eval_file)
     return list(found.values())
+
+
+def runs_as_suite(path: Path) -> bool:
+    """Return whether a file is an eval file of another tool that runs: an ``evals.json``, a trigger list."""
+    found = _evals_in(path)
+    return found is not None and found.runs
 
 
 def suite_of_task(path: Path) -> tuple[Path, str] | None:
@@ -130,8 +136,8 @@ def _testing_skill(skill: str) -> list[Path]:
             by_skill.setdefault(load_eval_file(eval_file)[0].skill, []).append(eval_file)
     if skill in by_skill:
         return _once_each(by_skill[skill])
-    near = difflib.get_close_matches(skill, by_skill, n=1)
-    hint = f"; did you mean `{near[0]}`?" if near else "."
+    near = nearest(skill, by_skill)
+    hint = f"; did you mean `{near}`?" if near is not None else "."
     raise SuiteError(f"There is no path `{skill}`, and no suite here tests a skill with this name{hint}")
 
 

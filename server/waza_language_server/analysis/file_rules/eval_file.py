@@ -7,10 +7,10 @@ from functools import partial
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
+from waza_engine.spelling import listed, slip_of
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
-from waza_language_server.spelling import listed, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node

@@ -53,7 +53,7 @@ def structure_of_file(view: FileView) -> Found:
     tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
         # Settings that consist only of comments leave the defaults unchanged.
-        if not tree.errors and kind not in {"skill", "project_config"}:
+        if not tree.errors and kind not in {"skill", "project_config", "vally_project"}:
             message = "The file is empty; a run cannot read it."
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
         return
@@ -84,7 +84,7 @@ def structure_of_grader(view: GraderView) -> Found:
     if entry.key_names.count("type") > 1:
         # The duplicate is already reported; which of the two types the options belong to is unknown.
         return
-    if entry.written("ref") is not None:
+    if not catalog.of_vally and entry.written("ref") is not None:
         yield from _packaged(view)
         return
     written = grader_type(entry)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.spec.pattern_syntax import is_found
+from waza_engine.spelling import nearest, path_slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, SuiteView
 from waza_language_server.project.eval_cases import assertions_of, cases_of, homes_of, skill_file_of
@@ -16,7 +17,6 @@ from waza_language_server.project.places import found_at
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
-from waza_language_server.spelling import nearest, path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix
 

@@ -182,10 +182,11 @@ def _new_object(place: Place, shape: Shape) -> Completion:
 def _entry_shape(place: Place) -> Shape:
     node = place.cursor.node
     written = value_at(node, "type") if node is not None and node.kind == "mapping" else None
-    known = place.workspace.catalog.grader(written.target.value) if written is not None else None
-    if node is not None and node.get("ref") is not None:
-        return place.workspace.catalog.packaged_grader_root.top
-    return known or place.workspace.catalog.any_grader
+    catalog = place.workspace.catalog.of(place.document.kind)
+    known = catalog.grader(written.target.value) if written is not None else None
+    if not catalog.of_vally and node is not None and node.get("ref") is not None:
+        return catalog.packaged_grader_root.top
+    return known or catalog.any_grader
 
 
 def _before_comment(place: Place, item: Completion) -> Completion:
@@ -254,8 +255,9 @@ def grader_items(place: Place) -> Iterator[Completion]:
 
 
 def _types(place: Place) -> Iterator[tuple[str, Shape]]:
-    for name in place.workspace.catalog.grader_types:
-        shape = place.workspace.catalog.grader(name)
+    catalog = place.workspace.catalog.of(place.document.kind)
+    for name in catalog.grader_types:
+        shape = catalog.grader(name)
         if shape is not None:
             yield name, shape
 
