@@ -49,8 +49,16 @@ def evals(tmp_path: Path) -> Path:
 
 def by_line(document: Document, workspace: Workspace) -> list[tuple[int, str]]:
     """Return the line (from 1) and the label of each hint."""
+    hints = inlay_hints(document, workspace)
+    return [(document.lines.line_of(hint.offset) + 1, hint.label) for hint in hints]
+
+
+def lenses_of(document: Document, workspace: Workspace) -> list[tuple[int, str, str]]:
+    """Return the line (from 1), the title and the id below the file of each lens."""
+    lines, start = document.lines, str(path_of(document.uri))
     return [
-        (document.lines.line_of(hint.offset) + 1, hint.label) for hint in inlay_hints(document, workspace)
+        (lines.line_of(lens.span.start) + 1, lens.title, lens.argument["id"].removeprefix(start))
+        for lens in code_lenses(document, workspace)
     ]
 
 
