@@ -6,15 +6,12 @@ never a choice between twenty forms to explain, and after an edit only the touch
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import cast
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
@@ -48,7 +45,6 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
-_HALF_CHARACTER = compiled_later(r"\\u[dD][89a-fA-F]")
 _NONE_UNKNOWN = UnknownKeys()
 
 
@@ -64,8 +60,6 @@ def structure_of_file(view: FileView) -> Found:
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = document_value(tree.root.target, root.top)
-    if tree.is_json and _HALF_CHARACTER.search(tree.text):
-        value = _without_halves(value)
     validator = catalog.document_validator(kind)
     unknown = _NONE_UNKNOWN
     if not validator.is_valid(value):
@@ -74,12 +68,6 @@ def structure_of_file(view: FileView) -> Found:
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
-
-
-def _without_halves(value: Json) -> Json:
-    """Return a value without halves of surrogate pairs, which JSON may escape and the validator refuses."""
-    written = json.dumps(value, ensure_ascii=False)
-    return json.loads(written.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:
