@@ -117,4 +117,7 @@ def _is_foreign(path: Path) -> bool:
         value = read_yaml_file(path).value
     except SuiteFileError:
         return False
-    return isinstance(value, Mapping) and (foreign_eval(value) is not None or _SUITE_KEYS.isdisjoint(value))
+    found = foreign_eval(value)
+    if found is not None:
+        return found.dialect != "vally"
+    return isinstance(value, Mapping) and _SUITE_KEYS.isdisjoint(value)

@@ -22,7 +22,7 @@ Dialect = Literal["vally", "skill-validator", "evals.json", "trigger list", "val
 _OF_A_SUITE = frozenset({"tasks", "tasks_from", "metrics", "skill"})
 _OF_A_SUITE_OR_VALLY = frozenset({"config", "graders"})
 _NAME_AND_ADVICE: Mapping[Dialect, tuple[str, str]] = {
-    "vally": ("a Vally eval file", "write its stimuli as tasks of an eval.yaml of waza"),
+    "vally": ("a Vally eval file", "run it as it is"),
     "skill-validator": (
         "a skill-validator eval file",
         "write its scenarios as tasks of an eval.yaml of waza",
@@ -42,8 +42,9 @@ class ForeignEval:
 
     @property
     def refusal(self) -> str:
-        """The name of its format, its content, and that it is not run; to be continued after ``this is``."""
-        return f"{_NAME_AND_ADVICE[self.dialect][0]} ({self.holds}), which waza does not run"
+        """The name of its format, its content, and whether it is run; to be continued after ``this is``."""
+        runs = "" if self.dialect == "vally" else ", which waza does not run"
+        return f"{_NAME_AND_ADVICE[self.dialect][0]} ({self.holds}){runs}"
 
     @property
     def advice(self) -> str:

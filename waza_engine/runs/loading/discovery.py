@@ -10,9 +10,11 @@ from pathlib import Path
 
 from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.spec.foreign_evals import foreign_eval_in
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES, is_environment, is_searched
+from waza_engine.spec.reading.yaml_reader import read_text
 
 _LEVELS = 6
 
@@ -104,4 +106,15 @@ def _eval_files(root: Path) -> Iterator[Path]:
             folders.clear()
             continue
         folders[:] = [name for name in folders if is_searched(name, inside)]
-        yield from (Path(folder) / name for name in files if name in EVAL_NAMES)
+        places = [Path(folder) / name for name in files]
+        yield from (place for place in places if place.name in EVAL_NAMES or _is_of_vally(place))
+
+
+def _is_of_vally(path: Path) -> bool:
+    """Return whether a file is a Vally eval file under a name that only Vally uses: ``*.eval.yaml``."""
+    if not path.name.endswith((".eval.yaml", ".eval.yml")):
+        return False
+    with contextlib.suppress(SuiteFileError):
+        found = foreign_eval_in(read_text(path), path)
+        return found is not None and found.dialect == "vally"
+    return False

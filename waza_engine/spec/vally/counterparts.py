@@ -58,9 +58,7 @@ def _matches(negated: bool, options: Any, _: Stimulus) -> Options:
     return {key: [as_pattern(options.pattern)]}
 
 
-_ANSWERS = (
-    r"'\n'.join([str(e.get('content', '')) for e in transcript if e.get('type') == 'assistant.message'])"
-)
+_ANSWERS = r"'\n'.join([e.get('content') or '' for e in transcript if e.get('type') == 'assistant.message'])"
 
 
 def _in_answers(negated: bool, options: Any, _: Stimulus) -> Options:
