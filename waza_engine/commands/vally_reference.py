@@ -19,8 +19,8 @@ and by `waza-language-server check`, and eval files run as they are.
 
 ## Check a file for a version
 
-Vally's format differs between 0.{OLDEST} and 0.{NEWEST}. A comment chooses the version, in the eval file or in
-`.vally.yaml`:
+Vally's format differs between 0.{OLDEST} and 0.{NEWEST}. A comment chooses the version, in the eval file or
+in `.vally.yaml`:
 
 ```yaml
 # vally: 0.16
@@ -33,22 +33,22 @@ stimuli:
         config: {{substring: hello}}
 ```
 
-Without a comment it is the version of `@microsoft/vally-cli` in the nearest `package.json`, or else the newest
-one that takes everything in the file. What only newer versions refuse is then a hint; its quick fix writes the
-newer form. Grader types of plug-ins are not checked.
+Without a comment it is the version of `@microsoft/vally-cli` in the nearest `package.json`, or else the
+newest one that takes everything in the file. What only newer versions refuse is then a hint; its quick fix
+writes the newer form. Grader types of plug-ins are not checked.
 
 ## Run a file
 
 `waza-engine run` takes an eval file of Vally like its own. Stimuli become tasks: `--task` takes the name of a
-stimulus, or its slug. Skills are those of `environment.skills` alone. Everything without a counterpart is named
-before anything runs: graders of the table below, `environment.commands` and `git`, MCP servers, models and
-numbers of runs of single stimuli, attachments and simulations.
+stimulus, or its slug. Skills are those of `environment.skills` alone. Everything without a counterpart is
+named before anything runs: graders of the table below, `environment.commands` and `git`, MCP servers, models
+and numbers of runs of single stimuli, attachments and simulations.
 
 Verdicts are Vally's:
 
 - Without `scoring.threshold` a trial passes when all graders pass, and a run when all trials do.
-- With it, the weighted score of a trial must reach the threshold, and graders with `required: true` must pass.
-  The run passes by its score, even if a stimulus fails.
+- With it, the weighted score of a trial must reach the threshold, and graders with `required: true` must
+  pass. The run passes by its score, even if a stimulus fails.
 - The graders of a type share its weight. A type that `weights` does not name does not count.
 - A grader in error makes the trial an error, which is neither a pass nor a fail.
 - pass^k is (c/n)^k for c of n passed trials.
@@ -65,7 +65,7 @@ _TESTS = {
 TESTS = "tests/engine/spec/test_vally_suite.py"
 
 
-def tested_by(keyword: str) -> str:
+def covering_test(keyword: str) -> str:
     """Return the test of a grader type."""
     if keyword not in COUNTERPARTS:
         return "test_graders_without_a_counterpart_are_named_before_anything_runs"
@@ -88,7 +88,7 @@ def markdown() -> str:
             (f"gone since 0.{each.until}" for each in CHANGES if each.name == keyword and each.until), ""
         )
         loss = row.loss or "not at all" if row else gone or "refused"
-        lines.append(f"| `{keyword}` | {ours} | {loss} | `{tested_by(keyword)}` |")
+        lines.append(f"| `{keyword}` | {ours} | {loss} | `{covering_test(keyword)}` |")
     return "\n".join(lines) + "\n"
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import waza_engine
 from tests.engine.graders.grading import calls, folder, skills, usage
 from tests.engine.suites import run
-from waza_engine.commands.vally_reference import markdown, tested_by
+from waza_engine.commands.vally_reference import covering_test, markdown
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome
@@ -155,7 +155,7 @@ def test_an_answer_without_errors_is_needed(tmp_path: Path) -> None:
 def test_the_page_is_what_the_tables_say() -> None:
     page = (Path(waza_engine.__file__).parents[1] / "docs" / "vally.md").read_text("utf-8")
     assert page == markdown(), "run `make schemas`"
-    assert {tested_by(keyword) for keyword in GRADERS} <= globals().keys()
+    assert {covering_test(keyword) for keyword in GRADERS} <= globals().keys()
 
 
 def test_every_counterpart_has_a_case() -> None:
