@@ -34,8 +34,8 @@ stimuli:
 ```
 
 Without a comment it is the version of `@microsoft/vally-cli` in the nearest `package.json`, or else the
-newest one that takes everything in the file. What only newer versions refuse is then a hint; its quick fix
-writes the newer form. Grader types of plug-ins are not checked.
+newest one that takes everything in the file. Forms that only newer versions refuse are then hints, with quick
+fixes that write the newer form. Grader types of plug-ins are not checked.
 
 ## Run a file
 

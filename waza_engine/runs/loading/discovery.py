@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.foreign_evals import foreign_eval_in
@@ -115,6 +116,6 @@ def _is_of_vally(path: Path) -> bool:
     if not path.name.endswith((".eval.yaml", ".eval.yml")):
         return False
     with contextlib.suppress(SuiteFileError):
-        found = foreign_eval_in(read_text(path), path)
+        found = foreign_eval_in(read_text(path, within=suite_boundary(path.parent)), path)
         return found is not None and found.dialect == "vally"
     return False

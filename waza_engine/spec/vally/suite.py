@@ -2,7 +2,7 @@
 
 Verdicts are Vally's. Each trial ends with a ``score`` grader: it passes when all others do or, with a
 ``scoring.threshold``, when the weighted score reaches it, and a grader in error makes the trial an error. The
-graders of a type share its weight. What has no counterpart is refused before anything runs.
+graders of a type share its weight. Parts without a counterpart are refused before anything runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The file that is converted, and what of it has no counterpart: phrases by their places."""
+    """The file that is converted, and its parts without a counterpart: phrases with their places."""
 
     file: YamlFile
     vally: VallyEval
@@ -162,8 +162,7 @@ def _graders(
         except NoCounterpartError as error:
             source.refuse(f"{error} in {phrase}", place)
             continue
-        # A judge rates; the others count 1 or 0.
-        entry = {"name": name, "type": row.type, "binary": row.type != "prompt", "config": config}
+        entry = {"name": name, "type": row.type, "binary": not row.rates, "config": config}
         if grader.turn is None or grader.turn >= turns - 1:
             found.append((grader.type, {**entry, "required": grader.required}))
         else:
