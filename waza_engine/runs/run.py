@@ -20,8 +20,15 @@ from waza_engine.executors.base import Executor
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.inputs import digest_of
-from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome, TrialOutcome
+from waza_engine.results.inputs import inputs_digest
+from waza_engine.results.record import (
+    RunHeader,
+    RunOutcome,
+    RunStatus,
+    TaskOutcome,
+    TrialOutcome,
+    UnjudgedAnswer,
+)
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.store import (
     Attachments,
@@ -204,8 +211,9 @@ class PreparedRun:
         deciding = inputs_today(self.suite, self._chosen)
         inputs, directory = kept_inputs(deciding), self.suite.directory
         commit = commit_of(directory, [directory / file.path for file in deciding.files])
-        self.header = replace(self.header, inputs=digest_of(inputs), commit=commit)
-        store = ResultStore(self.suite.directory, self.header, self._planned)
+        self.header = replace(self.header, inputs=inputs_digest(deciding), commit=commit)
+        before = None if self._earlier is None else self._earlier.spent_elsewhere
+        store = ResultStore(self.suite.directory, self.header, self._planned, before)
         course = _Course(store, Attachments(store.path, within=store.within), stream)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
@@ -296,6 +304,7 @@ class PreparedRun:
             lambda task_id, trial, baseline: course.writing(
                 lambda: course.store.add_asked(task_id, trial, baseline=baseline)
             ),
+            lambda prompt: course.writing(lambda: course.store.add_asked_prompt(prompt)),
             self._earlier_trials,
             () if self._earlier is None else self._earlier.triggers,
         )
@@ -452,7 +461,11 @@ def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutc
         metrics=findings.metrics,
         triggers=findings.triggers,
         trigger_metrics=findings.trigger_metrics,
-        unjudged=[answer for answers in findings.unjudged.values() for answer in answers],
+        unjudged=[
+            answer
+            for prompt, answers in findings.unjudged.items()
+            for answer in answers or (UnjudgedAnswer("agent", "", prompt),)
+        ],
     )
 
 
