@@ -27,6 +27,7 @@ from waza_engine.results.record import (
     RunStatus,
     TaskOutcome,
     TrialOutcome,
+    TriggerOutcome,
     UnjudgedAnswer,
 )
 from waza_engine.results.task_conclusion import conclude_task
@@ -88,11 +89,15 @@ class RunReport:
 
 @dataclass(slots=True)
 class _Course:
-    """The state of a run: the results of its passes, and its errors."""
+    """The state of a run: the results of its passes, and its errors.
+
+    ``meter`` is that of a run which pays, and whose results must be stored.
+    """
 
     store: ResultStore
     attachments: Attachments
     stream: EventStream
+    meter: Meter | None = None
     findings: Findings = field(default_factory=Findings)
     baseline: Findings | None = None
     message: str = ""
@@ -109,7 +114,10 @@ class _Course:
         except ResultsError as error:
             if extra:
                 self.lost = self.lost or str(error)
-            elif not self.write_error:
+                return
+            if self.meter is not None:
+                self.meter.refusal = str(error)
+            if not self.write_error:
                 self.write_error = str(error)
                 self.stream.send("output", message=f"error: {error}")
 
@@ -214,7 +222,8 @@ class PreparedRun:
         self.header = replace(self.header, inputs=inputs_digest(deciding), commit=commit)
         before = None if self._earlier is None else self._earlier.spent_elsewhere
         store = ResultStore(self.suite.directory, self.header, self._planned, before)
-        course = _Course(store, Attachments(store.path, within=store.within), stream)
+        attachments = Attachments(store.path, within=store.within)
+        course = _Course(store, attachments, stream, self._meter if self._must_keep else None)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -300,7 +309,7 @@ class PreparedRun:
             lambda task_id, trial, baseline: course.writing(
                 lambda: course.store.add_trial(task_id, trial, baseline=baseline)
             ),
-            lambda trigger: course.writing(lambda: course.store.add_trigger(trigger)),
+            lambda trigger: self._keep_trigger(course, trigger),
             lambda task_id, trial, baseline: course.writing(
                 lambda: course.store.add_asked(task_id, trial, baseline=baseline)
             ),
@@ -344,16 +353,22 @@ class PreparedRun:
             run_pass(self._without, context, handling, course.baseline)
 
     def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> None:
-        if task.status == "skipped" and not task.trials:
-            return
-        course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
-        if course.write_error and self._must_keep:
-            raise SuiteError(f"{course.write_error} The run ends here, for nothing more could be kept.")
+        if task.status != "skipped" or task.trials:
+            course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
+        self._check_kept(course)
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:
             course.writing(
                 lambda: write_transcript(directory, task, self._prompt(task), self.header.started), extra=True
             )
+
+    def _keep_trigger(self, course: _Course, trigger: TriggerOutcome) -> None:
+        course.writing(lambda: course.store.add_trigger(trigger))
+        self._check_kept(course)
+
+    def _check_kept(self, course: _Course) -> None:
+        if course.write_error and self._must_keep:
+            raise SuiteError(f"{course.write_error} The run ends here, for nothing more could be kept.")
 
     def _prompt(self, task: TaskOutcome) -> str:
         spec = next((found.trial for found in self._main.tasks if found.source.id == task.id), None)

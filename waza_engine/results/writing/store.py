@@ -91,6 +91,7 @@ class ResultStore:
         self._spent_before = spent_before
         self._stem = f"{header.started:{NAME_FORMAT}}-{secrets.token_hex(3)}"
         self._journal: IO[bytes] | None = None
+        self._failure = ""
         self._lock = threading.Lock()
         self._reserved = 0
         self._began = time.monotonic()
@@ -199,10 +200,11 @@ class ResultStore:
         self._append({**entry, "elapsed_ms": round(elapsed * 1000)})
 
     def _append(self, entry: Json) -> None:
-        if self._journal is not None:
-            line = json_text(entry).encode() + b"\n"
-            with self._lock:
-                self._write(line)
+        line = b"" if self._journal is None else json_text(entry).encode() + b"\n"
+        with self._lock:
+            if self._failure:
+                raise ResultsError(self._failure)
+            self._write(line)
 
     def _write(self, line: bytes) -> None:
         if self._journal is None:
@@ -219,7 +221,8 @@ class ResultStore:
                 os.fsync(self._journal.fileno())
         except ResultsError as error:
             # A torn last line is skipped by readers; another line after it would be lost with it.
-            self._close(str(error))
+            self._failure = str(error)
+            self._close(self._failure)
             raise
 
     def _close(self, why: str = "") -> None:
