@@ -12,6 +12,7 @@ from pygls.exceptions import JsonRpcException
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.suite_files import read_some_suites
 from waza_language_server.project.uris import path_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _FOLDERS = ("**/.waza", "**/.waza/results")
 _WATCHED = (
     "**/*.{yaml,yml}",
+    "**/{evals,*.evals}.json",
     "**/SKILL.md",
     "**/.waza/results/*.json",
     f"**/.waza/results/*{JOURNAL_SUFFIX}",
@@ -87,7 +89,7 @@ def _saw_journal(ls: WazaServer, journal: Path) -> None:
 
 def is_watched(path: Path) -> bool:
     """Return whether changes of a file are reported in any case, if it lies in the workspace."""
-    return path.suffix in (".yaml", ".yml") or path.name == "SKILL.md"
+    return path.suffix in (".yaml", ".yml") or path.name == "SKILL.md" or is_named_as_evals(path.name)
 
 
 def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersParams) -> None:
