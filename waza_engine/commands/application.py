@@ -13,12 +13,14 @@ from typing import Annotated, Any
 
 import typer
 
+from waza_engine.commands.harness import harness
 from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
     FailUnder,
     Graders,
     JudgeModel,
+    Layout,
     OutputFormat,
     PreflightFormat,
     ReportFormat,
@@ -62,6 +64,7 @@ def run(
     ] = None,
     output_format: Annotated[
         OutputFormat,
+        OutputFormat,
         typer.Option(
             "-f",
             "--format",
@@ -71,6 +74,13 @@ def run(
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
+    ] = None,
+    layout: Annotated[
+        Layout | None,
+        typer.Option(
+            help="Also write grading.json, timing.json and benchmark.json, and the files of the agents, to "
+            "the next <skill>-workspace/iteration-N next to the skill, for the viewer of skill-creator.",
+        ),
     ] = None,
     fail_under: FailUnder = None,
     jobs: Annotated[
@@ -168,8 +178,12 @@ def run(
         telemetry=telemetry,
         jobs=jobs,
         quiet=quiet,
+        layout="" if layout is None else layout.value,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
+    if layout is not None:
+        # Its folder has the files of the agents.
+        settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
 
@@ -343,6 +357,7 @@ def list_suites(
 cache_commands = typer.Typer(no_args_is_help=True, help="Manage the cached results of unchanged tasks.")
 application.add_typer(cache_commands, name="cache")
 application.add_typer(new, name="new")
+application.add_typer(harness, name="harness")
 
 
 @application.command(short_help="Write the JSON Schemas of all suite files.")

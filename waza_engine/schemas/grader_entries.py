@@ -38,6 +38,7 @@ def grader_schema(grader: type[AnyGrader]) -> Schema:
         },
         "weight": entry["properties"]["weight"],
         "required": entry["properties"]["required"],
+        "binary": entry["properties"]["binary"],
         "config": config if needs_config else {**config, "type": ["object", "null"]},
         **{key: _beside(key, config["properties"][key]) for key in grader.entry_keys},
     }

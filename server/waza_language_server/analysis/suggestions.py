@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from waza_engine.files import shown
-from waza_language_server.spelling import nearest, slip_of
+from waza_engine.spelling import nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree

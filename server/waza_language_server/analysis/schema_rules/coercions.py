@@ -10,9 +10,9 @@ from typing import Any
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_engine.spelling import slip_of
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.escapes import in_lost_quotes, quoted
 from waza_language_server.syntax.frames import column_of

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.spec.executors import EXECUTORS
+from waza_engine.spelling import path_slip_of, slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.schema_rules.missing_keys import missing_key
@@ -23,7 +24,6 @@ from waza_language_server.project.places import bases_of_run, found_at, is_plain
 from waza_language_server.project.skills_of_run import UnknownSkillsError, skills_of_run
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.spelling import path_slip_of, slip_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node

@@ -9,10 +9,10 @@ from functools import partial
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import is_rubric_path
+from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.analysis.suggestions import suggestion
-from waza_language_server.spelling import listed
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 
 from waza_engine.assertions.names import CONTEXT_NAMES, FUNCTION_NAMES
+from waza_engine.spelling import nearest, slip_of
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.javascript import LITERALS
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
@@ -29,7 +30,6 @@ from waza_language_server.embedded.python.scopes import (
     resolve_names,
     with_names_replaced,
 )
-from waza_language_server.spelling import nearest, slip_of
 
 _ANSWER = frozenset({"response", "answer", "completion", "actual_output", "final_output", "result", "text"})
 """Names of the answer in other tools."""

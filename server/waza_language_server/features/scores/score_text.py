@@ -64,6 +64,13 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
     return f"{STALE}: {changes[0].words}{more}"
 
 
+def stale_words(stale: str) -> str:
+    """Return the end of a sentence about a result: why it may no longer hold."""
+    if stale == RUNS_ELSEWHERE:
+        return f"; {stale}"
+    return f"; stale: {stale}" if stale else ""
+
+
 def suite_graders_label(scores: Sequence[Score]) -> str:
     """Return a short label for the results of a suite's graders on one task, the worst by its name."""
     live = any(map(is_live, scores))
@@ -112,7 +119,7 @@ def _strength(strength: Strength) -> str:
     if not strength.tried:
         return "**Strength:** not known, it passes on no recorded trial"
     share = f"{strength.caught / strength.tried:.0%}"
-    missed = f"; it notices no {', no '.join(strength.missed)}" if strength.missed else ""
+    missed = f"; not noticed: {', '.join(strength.missed)}" if strength.missed else ""
     return f"**Strength:** {share}, {strength.caught} of {strength.tried} changes noticed{missed}"
 
 
@@ -201,4 +208,4 @@ def _origin(score: Score, newest: Outcome, now: datetime) -> str:
         words += graded_again(newest.regraded, now)
     if score.shared:
         words += f" in {code(suite_words(score.suite))}"
-    return f"{words}; stale: {score.stale}." if score.stale else f"{words}."
+    return f"{words}{stale_words(score.stale)}."

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 1_000
 """Problems of one document; editors show no more, and each costs them and the wire."""
 _WRITTEN_AT_ONCE = 16
+_SYNTAX_OF_JSON = frozenset({"json-syntax", "duplicate-key"})
 
 
 def diagnostics(ls: WazaServer) -> Diagnostics:
@@ -68,6 +69,8 @@ def written(ls: WazaServer, document: Document, problems: tuple[Problem, ...], p
     from waza_language_server.protocol.convert import Converter
 
     convert = Converter(document, ls.session.encoding, ls.abilities)
+    if document.tree.is_json and ls.options.reports_json_syntax:
+        problems = tuple(problem for problem in problems if problem.code not in _SYNTAX_OF_JSON)
     shown, more = _shown(problems)
     found: list[str] = []
     for problem in shown:
