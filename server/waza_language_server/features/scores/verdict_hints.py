@@ -31,7 +31,7 @@ from waza_language_server.features.scores.score_text import (
     suite_graders_label,
     told_by,
 )
-from waza_language_server.features.scores.verdict_labels import (
+from waza_language_server.features.scores.words import (
     NOT_RUN,
     NOTHING_JUDGED,
     Verdict,
@@ -39,6 +39,7 @@ from waza_language_server.features.scores.verdict_labels import (
     prompt_line,
     put_together,
     shortfall,
+    suite_words,
     task_label,
     task_line,
     tasks_label,
@@ -46,7 +47,6 @@ from waza_language_server.features.scores.verdict_labels import (
     why_broken,
     worst_first,
 )
-from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.changed_inputs import (
     ASKED_SINCE,
     CUT_SHORT,

@@ -1,22 +1,34 @@
-"""The last run of a suite or a task as a page to read; the engine makes it of the record."""
+"""Records to read: a run as a page, one of its trials, and a file as it was; the engine writes the pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.engine.process import EngineError
-from waza_language_server.features.scores.verdict_labels import waits
-from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.protocol.handlers.run_requests import FAILED, refused
-from waza_language_server.protocol.own_requests import RECORDED_RUNS, RESULT_DOCUMENT
+from waza_language_server.features.scores.words import waits
+from waza_language_server.protocol.own_requests import RECORDED_RUNS, RESULT_DOCUMENT, TRIAL_DOCUMENT
+from waza_language_server.protocol.services.run_requests import (
+    FAILED,
+    ask_engine,
+    refused,
+    require_trust,
+    target_of,
+    task_of,
+)
+from waza_language_server.text.line_index import LineIndex
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
-    from waza_language_server.protocol.own_requests import RecordedRunsParams, ResultDocumentParams
+    from waza_language_server.project.runnable_id import RunnableId
+    from waza_language_server.protocol.own_requests import (
+        RecordedRunsParams,
+        RecordedTextParams,
+        ResultDocumentParams,
+        TrialDocumentParams,
+    )
     from waza_language_server.protocol.server import WazaServer
 
-_WITHIN_SECONDS = 30.0
+_KINDS = {"✓": "found", "✗": "forbidden", "≈": "near"}
 
 
 async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[str, Any]:
@@ -24,7 +36,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
     target = _target(ls, params.id, RESULT_DOCUMENT)
     question = _question(target)
     if params.record is not None:
-        known = (await _ask(ls, "result.runs", question))["runs"]
+        known = (await ask_engine(ls, "result.runs", question))["runs"]
         if all(run["record"] != params.record for run in known):
             raise refused(f"{params.record:.300} is no recorded run of {target.suite}.")
         question |= {"path": params.record, "suite": str(target.suite)}
@@ -32,7 +44,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
             if all(run["record"] != params.since for run in known):
                 raise refused(f"{params.since:.300} is no recorded run of {target.suite}.")
             question["since"] = params.since
-    answer = await _ask(ls, "result.page", question)
+    answer = await ask_engine(ls, "result.page", question)
     return {
         "markdown": answer["markdown"],
         "resultsFile": answer["record"],
@@ -65,7 +77,7 @@ def _tasks_of(ls: WazaServer, target: RunnableId, record: Path) -> list[TaskResu
 
 async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:
     """Return the recorded runs of the item with an id, the newest first."""
-    answer = await _ask(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
+    answer = await ask_engine(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
     return [
         {
             "resultsFile": run["record"],
@@ -78,20 +90,46 @@ async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict
 
 
 def _target(ls: WazaServer, written: str, request: str) -> RunnableId:
-    if not ls.trusted:
-        raise refused("Nothing of an untrusted workspace is read by the engine; trust it first.", FAILED)
-    try:
-        return RunnableId.parse(written)
-    except ValueError:
-        raise refused(f"The `id` of {request} must be that of a suite or a task.") from None
+    require_trust(ls, "Nothing of an untrusted workspace is read by the engine")
+    return target_of(written, request, "a suite or a task")
 
 
 def _question(target: RunnableId) -> dict[str, str]:
     return {"path": str(target.suite)} | ({} if target.task is None else {"task": target.task})
 
 
-async def _ask(ls: WazaServer, method: str, question: dict[str, str]) -> Any:
-    try:
-        return await ls.runs.ask(method, question, _WITHIN_SECONDS)
-    except EngineError as error:
-        raise refused(str(error), FAILED) from None
+async def trial_document(ls: WazaServer, params: TrialDocumentParams) -> dict[str, Any]:
+    """Return the ``text`` of a recorded trial, and its ``marks``.
+
+    A mark has a ``range``, the ``kind``, and in ``words`` which rule it is.
+    """
+    target, task = task_of(params.id, TRIAL_DOCUMENT)
+    found = await ls.live.trial(target.suite, task, params.trial)
+    if found is None:
+        name = target.suite.name
+        raise refused(f"The trial can be read while {name} is open and its graders are judged live.", FAILED)
+    lines = LineIndex(found["text"])
+
+    def place(offset: int) -> dict[str, int]:
+        line, character = lines.position(offset, ls.session.encoding)
+        return {"line": line, "character": character}
+
+    marks = [
+        {
+            "range": {"start": place(mark["start"]), "end": place(mark["end"])},
+            "kind": _KINDS.get(mark["words"][:1], "found"),
+            "words": mark["words"],
+        }
+        for mark in found["marks"]
+    ]
+    return {"text": found["text"], "marks": marks}
+
+
+def recorded_text(ls: WazaServer, params: RecordedTextParams) -> str | None:
+    """Return the text of a file when a run began, credentials masked; None when the run kept none."""
+    from waza_engine.results.reading.newest_scores import results_of
+
+    run = results_of(Path(params.results))
+    if run is None or run.origin is None:
+        return None
+    return ls.session.project.scores.inputs.text_then(run.origin, params.path)

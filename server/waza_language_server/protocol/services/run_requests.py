@@ -1,8 +1,9 @@
-"""Run requests of a client: the argument of the commands, and the question about suites elsewhere."""
+"""Requests of a client about runs: their arguments, questions to the user and to the engine, and refusals."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,6 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from waza_engine.frozen import frozen
+from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.features.runnables.estimate_text import money
 from waza_language_server.project.runnable_id import RunnableId
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from waza_language_server.protocol.server import WazaServer
+
 
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, RUN_ANYWAY, CANCEL = "Run", "Run Anyway", "Cancel"
@@ -89,6 +92,43 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
     target = _target(command, given)
     limits = _limits(command, target, given)
     return RunRequest(target, token, {**limits, **_options(command, given)}, waits)
+
+
+def only_argument(arguments: Sequence[object]) -> dict[str, object]:
+    """Return the keys and values of the only argument of a command; none for other arguments."""
+    if len(arguments) != 1 or not isinstance(arguments[0], dict):
+        return {}
+    return dict(cast("dict[str, object]", arguments[0]))
+
+
+def target_of(written: object, request: str, whose: str = "a suite") -> RunnableId:
+    """Return the item with the id in a request; ``whose`` says in the refusal what it must be."""
+    try:
+        return RunnableId.parse(str(written))
+    except ValueError:
+        raise refused(f"The `id` of {request} must be that of {whose}.") from None
+
+
+def task_of(written: object, request: str) -> tuple[RunnableId, str]:
+    """Return the task with the id in a request, and its own id."""
+    target = target_of(written, request, "a task")
+    if target.task is None:
+        raise refused(f"The `id` of {request} must be that of a task.")
+    return target, target.task
+
+
+def require_trust(ls: WazaServer, why: str) -> None:
+    """Refuse what an untrusted workspace may not have; ``why`` is the beginning of the sentence."""
+    if not ls.trusted:
+        raise refused(f"{why}; trust it first.", FAILED)
+
+
+async def ask_engine(ls: WazaServer, method: str, question: Mapping[str, Any], seconds: float = 30.0) -> Any:
+    """Return the engine's answer; raises its reason as the error that answers the client."""
+    try:
+        return await ls.runs.ask(method, dict(question), seconds)
+    except EngineError as error:
+        raise refused(str(error), FAILED) from None
 
 
 def settled_options(options: object) -> dict[str, Any]:
@@ -202,7 +242,9 @@ def _target(command: str, given: dict[str, object]) -> RunnableId:
 def is_at_home(ls: WazaServer, suite: Path) -> bool:
     """Return whether a suite lies inside the open folders, or the user has let it run."""
     place = _real(suite)
-    return place in ls.confirmed_suites or any(place.is_relative_to(folder) for folder in _inside(ls, suite))
+    return place in ls.session.confirmed_suites or any(
+        place.is_relative_to(folder) for folder in _inside(ls, suite)
+    )
 
 
 async def confirm_place(ls: WazaServer, suite: Path) -> None:
@@ -224,7 +266,7 @@ async def confirm_place(ls: WazaServer, suite: Path) -> None:
             f'{place} was not run: it is outside the open folders. Answer "{RUN}", or open its folder.',
             FAILED,
         )
-    ls.confirmed_suites.add(place)
+    ls.session.confirmed_suites.add(place)
 
 
 def refused(reason: str, code: int = INVALID_PARAMS) -> JsonRpcException:
@@ -256,3 +298,22 @@ def _real(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
         return path.absolute()
+
+
+class RunSettings:
+    """The default options of a run, named as in ``eval.run``."""
+
+    def __init__(self, ls: WazaServer) -> None:
+        self._of_window = settled_options(ls.options.run)
+        given = ls.options.run_by_folder
+        by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
+        known = ((path_of(uri), settled_options(said)) for uri, said in by_uri.items())
+        # The innermost folder first: open folders may be nested.
+        self._of_folders: list[tuple[Path, dict[str, Any]]] = sorted(
+            ((path, said) for path, said in known if path is not None), key=lambda each: -len(each[0].parts)
+        )
+
+    def of(self, suite: Path) -> Mapping[str, Any]:
+        """Return those of a suite: of the innermost folder around it that has some, else of the window."""
+        inside = (said for folder, said in self._of_folders if suite.is_relative_to(folder))
+        return next(inside, self._of_window)

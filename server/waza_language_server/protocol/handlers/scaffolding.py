@@ -7,7 +7,7 @@ change that they show first. Existing files are never replaced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from waza_language_server.engine.process import EngineError
 from waza_language_server.project.claim import says_nothing
-from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.edit_conversion import FileConverter
-from waza_language_server.protocol.handlers.run_requests import FAILED, refused
-from waza_language_server.protocol.handlers.watched_files import look_at_files_again
 from waza_language_server.protocol.own_requests import CREATE_FILES
+from waza_language_server.protocol.services.run_requests import (
+    FAILED,
+    ask_engine,
+    refused,
+    require_trust,
+    task_of,
+)
 from waza_language_server.schema.usage import GRADER_TYPES, usage_rank
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.text.edit import Edit
@@ -32,29 +35,15 @@ from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
-ANSWER_WITHIN_SECONDS = 30.0
 Given = Mapping[str, str]
 
 
-async def make(ls: WazaServer, command: str, arguments: Sequence[object]) -> dict[str, Any]:
-    """Execute one of the commands; return the written ``{files}``, for a suite also ``{eval}``.
+async def new_suite(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Write a suite for a skill; return the written ``files`` and the ``eval`` file.
 
-    ``waza.newSuite`` takes ``{skill, uri?}``, ``waza.newTask`` ``{suite, id, prompt?}`` (before it
-    ``waza.checkTaskId`` ``{suite, id, command?}`` answers with the ``problem`` of the id, or None) and
-    ``waza.newGrader`` ``{file, type}``, one of the types that ``waza.graderTypes`` lists. Files and skills
-    are paths or ``file:`` URIs. Raises ``JsonRpcException`` with the reason when it cannot be made. A suite
-    without ``uri`` is shown by clients that can be asked to.
+    Without ``uri`` it is shown by clients that can be asked to.
     """
-    keys, work = MAKING[command]
-    given = _given(command, arguments, keys)
-    if not ls.trusted:
-        raise refused(
-            "The engine drafts it, and starts in trusted workspaces only; trust this one first.", FAILED
-        )
-    return await work(ls, given)
-
-
-async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
+    given = _given(ls, "waza.newSuite", arguments, ("skill", "uri?"))
     skill = _path(given["skill"])
     uri = given.get("uri")
     draft: dict[str, Any] = {"draft": True} if ls.options.creates_files else {}
@@ -64,7 +53,7 @@ async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
         if draft and not await _create(ls, made):
             return {**made, "files": []}
         # Not every client reports changed files, and the skill must show its suite immediately.
-        look_at_files_again(ls)
+        ls.refresh.files_changed()
         await _show(ls, Path(made["eval"]))
         return made
     before = ls.session.text(uri)
@@ -77,33 +66,34 @@ async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
     if draft:
         if not await _create(ls, made, change):
             made["files"] = []
-        look_at_files_again(ls)
+        ls.refresh.files_changed()
     elif change is not None:
         await _apply(ls, change)
     return {**made, "eval": str(_path(uri))}
 
 
-async def _task(ls: WazaServer, given: Given) -> dict[str, Any]:
+async def new_task(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Write a task file; return the written ``files``."""
+    given = _given(ls, "waza.newTask", arguments, ("suite", "id", "prompt?"))
     prompt = {"prompt": given["prompt"]} if given.get("prompt") else {}
     return await _ask(ls, "task.new", path=str(_path(given["suite"])), task_id=given["id"], **prompt)
 
 
-async def _checked(ls: WazaServer, given: Given) -> dict[str, Any]:
+async def check_task_id(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Return the ``problem`` of an id for a new task, or None."""
+    given = _given(ls, "waza.checkTaskId", arguments, ("suite", "id", "command?"))
     # A task made of a record is listed where no pattern picks it up.
     listed = {"listed": True} if given.get("command") == "waza.saveRecordAsTask" else {}
     return await _ask(ls, "task.check", path=str(_path(given["suite"])), task_id=given["id"], **listed)
 
 
-async def _recorded(ls: WazaServer, given: Given) -> dict[str, Any]:
-    try:
-        target = RunnableId.parse(given["id"])
-    except ValueError:
-        target = None
-    if target is None or target.task is None:
-        raise refused("The `id` of waza.saveRecordAsTask must be that of a task.")
+async def save_record_as_task(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Write a task from a recorded trial; return the written ``files``."""
+    given = _given(ls, "waza.saveRecordAsTask", arguments, ("id", "name", "trial?", "record?"))
+    target, task = task_of(given["id"], "waza.saveRecordAsTask")
     if target.suite in ls.session.unsaved(target.suite.parent):
         raise refused("The eval file has unsaved changes; save it first: it may list the new task.", FAILED)
-    asked: dict[str, Any] = {"path": str(target.suite), "task": target.task, "task_id": given["name"]}
+    asked: dict[str, Any] = {"path": str(target.suite), "task": task, "task_id": given["name"]}
     if given.get("trial"):
         if not given["trial"].isdecimal():
             raise refused("The `trial` of waza.saveRecordAsTask must be its number, as text.")
@@ -111,20 +101,19 @@ async def _recorded(ls: WazaServer, given: Given) -> dict[str, Any]:
     if given.get("record"):
         asked["record"] = str(_path(given["record"]))
     made = await _ask(ls, "task.save", **asked)
-    look_at_files_again(ls)
+    ls.refresh.files_changed()
     await _show(ls, Path(made["files"][0]))
     return made
 
 
-async def _grader(ls: WazaServer, given: Given) -> dict[str, Any]:
+async def new_grader(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Write a grader of a type into a file; return the written ``files``."""
+    given = _given(ls, "waza.newGrader", arguments, ("file", "type"))
     return await _ask(ls, "grader.new", path=str(_path(given["file"])), type=given["type"])
 
 
 async def _ask(ls: WazaServer, method: str, **params: Any) -> dict[str, Any]:
-    try:
-        return dict(await ls.runs.ask(method, params, ANSWER_WITHIN_SECONDS))
-    except EngineError as error:
-        raise refused(str(error), FAILED) from None
+    return dict(await ask_engine(ls, method, params))
 
 
 async def _create(ls: WazaServer, made: dict[str, Any], edit: types.WorkspaceEdit | None = None) -> bool:
@@ -162,7 +151,11 @@ async def _show(ls: WazaServer, file: Path) -> None:
             await ls.window_show_document_async(shown)
 
 
-def _given(command: str, arguments: Sequence[object], keys: Sequence[str]) -> Given:
+def _given(ls: WazaServer, command: str, arguments: Sequence[object], keys: Sequence[str]) -> Given:
+    """Return the argument of a command, which is an object with strings: paths or ``file:`` URIs, and names.
+
+    Raises ``JsonRpcException`` with the reason for any other, and in an untrusted workspace.
+    """
     wanted = ", ".join(keys)
     if len(arguments) != 1 or not isinstance(arguments[0], dict):
         raise refused(f"{command} needs one argument with {wanted}.")
@@ -177,6 +170,7 @@ def _given(command: str, arguments: Sequence[object], keys: Sequence[str]) -> Gi
     for key, value in given.items():
         if key not in known or not isinstance(value, str):
             raise refused(f"{command} takes {wanted}, as texts.")
+    require_trust(ls, "The engine drafts it, and starts in trusted workspaces only")
     return cast("dict[str, str]", given)
 
 
@@ -187,8 +181,9 @@ def _path(written: str) -> Path:
     return path
 
 
-async def _types(ls: WazaServer, given: Given) -> dict[str, Any]:
-    del given
+async def grader_types(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Return ``type`` and ``title`` of the grader types that are not deprecated, the usual ones first."""
+    _given(ls, "waza.graderTypes", arguments, ())
     catalog = ls.session.workspace.catalog
     names = sorted(catalog.grader_types, key=lambda name: (usage_rank(GRADER_TYPES, name), name))
     known = ((name, catalog.grader(name)) for name in names)
@@ -197,14 +192,3 @@ async def _types(ls: WazaServer, given: Given) -> dict[str, Any]:
             {"type": name, "title": shape.title} for name, shape in known if shape and not shape.deprecated
         ]
     }
-
-
-Work = Callable[["WazaServer", Given], Any]
-MAKING: Mapping[str, tuple[tuple[str, ...], Work]] = {
-    "waza.newSuite": (("skill", "uri?"), _suite),
-    "waza.newTask": (("suite", "id", "prompt?"), _task),
-    "waza.checkTaskId": (("suite", "id", "command?"), _checked),
-    "waza.newGrader": (("file", "type"), _grader),
-    "waza.saveRecordAsTask": (("id", "name", "trial?", "record?"), _recorded),
-    "waza.graderTypes": ((), _types),
-}

@@ -26,20 +26,19 @@ from waza_language_server.project.regraded import PENDING_AFTER_SECONDS
 from waza_language_server.project.regraded_answers import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_marks
-from waza_language_server.protocol.handlers.live_files import LiveFiles
-from waza_language_server.protocol.handlers.regrade import open_texts, records_of
-from waza_language_server.protocol.handlers.run_requests import is_at_home
-from waza_language_server.protocol.handlers.watched_files import is_watched
+from waza_language_server.protocol.services.run_requests import is_at_home
+from waza_language_server.protocol.services.watching import LiveFiles, is_watched
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import TaskResult
+    from waza_engine.results.reading.scores import RunResult, TaskResult
     from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer
 
 DEBOUNCE_SECONDS = 0.01
 OPEN_WITHIN_SECONDS = 60.0
 ANSWER_WITHIN_SECONDS = 120.0
+MAX_RECORDS = 10
+"""The most result files of one suite that are graded again together, the newest first."""
 EXPLAIN_WITHIN_SECONDS = 8.0
 """Longer than one assertion may take."""
 FIXES_WITHIN_SECONDS = 30.0
@@ -261,7 +260,7 @@ class LiveSessions:
 
     async def _send(self, key: Key, session: _Session, *, anyway: bool) -> None:
         # Take texts and entries from the same snapshot: the user may type meanwhile.
-        texts, project = open_texts(self._server), self._server.session.project
+        texts, project = self._server.session.texts(), self._server.session.project
         changes: dict[str, str | None] = {
             path: text for path, text in texts.items() if session.sent.get(path) != text
         }
@@ -350,11 +349,24 @@ class LiveSessions:
 
     def _refresh_now(self) -> None:
         self._refresh = None
-        ask_for_hints(self._server)
+        self._server.refresh.ask_for_hints()
         # The marks of files show their last run, which live verdicts do not change.
-        ask_for_marks(self._server, files=False)
+        self._server.refresh.ask_for_marks(files=False)
 
 
 def _question(rule: Rule) -> dict[str, Any]:
     question = {"grader": rule.grader, "path": list(rule.path)}
     return question if rule.task is None else question | {"task": rule.task}
+
+
+def records_of(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
+    """Return the files that hold the last answers of a target, with the tasks that they hold."""
+    found: dict[Path, dict[str, TaskResult]] = {}
+    for task in run.tasks.values():
+        if target.task not in (None, task.id) or not task.trials:
+            continue
+        asked = task.graders.get(target.grader) if target.grader is not None else None
+        origin = task.origin if asked is None else asked.origin
+        if origin is not None and (origin.results in found or len(found) < MAX_RECORDS):
+            found.setdefault(origin.results, {})[task.id] = task
+    return found

@@ -1,7 +1,4 @@
-"""Files other than suite files that live verdicts depend on: schemas and snapshots, of any name.
-
-The client watches just these, so that a verdict does not outlive its file.
-"""
+"""Files whose changes the client reports: suite files, results, and those that live verdicts depend on."""
 
 from __future__ import annotations
 
@@ -13,18 +10,54 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_language_server.project.uris import uri_of
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
-_METHOD = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+# When a folder is deleted, some clients report the folder but not the files in it.
+_FOLDERS = ("**/.waza", "**/.waza/results")
+_WATCHED = (
+    "**/*.{yaml,yml}",
+    "**/{evals,*.evals}.json",
+    "**/SKILL.md",
+    "**/.waza/results/*.json",
+    f"**/.waza/results/*{JOURNAL_SUFFIX}",
+    "**/reviews.jsonl",
+    *_FOLDERS,
+)
 
+_METHOD = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
 log = logging.getLogger(__name__)
 
 
+async def watch_files(ls: WazaServer) -> None:
+    """Ask the client to report changes of suite files and results."""
+    watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in _WATCHED]
+    registration = types.Registration(
+        id="waza-files",
+        method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+        register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
+    )
+    try:
+        await ls.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
+    except JsonRpcException as error:
+        log.warning("The client does not report changed files: %s", error.message)
+
+
+def is_watched(path: Path) -> bool:
+    """Return whether changes of a file are reported in any case, if it lies in the workspace."""
+    return path.suffix in (".yaml", ".yml") or path.name == "SKILL.md" or is_named_as_evals(path.name)
+
+
 class LiveFiles:
-    """The files that the client watches for live verdicts. Call ``watch`` in the event loop."""
+    """Files other than suite files that live verdicts depend on: schemas and snapshots, of any name.
+
+    The client watches just these, so that a verdict does not outlive its file. Call ``watch`` in the event
+    loop.
+    """
 
     def __init__(self, server: WazaServer) -> None:
         self._server = server
