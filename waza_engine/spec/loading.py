@@ -24,6 +24,7 @@ from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
 from waza_engine.spec.foreign_evals import ForeignEvalError, foreign_eval, foreign_eval_in
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.harness_rows import harness_words
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.json_reader import read_json_file
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _INCLUDE = "include:"
+_ROW_SUFFIXES = (".jsonl", ".ndjson")
 _ENTRY_KEYS = ("assertions", "rubric", "model", "script")
 
 
@@ -206,6 +208,8 @@ def find_project_config(directory: Path, *, files: SuiteFiles = DISK) -> Path | 
 
 def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     text = read_text(path, files=files)
+    if path.suffix in _ROW_SUFFIXES and (words := harness_words(text)):
+        raise SuiteFileError(path, 0, f"this file {words}")
     # As YAML, JSON is read much slower, and some of it not at all.
     if path.suffix == ".json" and (found := foreign_eval_in(text, path)):
         raise ForeignEvalError(path, found)
