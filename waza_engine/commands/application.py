@@ -20,6 +20,7 @@ from waza_engine.commands.options import (
     FailUnder,
     Graders,
     JudgeModel,
+    Layout,
     OutputFormat,
     PreflightFormat,
     ReportFormat,
@@ -63,6 +64,7 @@ def run(
     ] = None,
     output_format: Annotated[
         OutputFormat,
+        OutputFormat,
         typer.Option(
             "-f",
             "--format",
@@ -72,6 +74,13 @@ def run(
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
+    ] = None,
+    layout: Annotated[
+        Layout | None,
+        typer.Option(
+            help="Also write grading.json, timing.json and benchmark.json, and the files of the agents, to "
+            "the next <skill>-workspace/iteration-N next to the skill, for the viewer of skill-creator.",
+        ),
     ] = None,
     fail_under: FailUnder = None,
     jobs: Annotated[
@@ -169,8 +178,12 @@ def run(
         telemetry=telemetry,
         jobs=jobs,
         quiet=quiet,
+        layout="" if layout is None else layout.value,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
+    if layout is not None:
+        # Its folder has the files of the agents.
+        settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
 

@@ -39,7 +39,7 @@ from waza_engine.results.writing.store import (
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.discovery import eval_files_of, suite_of_task
+from waza_engine.runs.loading.discovery import eval_files_of, foreign_eval_files, suite_of_task
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import PreparedRun, RunReport
@@ -70,6 +70,7 @@ def run_command(
     telemetry: TelemetryOptions | None = None,
     jobs: int = 1,
     quiet: bool = False,
+    layout: str = "",
     narrowing: Narrowing = lambda settings: settings,
 ) -> int:
     """Run the suites that ``paths`` select and return the worst exit code.
@@ -79,7 +80,8 @@ def run_command(
     and models within the same budget. With several models the name of the model goes into the name of each
     file, with several suites their directory into that of ``output``; JSON is a list, and for several suites
     ``{"suites": [...]}``. ``verbose`` None is as ``.waza.yaml`` says. ``quiet`` prints what did not pass.
-    ``narrowing`` returns the settings of a suite with the tasks that are wanted of it.
+    ``narrowing`` returns the settings of a suite with the tasks that are wanted of it. ``layout`` is
+    ``skill-creator`` to write such a folder for each run as well.
     """
     try:
         told = Telemetry(telemetry or TelemetryOptions(), output_format)
@@ -107,7 +109,9 @@ def run_command(
     display = _Display(
         output_format, printed, told, verbose=verbose, quiet=quiet, held=min(jobs, len(plan.runs)) > 1
     )
-    ended = _executed(plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend)
+    ended = _executed(
+        plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend, layout=bool(layout)
+    )
     found = [run.report for run in ended]
     if output_format == "json":
         documents: list[Any] = [run_document(report.outcome) for report in found]
@@ -158,6 +162,8 @@ def _plan(
 ) -> _Plan:
     """Load the selected suites. One that cannot run is noted among several; alone, its error is raised."""
     eval_files = eval_files_of(paths)
+    for other in foreign_eval_files(paths):
+        complain(str(other))
     several = len(eval_files) > 1
     meter = Meter(settings.budget)
     runs: list[_Planned] = []
@@ -185,6 +191,7 @@ def _executed(
     *,
     jobs: int,
     recommend: bool,
+    layout: bool,
 ) -> list[_Ended]:
     """Carry the plan out, and return the runs that have ended, in its order.
 
@@ -196,6 +203,8 @@ def _executed(
     def finish(index: int) -> None:
         ended[index].is_kept = _written(ended, index, plan, junit_files)
         display.summarize(index, ended[index])
+        if layout:
+            ended[index].is_kept &= _laid_out(ended[index])
 
     with display:
         for index, report in _reports(plan, display, cancellation, jobs):
@@ -517,6 +526,19 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     except ResultsError as error:
         complain(str(error))
         return False
+    return True
+
+
+def _laid_out(ended: _Ended) -> bool:
+    """Write the folder of a run, and say where; return whether it is written."""
+    from waza_engine.commands.layout import write_layout
+
+    try:
+        folder = write_layout(ended.planned.prepared.suite, ended.report.outcome)
+    except ResultsError as error:
+        complain(str(error))
+        return False
+    complain(f"results for skill-creator's viewer: {folder}")
     return True
 
 

@@ -132,7 +132,8 @@ class FilesChanged:
 class UnjudgedAnswer:
     """An answer that was paid for, and that no verdict is about. Its calls of tools are lines of it.
 
-    ``prompt`` is the trigger prompt that it answers, "" in a trial.
+    ``prompt`` is the trigger prompt that it answers, "" in a trial. A prompt that was sent, and of whose
+    answer nothing had arrived, has one without text.
     """
 
     by: Answerer
@@ -261,12 +262,16 @@ class TaskOutcome:
 class TriggerOutcome(TriggerAnswer):
     """The result of one trigger prompt, with its text and the agent's output.
 
-    ``skills`` are those that it invoked, in order, by the names that it used.
+    ``skills`` are those that it invoked, in order, by the names that it used. The prompt was ``asked`` so
+    many times, and ``triggered`` the skill in so many of them; it did trigger when at least half did.
+    ``output`` is that of the first time.
     """
 
     prompt: str
     output: str = ""
     skills: tuple[str, ...] = ()
+    asked: int = 1
+    triggered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +339,7 @@ class RunOutcome:
     """A finished run, with any status. ``message`` explains an error.
 
     ``limit`` says which limit of cost or tokens ended it, "" when none did. ``baseline`` is the same run
-    without skills. ``unjudged`` are answers to trigger prompts that were not tried to their end.
+    without skills. ``unjudged`` are answers to trigger prompts that were sent, and not tried to their end.
     """
 
     header: RunHeader

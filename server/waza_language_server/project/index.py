@@ -26,13 +26,14 @@ from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
     EVAL_NAMES,
+    JSON_SUFFIX,
     SKILL_NAME,
     TRIGGER_NAMES,
     YAML_SUFFIXES,
     claim,
 )
 from waza_language_server.project.disk import TOO_LARGE, Disk
-from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.document import SUITES, Document, DocumentKind
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import EMPTY, Outline, outline, outline_of
 from waza_language_server.project.reach import Reach
@@ -147,14 +148,14 @@ class Project:
             return self._claim(path, text)
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
-        if path.suffix.lower() not in YAML_SUFFIXES and path.name != SKILL_NAME:
+        if path.suffix.lower() not in (*YAML_SUFFIXES, JSON_SUFFIX) and path.name != SKILL_NAME:
             return None
         if text is None:
             read = self.text(path)
             if not read.known:
                 return None
             text = read.value
-        if path.name == SKILL_NAME:
+        if path.name == SKILL_NAME or path.suffix.lower() == JSON_SUFFIX:
             return claim(path, text)
         eval_names = self.eval_names(path)
         if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
@@ -204,6 +205,8 @@ class Project:
         document = self.documents.get(path)
         if document is not None:
             return outline_of(document)
+        if path.suffix.lower() == JSON_SUFFIX:
+            return outline(self.disk.tree(path))
         return self.disk.derived(path, "outline", self._outline_in)
 
     def read(self, path: Path) -> None:
@@ -310,7 +313,7 @@ class Project:
         if path.name in TRIGGER_NAMES:
             return self.suites_in(path.parent)
         document = self.documents.get(path)
-        is_open = document is not None and document.kind == "eval"
+        is_open = document is not None and document.kind in SUITES
         if is_open or path.name in self.eval_names(path) or self._is_other_eval(path):
             return (self.suite(path),)
         found = self._suites_that_pick_up(path, most_far)
@@ -338,6 +341,11 @@ class Project:
     def names(self, folder: Path) -> frozenset[str]:
         """Return the names in a folder; none when it cannot be read."""
         return self.disk.present(folder)
+
+    def trigger_files(self, folder: Path) -> list[Path]:
+        """Return the files of trigger prompts of the suites in a folder."""
+        names = self.names(folder)
+        return [folder / name for name in TRIGGER_NAMES if name in names]
 
     def _is_eval(self, path: Path) -> bool:
         document = self.documents.get(path)

@@ -53,8 +53,30 @@ def test_without_a_failure_or_a_result_nothing_is_run(suite: Path) -> None:
     found = engine("run", suite, "--failed")
     assert (found.returncode, "has no results yet; run it without `--failed`" in found.stderr) == (2, True)
     engine("run", suite, "--task", "good")
-    found = engine("run", suite, "--failed")
+    found = engine("run", suite, "--failed", "--task", "good")
     assert (found.returncode, found.stdout.startswith("Nothing to run: no task of")) == (0, True)
+
+
+def test_nothing_that_failed_is_no_success_while_other_tasks_have_not_passed(suite: Path) -> None:
+    engine("run", suite, "--task", "good")
+    found = engine("run", suite, "--failed", "--task", "[gb]*", "-f", "json")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "failed when it was last run, but `b[a]d` and 1 more have not passed;" in found.stderr
+    engine("run", suite, "--task", "broken")
+    found = engine("run", suite, "--failed", "--task", "broken")
+    assert (found.returncode, "but `broken` has not passed; run it without" in found.stderr) == (2, True)
+
+
+def test_nothing_that_failed_is_no_success_after_a_run_that_did_not_end(suite: Path) -> None:
+    engine("run", suite, "--task", "good")
+    (record,) = result_files(suite.parent)
+    document = json.loads(record.read_text("utf-8"))
+    document["metadata"]["engine"]["status"] = "canceled"
+    document["tasks"][0].update(status="skipped", runs=[])
+    record.write_text(json.dumps(document), "utf-8")
+    for option in ("--failed", "--errors"):
+        found = engine("run", suite, option, "--task", "good")
+        assert (found.returncode, "but `good` has not passed" in found.stderr) == (2, True)
 
 
 def edits(*changes: Callable[[], object]) -> Callable[[], None]:
@@ -202,3 +224,32 @@ def test_a_trigger_prompt_that_was_misclassified_is_tried_again(suite: Path) -> 
     found = json.loads(engine("run", suite, "--failed", "-f", "json").stdout)
     assert [each["test_id"] for each in found["tasks"]] == ["b[a]d"]
     assert [each["prompt"] for each in found["trigger_results"]] == ["write [it]"]
+
+
+def test_an_edit_tries_the_trigger_prompts_that_it_affects(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = suite.parent / "trigger_tests.yaml"
+    prompts.write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: write it}]\n"
+        "should_not_trigger_prompts: [{prompt: sing}, {prompt: 'what [a] day'}]\n",
+        "utf-8",
+    )
+    wait = edits(
+        replaced(prompts, "sing}", "dance}"),
+        replaced(prompts, "dance}", "dance, reason: no text}"),
+        replaced(prompts, "[{prompt: write it}]", "[{prompt: 'what [a] day'}]"),
+        replaced(suite.parent / "tasks" / "bad.yaml", "Bye", "Bye bye"),
+        prompts.unlink,
+    )
+    monkeypatch.setattr("waza_engine.commands.watching.pause", wait)
+    found = engine("run", suite, "--watch", "-v")
+    rounds = found.stdout.split("watching 1 suite; Ctrl-C ends it\n")
+    asked = [
+        sorted(text for text in ("write it", "sing", "dance", "what [a] day") if f" {text}" in part)
+        for part in rounds
+    ]
+    assert asked == [["sing", "what [a] day", "write it"], ["dance"], [], ["what [a] day"], [], [], []], (
+        rounds
+    )
+    assert ["good" in part for part in rounds] == [True, *[False] * 6]

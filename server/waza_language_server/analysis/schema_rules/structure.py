@@ -53,7 +53,7 @@ def structure_of_file(view: FileView) -> Found:
     tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
         # Settings that consist only of comments leave the defaults unchanged.
-        if not tree.errors and kind not in {"skill", "project_config"}:
+        if not tree.errors and kind not in {"skill", "project_config", "vally_project"}:
             message = "The file is empty; a run cannot read it."
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
         return
@@ -84,7 +84,7 @@ def structure_of_grader(view: GraderView) -> Found:
     if entry.key_names.count("type") > 1:
         # The duplicate is already reported; which of the two types the options belong to is unknown.
         return
-    if entry.written("ref") is not None:
+    if not catalog.of_vally and entry.written("ref") is not None:
         yield from _packaged(view)
         return
     written = grader_type(entry)
@@ -172,7 +172,8 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
 
 
 def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    yield from wrong_values.typed_as_text(subject, node, shape)
+    if not subject.tree.is_json:
+        yield from wrong_values.typed_as_text(subject, node, shape)
     if node.green.tag is not None and node.style == "plain":
         tagged = tag_before_text if node.value else tag_for_text
         yield from tagged(subject.text, node, shape)
