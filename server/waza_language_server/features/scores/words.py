@@ -15,6 +15,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.moments import SOME_TIME_AGO, is_known
+from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.spec.executors import asked_model
 from waza_engine.vocabulary import COULD_NOT_GRADE, shown_grader
 
@@ -145,11 +146,13 @@ def task_label(task: TaskResult) -> str:
         if waits(task):
             return "◷ pending"
         return NOTHING_JUDGED if task.trials else NOT_RUN
+    differ = 0 < task.passed_trials < task.trials
+    chances = f" · {pass_estimates(task.passed_trials, task.trials).label}" if differ else ""
     if task.passed:
         # One that was judged and has an error was cut off: not all of its trials ran.
-        return f"✓ {shown_score(task.score)}{' so far' if task.error else ''}"
-    if task.passed_trials and task.trials > 1:
-        return f"◐ {task.passed_trials}/{task.trials} trials"
+        return f"✓ {shown_score(task.score)}{' so far' if task.error else chances}"
+    if differ:
+        return f"◐ {task.passed_trials}/{task.trials} trials{chances}"
     if shown_score(task.score) == shown_score(1.0) and (names := _failed_names(task)):
         # The failed graders have no weight in the score, so name them instead.
         more = f" and {len(names) - 1} more" if names[1:] else ""
