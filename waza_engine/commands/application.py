@@ -17,6 +17,7 @@ from waza_engine.commands.harness import harness
 from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
+    EvalFormat,
     FailUnder,
     Graders,
     JudgeModel,
@@ -186,6 +187,39 @@ def run(
         settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
+
+
+@application.command(short_help="Write a suite in the format of another tool.")
+def convert(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FROM", help="An eval.yaml (of waza or Vally), evals.json or trigger list."),
+    ],
+    directory: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the new files.")
+    ],
+    to: Annotated[EvalFormat | None, typer.Option("--to", help="The new format. By default waza.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Write nothing if anything is lost or differs.")
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only say whether the source has changed since DIR was converted."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a suite in the format of another tool, and list what is left out or differs.
+
+    Exit code 0: written, or with --check nothing has changed. 1: --strict found a loss, --check a change.
+    2: the suite cannot be converted.
+    """
+    from waza_engine.commands.convert import check_command, convert_command
+
+    if check:
+        raise typer.Exit(check_command(source, directory, as_json=as_json))
+    target = None if to is None else to.value
+    raise typer.Exit(convert_command(source, target, directory, strict=strict, force=force, as_json=as_json))
 
 
 @application.command(short_help="Check offline whether suites can run.")
