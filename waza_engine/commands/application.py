@@ -30,7 +30,13 @@ from waza_engine.commands.options import (
 from waza_engine.commands.record_commands import record_commands
 from waza_engine.commands.run_options import with_run_settings
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.spec.limits import MOST_WORKERS
 from waza_engine.terminal import complain, say, say_json
+
+Tls = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="The certificates of the cluster, made by `cluster certificates`."),
+]
 
 application = typer.Typer(
     no_args_is_help=True,
@@ -39,6 +45,9 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Run evaluation suites for AI-agent skills: the engine behind waza-language-server.",
 )
+
+cluster_commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Prepare a cluster.")
+application.add_typer(cluster_commands, name="cluster", short_help="Prepare a cluster.")
 
 
 @application.command(short_help="Run suites.")
@@ -98,6 +107,14 @@ def run(
             metavar="FILE", help="Read the keys that `provider.api_key_env` names and that are not set."
         ),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="local[:NUMBER]|ADDRESS",
+            help="Run the trials in worker processes: started here, or by a scheduler (extra `scale`).",
+        ),
+    ] = None,
+    tls: Tls = None,
     verbose: Annotated[
         bool | None,
         typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader and the answers."),
@@ -168,10 +185,48 @@ def run(
         telemetry=telemetry,
         jobs=jobs,
         quiet=quiet,
+        cluster=cluster,
+        certificates=tls,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
+
+
+@application.command(short_help="Execute trials of runs on other machines.")
+def worker(
+    address: Annotated[
+        str,
+        typer.Argument(metavar="ADDRESS", help="The scheduler, such as tls://host:8786."),
+    ],
+    slots: Annotated[
+        int, typer.Option(min=1, max=MOST_WORKERS, metavar="NUMBER", help="How many trials at a time.")
+    ] = 4,
+    tls: Tls = None,
+) -> None:
+    """Execute trials that `waza-engine run --cluster` hands to a Dask scheduler, until that or this ends.
+
+    Agents, programs and keys are those of this machine. The folder of the suite must be at the same path, on
+    a disk that all machines share.
+
+    Exit code 0: it was ended. 2: it could not start.
+    """
+    from waza_engine.commands.cluster import worker_command
+
+    raise typer.Exit(worker_command(address, tls, slots))
+
+
+@cluster_commands.command("certificates")
+def cluster_certificates(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder.")],
+) -> None:
+    """Make the certificates of a cluster, which scheduler, workers and coordinator share.
+
+    Exit code 0: they are there. 2: they could not be written.
+    """
+    from waza_engine.commands.cluster import certificates_command
+
+    raise typer.Exit(certificates_command(folder))
 
 
 @application.command(short_help="Check offline whether suites can run.")

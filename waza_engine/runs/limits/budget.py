@@ -80,6 +80,11 @@ class Meter:
         return self._stopping if self._within is None else self._within.stopping
 
     @property
+    def limited(self) -> Spending:
+        """Return what its limits have counted so far, of several runs together if they share them."""
+        return Spending(self._tokens, self._cost) if self._within is None else self._within.limited
+
+    @property
     def tokens(self) -> int:
         """Tokens spent so far."""
         return self._tokens
@@ -114,6 +119,13 @@ class Meter:
             self._within.carry(spent)
         else:
             self._is_reached()
+
+    def stop(self, reason: str) -> None:
+        """Start no call any more and end the active ones, as at a limit; ``reason`` says why."""
+        if self._within is not None:
+            self._within.stop(reason)
+        else:
+            self._stop(reason)
 
     def _add(self, tokens: int, cost: Cost) -> None:
         with self._lock:
@@ -175,6 +187,11 @@ class MeteredExecutor(_Wrapping):
     def reason(self) -> str:
         """Return the limit that was reached, "" if none was."""
         return self._meter.reason
+
+    @property
+    def meter(self) -> Meter:
+        """The meter that counts its calls."""
+        return self._meter
 
     @property
     def spent(self) -> Cost:

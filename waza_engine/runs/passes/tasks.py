@@ -20,7 +20,7 @@ from waza_engine.runs.limits.cancellation import CancelledRunError, start_call
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import HookError, run_hooks
 from waza_engine.runs.trials.attempts import InterruptedTrialError
-from waza_engine.runs.trials.backend import TrialBackend
+from waza_engine.runs.trials.backend import BackendError, TrialBackend
 from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Phase, TrialTask
@@ -255,6 +255,8 @@ class TaskRunner:
 
     def _trial_ended(self, begun: _Begun, number: int, found: TrialOutcome | Exception) -> None:
         self._give_back()
+        if isinstance(found, BackendError):
+            raise found
         if isinstance(found, InterruptedTrialError):
             begun.trials.append(found.outcome)
             begun.running.remove(number)

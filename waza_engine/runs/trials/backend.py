@@ -12,12 +12,17 @@ from typing import Protocol
 
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.limits.cancellation import start_call
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Tell, run_trial
 from waza_engine.spec.eval_config import EvalConfig
 
 MOST_WORKERS = 8
+
+
+class BackendError(SuiteError):
+    """No trial can be executed any more: the run ends here, and what is finished is kept."""
 
 
 class TrialBackend(Protocol):
@@ -40,7 +45,7 @@ class TrialBackend(Protocol):
         ``tell`` gets what is worth showing meanwhile, answers, tool calls and warnings, as far as known, and
         the phase that the trial enters. ``keep`` gets, from any thread, the trial as it would be if it were
         cut off now. ``done`` is called once, from any thread: with the outcome, or the error that prevented
-        it, a ``CancelledRunError`` when the run is cancelled.
+        it, a ``CancelledRunError`` when the run is cancelled, a ``BackendError`` to end the run.
         """
         ...
 

@@ -1,0 +1,70 @@
+"""A worker process: it executes trials that a scheduler hands it, until it is ended."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from distributed import Worker, get_worker
+
+from waza_engine.cluster.carrying import WORKER, carry, close_runs
+from waza_engine.cluster.certificates import security_of
+from waza_engine.cluster.dask_settings import apply_settings
+from waza_engine.cluster.versions import hello, resource_of
+from waza_engine.results.json_values import Block, Json
+from waza_engine.terminal import say
+
+_CLOSING_SECONDS = 5.0
+
+
+def carry_in_dask(message: Block) -> None:
+    """Execute a trial in a thread of a worker."""
+    # `get_worker` finds the worker by the thread, and judges and graders have threads of their own.
+    worker, topic = get_worker(), message["topic"]
+
+    def send(event: Json) -> None:
+        worker.log_event(topic, event)
+
+    carry(message, send)
+
+
+def serve_worker(address: str, certificates: Path | None, slots: int) -> None:
+    """Work for the scheduler at an address, with ``slots`` trials at a time; return when it is ended.
+
+    Raises ``SuiteError`` without certificates, ``OSError`` when the scheduler cannot be reached.
+    """
+    apply_settings()
+    security = security_of(certificates, address)
+    asyncio.run(_serve(address, security, slots))
+
+
+async def _serve(address: str, security: object, slots: int) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    if sys.platform != "win32":
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, ended.set)
+    options: Mapping[str, object] = {"security": security} if security is not None else {"host": "127.0.0.1"}
+    worker = Worker(
+        address,
+        nthreads=slots,
+        name=WORKER,
+        resources={resource_of(hello()): slots},
+        # A worker that was killed for its memory would lose all of its trials, and the system kills last.
+        memory_limit=0,
+        dashboard_address="127.0.0.1:0",
+        **options,  # pyright: ignore[reportArgumentType]
+    )
+    try:
+        await worker
+        say(f"{WORKER} works for {address}, {slots} at a time")
+        waiting = [asyncio.ensure_future(ended.wait()), asyncio.ensure_future(worker.finished())]
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await asyncio.to_thread(close_runs)
+        await worker.close(timeout=_CLOSING_SECONDS)
