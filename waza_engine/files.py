@@ -225,6 +225,14 @@ def from_home(written: str) -> Path:
     return Path(os.path.expanduser(written))  # noqa: PTH111 - that of pathlib raises
 
 
+def relative_name(place: Path, directory: Path) -> str:
+    """Return a path with slashes, relative to a directory: the same in each checkout of a suite."""
+    try:
+        return Path(os.path.relpath(place, directory)).as_posix()
+    except ValueError:  # On another drive.
+        return place.as_posix()
+
+
 def shown(name: str | Path) -> str:
     """Return a file's name as a valid string, even if it is not UTF-8."""
     return os.fsencode(name).decode("utf-8", "replace")

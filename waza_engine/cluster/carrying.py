@@ -7,15 +7,14 @@ import platform
 import secrets
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from waza_engine.boundary import suite_boundary
-from waza_engine.cluster.host import Host, TaskPlace
+from waza_engine.cluster.host import Host
 from waza_engine.cluster.place import FolderPlace
 from waza_engine.executors.base import ExecutorError
 from waza_engine.masking import masked
@@ -26,7 +25,7 @@ from waza_engine.results.record import ArrivedAnswer, TrialOutcome
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.settings.table import Budget, RunSettings
+from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.attempts import InterruptedTrialError
 from waza_engine.runs.trials.context import TrialRequest, request_from
 from waza_engine.runs.trials.trial import Phase
@@ -65,9 +64,7 @@ def carry(message: Block, send: Send) -> None:
             run.place.finish(key, document)
 
 
-def message_of(
-    request: TrialRequest, task: TaskPlace, place: FolderPlace, suite: Path, run_id: str, spent: Spending
-) -> Json:
+def message_of(request: TrialRequest, place: FolderPlace, suite: Path, run_id: str, spent: Spending) -> Json:
     """Return the message for a trial without its ``key`` and ``attempt``: plain JSON.
 
     ``suite`` is the directory of the suite, ``spent`` what the run has spent so far.
@@ -77,7 +74,6 @@ def message_of(
         "place": str(place.folder),
         "suite": str(suite),
         "request": request.document(),
-        "task": {"file": task.file, "id": task.id, "number": task.number},
         "spent": spending_document(spent),
     }
 
@@ -166,15 +162,22 @@ class _ActiveRun:
                 self._active -= 1
                 self._used = time.monotonic()
 
-    def host(self, settings: RunSettings, *, baseline: bool) -> Host:
+    def host(self, request: TrialRequest) -> Host:
         """Return the host of the trials with skills, or without; it is created once."""
         with self._loading:
-            if baseline not in self._hosts:
+            found = self._hosts.get(request.baseline)
+            if found is None:
                 try:
-                    self._hosts[baseline] = Host(self.run_id, settings, self.cancellation, baseline=baseline)
+                    found = Host(
+                        self.run_id,
+                        request.settings,
+                        self.cancellation,
+                        file=request.file,
+                        baseline=request.baseline,
+                    )
                 except (SuiteError, SuiteFileError, ExecutorError) as error:
-                    self._hosts[baseline] = error
-            found = self._hosts[baseline]
+                    found = error
+                self._hosts[request.baseline] = found
         if isinstance(found, Exception):
             raise found
         return found
@@ -251,8 +254,6 @@ class _Trial:
 
     def __init__(self, message: Block, run: _ActiveRun, send: Send) -> None:
         self.request = request_from(message["request"])
-        task: Mapping[str, Any] = message["task"]
-        self.task = TaskPlace(**task)
         self.run = run
         budget = self.request.settings.budget
         limits = Meter(budget)
@@ -264,7 +265,7 @@ class _Trial:
         self._permitted = False
 
     def host(self) -> Host:
-        return self.run.host(self.request.settings, baseline=self.request.baseline)
+        return self.run.host(self.request)
 
     def tell(self, host: Host, text: str, phase: Phase | None) -> None:
         if (phase == "asking" and host.agent_costs) or (phase == "grading" and host.judges_cost):
@@ -310,7 +311,6 @@ def _document(trial: _Trial) -> Json | None:
         host = trial.host()
         outcome = host.execute(
             trial.request,
-            trial.task,
             trial.meter,
             lambda text, phase=None: trial.tell(host, text, phase),
             trial.keep,

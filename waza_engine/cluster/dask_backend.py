@@ -7,9 +7,10 @@ trial: each only makes this backend look into the place.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 from distributed import Future
@@ -17,7 +18,6 @@ from distributed.scheduler import KilledWorker
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.carrying import entry_of, message_of, spending_of
-from waza_engine.cluster.host import TaskPlace
 from waza_engine.cluster.place import FolderPlace
 from waza_engine.results.codec.trials import arrived_answer_of, trial_document, trial_of, with_answers
 from waza_engine.results.json_values import Block, Json, block_of, text_of
@@ -26,9 +26,8 @@ from waza_engine.results.record import ArrivedAnswer, TrialOutcome
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.attempts import InterruptedTrialError
-from waza_engine.runs.trials.backend import BackendError
+from waza_engine.runs.trials.backend import BackendError, LostTrialError
 from waza_engine.runs.trials.context import RunContext, TrialRequest
-from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Tell
 from waza_engine.scoring.cost import Spending, tokens_of, total
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 MOST_ATTEMPTS = 3
 """How many workers a trial may lose before it counts as broken."""
 _TRIALS_PER_FOLDER = 1000
+_GRACE_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -50,6 +50,7 @@ class _Pending:
     request: TrialRequest
     key: str
     tell: Tell
+    keep: Callable[[TrialOutcome], None]
     done: Callable[[TrialOutcome | Exception], None]
     attempt: int = 1
     future: Future | None = None
@@ -61,14 +62,16 @@ class _Pending:
 class DaskBackend:
     """Executes the trials of one pass on a cluster. All but ``start`` is called by the cluster's thread."""
 
-    def __init__(self, cluster: DaskCluster, tasks: Sequence[SelectedTask], context: RunContext) -> None:
+    def __init__(self, cluster: DaskCluster, context: RunContext) -> None:
         """Raise ``SuiteError`` when the folder of the run cannot be shared."""
         self._cluster = cluster
         self._context = context
-        self._tasks = _places_of(tasks)
         self._run_id = context.progress.stream.run_id
         self._suite = context.suite.directory
         self._topic = f"{self._run_id}{'-baseline' if context.baseline else ''}"
+        self.grown: Callable[[], None] = lambda: None
+        """Is called when the cluster has more slots than before."""
+        self._numbers = count()
         self._pending: dict[str, _Pending] = {}
         self._place = _created_place(cluster, context, self._run_id)
         self._folder = str(self._place.folder)
@@ -83,6 +86,20 @@ class DaskBackend:
         most = self._context.settings.workers
         return max(1, min(self._cluster.slots, most or self._cluster.slots))
 
+    @property
+    def grace_seconds(self) -> float:
+        """Return how long workers may take to end their trials."""
+        return _GRACE_SECONDS
+
+    def on_room(self, call: Callable[[], None]) -> None:
+        """Call this when workers have joined."""
+        self.grown = call
+
+    def close(self) -> None:
+        """End what workers have started for the run."""
+        self._cluster.post(self._pending.clear)
+        self._cluster.forget(self, self._folder)
+
     def start(
         self,
         request: TrialRequest,
@@ -90,11 +107,10 @@ class DaskBackend:
         keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
-        """Hand a trial to the cluster. Its worker stores the answers, so ``keep`` gets nothing."""
-        del keep
-        number = request.position
-        name = f"{'baseline-' if request.baseline else ''}{number}-{request.trial}"
-        pending = _Pending(request, f"{number // _TRIALS_PER_FOLDER}/{name}", tell, done)
+        """Hand a trial to the cluster. Its worker stores the answers; ``keep`` gets them if it is lost."""
+        number = next(self._numbers)
+        name = f"{'baseline-' if request.baseline else ''}{number}"
+        pending = _Pending(request, f"{number // _TRIALS_PER_FOLDER}/{name}", tell, keep, done)
         self._cluster.post(lambda: self._begin(pending))
 
     def look(self) -> None:
@@ -121,9 +137,7 @@ class DaskBackend:
             pending.is_uncertain = True
             return
         request, meter = pending.request, self._context.executor.meter
-        message = message_of(
-            request, self._tasks[request.position], self._place, self._suite, self._run_id, meter.limited
-        )
+        message = message_of(request, self._place, self._suite, self._run_id, meter.limited)
         message |= {"key": pending.key, "attempt": pending.attempt, "topic": self._topic}
         attempt = pending.attempt
         # The scheduler forgets a key when its future is gone, which takes a moment.
@@ -152,7 +166,7 @@ class DaskBackend:
         """Look into the place; end the trial, hand it out again, or leave it to its worker."""
         place, key, attempt = self._place, pending.key, pending.attempt
         try:
-            document = place.document(key)
+            document, worker = place.document(key), None
             if document is None:
                 worker = place.claimant(key, attempt)
                 if worker is None and not pending.failure:
@@ -206,11 +220,12 @@ class DaskBackend:
         if outcome.cost is not None:
             self._context.executor.meter.carry(Spending(tokens_of(used), outcome.cost))
         why = pending.failure or f"its worker {worker} was lost"
+        pending.keep(outcome)
         error = (
             f"{why} while the agent was asked, so this trial may have been paid for; "
             "`--resume --retry lost` runs it again"
         )
-        self._end(pending, replace(outcome, status="error", stopped=False, lost=True, error=error))
+        self._end(pending, LostTrialError(error))
 
     def _finish(self, pending: _Pending, document: Block) -> None:
         meter, limit = self._context.executor.meter, text_of(document.get("limit"))
@@ -246,17 +261,6 @@ class DaskBackend:
             self._place.write_stop("cancelled")
         self._cluster.end_run(self._folder)
         self._cluster.post(cancel)
-
-
-def _places_of(tasks: Sequence[SelectedTask]) -> list[TaskPlace]:
-    places: list[TaskPlace] = []
-    seen: dict[tuple[str, str], int] = {}
-    for task in tasks:
-        name = str(task.source.path), task.source.id
-        number = seen.get(name, -1) + 1
-        seen[name] = number
-        places.append(TaskPlace(*name, number))
-    return places
 
 
 def _created_place(cluster: DaskCluster, context: RunContext, run_id: str) -> FolderPlace:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from distributed import Client, Future, LocalCluster
 
@@ -82,7 +82,8 @@ class DaskCluster:
 
     def backend(self, tasks: Sequence[SelectedTask], context: RunContext) -> DaskBackend:
         """Return the backend of a pass. Raises ``SuiteError`` when workers cannot see the suite."""
-        backend = DaskBackend(self, tasks, context)
+        del tasks
+        backend = DaskBackend(self, context)
         self.post(lambda: self._backends.append(backend))
         return backend
 
@@ -137,8 +138,9 @@ class DaskCluster:
         """End the calls of a run on all workers; returns immediately."""
         self._in_background(lambda client: client.run(reach_limit, place, reason, on_error="ignore"))
 
-    def forget_run(self, place: str) -> None:
-        """End what workers started for a run; returns immediately."""
+    def forget(self, backend: DaskBackend, place: str) -> None:
+        """End what workers started for the run of a backend; returns immediately."""
+        self.post(lambda: self._backends.remove(backend))
         self._in_background(lambda client: client.run(forget_run, place, on_error="ignore"))
 
     def check_reads(self, place: Path, suite: Path, nonce: str) -> None:
@@ -171,6 +173,7 @@ class DaskCluster:
                 protocol="tls://",
                 security=security,
                 dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=False,
             )
             self._closing.callback(scheduler.close, _ENDING_SECONDS)
@@ -230,13 +233,16 @@ class DaskCluster:
         if client is None or not self.can_submit:
             return
         usable = self._usable()
-        self._slots = sum(usable.values())
+        before, self._slots = self._slots, sum(usable.values())
+        if self._slots > before:
+            for backend in self._backends:
+                backend.grown()
         workers: Mapping[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
         for address in workers.keys() - usable.keys() - self._told:
             found = client.run(hello, workers=[address], on_error="return").get(address)
-            theirs: Mapping[str, str] = found if isinstance(found, Mapping) else {}
-            sentence = difference(address, theirs) if theirs else ""
-            sentence = sentence or f"The worker {address} is none of `waza-engine worker`; start it so."
+            sentence = f"The worker {address} is none of `waza-engine worker`; start it so."
+            if isinstance(found, Mapping):
+                sentence = difference(address, cast("Mapping[str, str]", found)) or sentence
             self._told.add(sentence)
             self._told.add(address)
             self._warn(sentence)

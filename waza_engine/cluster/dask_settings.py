@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from distributed import config
+import dask.config
 
 _SETTINGS: Mapping[str, object] = {
     # A trial is not run again without asking: the coordinator alone knows whether it was paid.
@@ -13,8 +13,8 @@ _SETTINGS: Mapping[str, object] = {
     # A worker that hangs gets no more trials; its lease is over by then.
     "distributed.scheduler.worker-ttl": "30s",
     "distributed.scheduler.work-stealing": False,
-    "distributed.scheduler.http.routes": (),
-    "distributed.worker.http.routes": (),
+    "distributed.scheduler.http.routes": list[str](),
+    "distributed.worker.http.routes": list[str](),
     "distributed.worker.profile.enabled": False,
     "distributed.admin.low-level-log-length": 1000,
 }
@@ -22,7 +22,7 @@ _SETTINGS: Mapping[str, object] = {
 
 def apply_settings() -> None:
     """Apply them to this process; call it before a scheduler, a worker or a client is created."""
-    config.set(_SETTINGS)
+    dask.config.set(_SETTINGS)
     # The run reports what goes wrong in a cluster.
     for name in ("distributed", "distributed.client", "distributed.gc", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-import threading
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from distributed import Worker, get_worker

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Executor, ExecutorSettings
@@ -15,13 +15,14 @@ from waza_engine.graders.matching.patterns import current_workers, pattern_worke
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome
+from waza_engine.runs.agent.command_mocks import command_programs
 from waza_engine.runs.agent.setup import AgentSetup, agent_setup
 from waza_engine.runs.events.stream import EventStream, Progress
 from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
-from waza_engine.runs.loading.suite import SuiteError, SuiteTask, load_suite
+from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.runs.passes.suite_pass import pass_without_skills
 from waza_engine.runs.preparing import project_config
 from waza_engine.runs.settings.options import given_settings, with_options, without_skills
@@ -29,15 +30,7 @@ from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask, select, ungraded
 from waza_engine.runs.trials.trial import Tell, TrialTask, run_trial
-
-
-@dataclass(frozen=True, slots=True)
-class TaskPlace:
-    """Where a task is: its ``file`` and ``id``, and its ``number`` among those that have the same, from 0."""
-
-    file: str
-    id: str
-    number: int = 0
+from waza_engine.spec.reading.file_cache import FileCache
 
 
 class Host:
@@ -46,28 +39,32 @@ class Host:
     Raises ``SuiteError``, ``SuiteFileError`` and ``ExecutorError`` when the suite cannot run here.
     """
 
-    def __init__(self, run_id: str, settings: RunSettings, cancellation: RunCancellation, *, baseline: bool):
+    def __init__(
+        self,
+        run_id: str,
+        settings: RunSettings,
+        cancellation: RunCancellation,
+        *,
+        file: str,
+        baseline: bool,
+    ) -> None:
+        """``file`` is that of the first trial: of a suite, no other task file is read before it is needed."""
         read_environment()
         self._settings = settings
         self._cancellation = cancellation
         self._baseline = baseline
-        loaded = load_suite(settings.path, given_settings(settings))
-        project, _ = project_config(loaded)
-        self._with_skills = with_options(loaded, settings, project)
-        self._suite = without_skills(self._with_skills) if baseline else self._with_skills
-        self._sources: dict[TaskPlace, SuiteTask] = {}
-        for source in self._with_skills.tasks:
-            place = TaskPlace(str(source.path), source.id)
-            while place in self._sources:
-                place = replace(place, number=place.number + 1)
-            self._sources[place] = source
-        self._tasks: dict[TaskPlace, TrialTask] = {}
+        self._files = FileCache()
+        loaded = load_suite(settings.path, given_settings(settings), only=file, cache=self._files)
+        self._project, _ = project_config(loaded)
+        suite = with_options(loaded, settings, self._project)
+        self._suite = without_skills(suite) if baseline else suite
+        self._tasks: dict[tuple[str, int], TrialTask] = {}
         self._graders = GraderCache()
         self._lock = threading.Lock()
         self._meters: set[Meter] = set()
-        self._program_timeout_seconds = float(project.graders.program_timeout)
-        config = self._suite.spec.config
-        for_executor = ExecutorSettings(self._suite.directory, config, self._suite.path.name)
+        self._program_timeout_seconds = float(self._project.graders.program_timeout)
+        config = suite.spec.config
+        for_executor = ExecutorSettings(suite.directory, config, suite.path.name)
         self._executor = create_executor(config.executor, for_executor)
         self._judges = judge_executor(
             settings.judge_executor, self._executor, for_executor, lambda created: created
@@ -94,14 +91,13 @@ class Host:
     def execute(
         self,
         request: TrialRequest,
-        task: TaskPlace,
         meter: Meter,
         tell: Tell,
         keep: Callable[[TrialOutcome], None],
         keep_answer: Callable[[ArrivedAnswer], None],
     ) -> TrialOutcome:
         """Execute a trial; its calls are counted by ``meter``. Raises as ``run_trial`` does."""
-        trial = self._task(task)
+        trial = self._task(request)
         agent = MeteredExecutor(self._executor, meter)
         judges: Executor = agent if self._judges is self._executor else MeteredExecutor(self._judges, meter)
         context = RunContext(
@@ -151,17 +147,22 @@ class Host:
         )
         self._setup.close()
 
-    def _task(self, place: TaskPlace) -> TrialTask:
+    def _task(self, request: TrialRequest) -> TrialTask:
         with self._lock:
+            place = request.file, request.place
             if place not in self._tasks:
-                self._tasks[place] = self._built(place)
+                self._tasks[place] = self._built(request)
             return self._tasks[place]
 
-    def _built(self, place: TaskPlace) -> TrialTask:
-        source = self._sources.get(place)
-        if source is None:
-            raise SuiteError(f"There is no task `{place.id}` in {place.file} on this machine.")
-        alone = replace(self._with_skills, tasks=(source,))
+    def _built(self, request: TrialRequest) -> TrialTask:
+        loaded = load_suite(
+            self._settings.path, given_settings(self._settings), only=request.file, cache=self._files
+        )
+        source = next((task for task in loaded.tasks if task.place == request.place), None)
+        if source is None or loaded.digest_of(source) != request.digest:
+            raise SuiteError(f"{loaded.directory / request.file} is not the file that the run began with.")
+        alone = with_options(replace(loaded, tasks=(source,)), self._settings, self._project)
+        self._setup.enter_context(command_programs(alone, lambda warning: None))
         selected, _ = select(alone, (), self._settings.graders, build=self._graders.create)
         tasks: tuple[SelectedTask, ...] = tuple(selected)
         if self._settings.skip_graders:

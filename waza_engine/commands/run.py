@@ -120,14 +120,7 @@ def run_command(
         return _refused(error, paths[0])
     found = [run.report for run in ended]
     if output_format == "json":
-        documents: list[Any] = [run_document(report.outcome) for report in found]
-        if plan.several:
-            refused = [
-                {"path": str(suite.eval_file), "error": " ".join(suite.sentences)} for suite in plan.refused
-            ]
-            printed.say_json({"suites": [*documents, *refused]}, indent=2)
-        else:
-            printed.say_json(documents if len(models) > 1 else documents[0], indent=2)
+        _say_documents(printed, plan, found, models)
     if output_format == "github":
         _show_on_github(ended, printed)
     if plan.several and output_format in ("text", "github"):
@@ -143,6 +136,19 @@ def run_command(
     # An interruption before the first suite has ended leaves no code.
     codes += [INTERRUPTED] if cancellation.requested and not codes else []
     return NOT_RUN if printed.failure is not None else max(codes, key=WORST_LAST.index)
+
+
+def _say_documents(
+    printed: StandardOutput, plan: _Plan, found: Sequence[RunReport], models: Sequence[str]
+) -> None:
+    documents: list[Any] = [run_document(report.outcome) for report in found]
+    if plan.several:
+        refused = [
+            {"path": str(suite.eval_file), "error": " ".join(suite.sentences)} for suite in plan.refused
+        ]
+        printed.say_json({"suites": [*documents, *refused]}, indent=2)
+    else:
+        printed.say_json(documents if len(models) > 1 else documents[0], indent=2)
 
 
 def _to_resume(

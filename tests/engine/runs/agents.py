@@ -91,7 +91,7 @@ def tried(
             progress=Progress(EventStream("run", lambda _: None, cancellation.request), 1),
             agent=setup,
         )
-        request = TrialRequest(settings, task.id, position=0, trial=1)
+        request = TrialRequest(settings, task.id, "eval.yaml", place=0, digest="", trial=1)
 
         def tell(text: str, _phase: Phase | None = None, /) -> None:
             if text.startswith("warning: "):

@@ -5,13 +5,14 @@ A task that cannot be used is a task in error; the others run. Raise only if not
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.boundary import FileError, is_foreign, suite_boundary, suite_place
-from waza_engine.files import Boundary, shown
+from waza_engine.files import Boundary, relative_name, shown
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.runs.loading.packaged_graders import with_packages
 from waza_engine.spec.eval_file import EvalFile
@@ -20,7 +21,7 @@ from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.reading.file_cache import FileCache
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.task_globs import GlobError, expand, is_literal, name_matches, split_pattern
-from waza_engine.spec.reading.yaml_reader import read_yaml
+from waza_engine.spec.reading.yaml_reader import read_text, read_yaml
 from waza_engine.spec.task_file import TaskFile
 
 
@@ -38,20 +39,27 @@ class NothingAffectedError(SuiteError):
 
 @dataclass(frozen=True, slots=True)
 class SuiteTask:
-    """A task of a suite. ``task`` is None when its file cannot be used, and ``error`` says why."""
+    """A task of a suite. ``task`` is None when its file cannot be used, and ``error`` says why.
+
+    ``place`` is its index in its file, from 0: among the elements of ``tasks``, or the rows of a dataset.
+    ``digest`` is the SHA-256 of a task file as it was read.
+    """
 
     id: str
     name: str
     path: Path
     task: TaskFile | None
     error: str = ""
+    place: int = 0
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
     """A loaded suite. ``directory`` is where its relative paths start.
 
-    ``warnings`` name parts without effect. ``switched_off`` are the tasks with ``enabled: false``.
+    ``warnings`` name parts without effect. ``switched_off`` are the tasks with ``enabled: false``. ``digest``
+    is the SHA-256 of the eval file, and of the dataset that it names, as they were read.
     """
 
     path: Path
@@ -60,6 +68,15 @@ class Suite:
     tasks: tuple[SuiteTask, ...]
     warnings: tuple[str, ...] = ()
     switched_off: tuple[SuiteTask, ...] = ()
+    digest: str = ""
+
+    def file_of(self, task: SuiteTask) -> str:
+        """Return the path of a task's file, relative to the suite, with slashes."""
+        return relative_name(task.path, self.directory)
+
+    def digest_of(self, task: SuiteTask) -> str:
+        """Return a digest of the files that a task is loaded from; the same in each checkout."""
+        return _digest(self.digest, task.digest)
 
     @property
     def grader_names(self) -> tuple[str, ...]:
@@ -78,11 +95,13 @@ def load_suite(
     lenient: bool = True,
     files: SuiteFiles = DISK,
     cache: FileCache | None = None,
+    only: str | None = None,
 ) -> Suite:
     """Return the suite of an eval file with its enabled tasks, with ``disabled`` the disabled ones, too.
 
     ``given``, ``lenient`` and ``files`` are as for ``load_eval_file``. Files in ``cache`` are not loaded
-    again.
+    again. With ``only``, the tasks are those of this file (``Suite.file_of``), and no other task file is
+    read: a worker needs the file of its trial alone.
 
     Raises:
         SuiteFileError: when the eval file cannot be used, or a grader of a package that it names.
@@ -91,7 +110,7 @@ def load_suite(
     """
     path = path.absolute()
     cache = cache or FileCache()
-    spec, found, broken = cache.value_of(
+    spec, found, broken, digest = cache.value_of(
         path,
         files,
         lambda files: _load(path, given, files, lenient=lenient),
@@ -103,21 +122,25 @@ def load_suite(
     if spec.tasks_from:
         dataset = load_dataset(path, spec, files)
         rows = tuple(
-            _inside(path.parent, SuiteTask(row.id, row.name, dataset.path, row.task, row.error))
-            for row in dataset.tasks
+            _inside(path.parent, SuiteTask(row.id, row.name, dataset.path, row.task, row.error, place))
+            for place, row in enumerate(dataset.tasks)
         )
-        return Suite(path, path.parent, spec, rows, (*warnings, *dataset.warnings, *_twice(rows)))
+        warnings += [*dataset.warnings, *_twice(rows)]
+        digest = _digest(digest, _digest_of_file(dataset.path, files))
+        return Suite(path, path.parent, spec, rows, tuple(warnings), digest=digest)
     tasks: list[SuiteTask] = []
     patterns: list[str] = []
-    for position, element in enumerate(spec.tasks):
+    if only not in (None, path.name):
+        tasks.append(_task_of_file(path.parent / only, suite_boundary(path.parent), warnings, files, cache))
+    for position, element in enumerate(spec.tasks if only in (None, path.name) else ()):
         if position in broken:
             tasks.append(_broken_task(path, position, broken[position], files))
-        elif isinstance(element, str):
+        elif not isinstance(element, str):
+            task = inline_task(element)
+            tasks.append(_suite_task(path, task, fallback=f"task-{position + 1}", place=position))
+        elif only is None:
             patterns.append(element)
             tasks += _tasks_of_pattern(path, element, warnings, files, cache)
-        else:
-            task = inline_task(element)
-            tasks.append(_suite_task(path, task, fallback=f"task-{position + 1}"))
     if not tasks:
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns) or "nothing"
         advice = f" {_SLASHES}." if any("\\" in pattern for pattern in patterns) else ""
@@ -127,7 +150,7 @@ def load_suite(
     if not enabled:
         raise SuiteError(f"{path}: every task is switched off by `enabled: false`.")
     switched_off = tuple(task for task in tasks if task not in enabled)
-    return Suite(path, path.parent, spec, enabled, (*warnings, *_twice(enabled)), switched_off)
+    return Suite(path, path.parent, spec, enabled, (*warnings, *_twice(enabled)), switched_off, digest)
 
 
 def select_tasks(
@@ -173,17 +196,26 @@ def _is_tagged(task: SuiteTask, patterns: Sequence[str]) -> bool:
 
 def _load(
     path: Path, given: Mapping[str, object] | None, files: SuiteFiles, *, lenient: bool
-) -> tuple[EvalFile, Sequence[SuiteFileWarning], Mapping[int, SuiteFileError]]:
-    """Return the eval file, its warnings, and the errors of its inline tasks, by position."""
+) -> tuple[EvalFile, Sequence[SuiteFileWarning], Mapping[int, SuiteFileError], str]:
+    """Return the eval file, its warnings, the errors of its inline tasks by position, and its digest."""
     broken: dict[int, SuiteFileError] = {}
     while True:
         try:
-            return *load_eval_file(path, given, lenient=lenient, left_out=broken, files=files), broken
+            spec, warnings = load_eval_file(path, given, lenient=lenient, left_out=broken, files=files)
+            return spec, warnings, broken, _digest_of_file(path, files)
         except SuiteFileError as error:
             key, position = (*error.location, None, None)[:2]
             if not lenient or key != "tasks" or not isinstance(position, int) or position in broken:
                 raise
             broken[position] = error
+
+
+def _digest_of_file(path: Path, files: SuiteFiles, within: Boundary | None = None) -> str:
+    return _digest(read_text(path, within=within, files=files))
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _broken_task(path: Path, position: int, error: SuiteFileError, files: SuiteFiles) -> SuiteTask:
@@ -215,17 +247,19 @@ def _tasks_of_pattern(
         warnings.append(f"{eval_path}: there is no file `{pattern}`, so this task is left out")
     elif not paths and "\\" in pattern:
         warnings.append(f"{eval_path}: no task file matches `{pattern}`. {_SLASHES}")
-    tasks: list[SuiteTask] = []
-    for path in paths:
-        try:
-            task, found = _loaded_task(path, within, files, cache)
-        except SuiteFileError as error:
-            name = shown(path.stem)
-            tasks.append(SuiteTask(name, name, path, None, str(error)))
-            continue
-        warnings += [str(warning) for warning in found]
-        tasks.append(_suite_task(path, task, fallback=shown(path.stem)))
-    return tasks
+    return [_task_of_file(path, within, warnings, files, cache) for path in paths]
+
+
+def _task_of_file(
+    path: Path, within: Boundary, warnings: list[str], files: SuiteFiles, cache: FileCache
+) -> SuiteTask:
+    name = shown(path.stem)
+    try:
+        task, found, digest = _loaded_task(path, within, files, cache)
+    except SuiteFileError as error:
+        return SuiteTask(name, name, path, None, str(error))
+    warnings += [str(warning) for warning in found]
+    return _suite_task(path, task, fallback=name, digest=digest)
 
 
 def _check_paths(path: Path, spec: EvalFile) -> None:
@@ -259,19 +293,17 @@ def _inside(directory: Path, found: SuiteTask) -> SuiteTask:
 
 def _loaded_task(
     path: Path, within: Boundary, files: SuiteFiles, cache: FileCache
-) -> tuple[TaskFile, Sequence[SuiteFileWarning]]:
-    return cache.value_of(
-        path,
-        files,
-        lambda files: load_task_file(path, within=within, files=files),
-        key="task file",
-        within=within,
-    )
+) -> tuple[TaskFile, Sequence[SuiteFileWarning], str]:
+    def load(files: SuiteFiles) -> tuple[TaskFile, Sequence[SuiteFileWarning], str]:
+        task, warnings = load_task_file(path, within=within, files=files)
+        return task, warnings, _digest_of_file(path, files, within)
+
+    return cache.value_of(path, files, load, key="task file", within=within)
 
 
-def _suite_task(path: Path, task: TaskFile, *, fallback: str) -> SuiteTask:
+def _suite_task(path: Path, task: TaskFile, *, fallback: str, place: int = 0, digest: str = "") -> SuiteTask:
     identifier = task.id or fallback
-    return SuiteTask(identifier, task.name or identifier, path, task)
+    return SuiteTask(identifier, task.name or identifier, path, task, place=place, digest=digest)
 
 
 def _is_named(task: SuiteTask, patterns: Sequence[str]) -> bool:

@@ -19,7 +19,7 @@ from typing import cast
 
 import waza_engine
 from waza_engine.boundary import Boundary
-from waza_engine.files import opened_to_read, read_beginning, read_bytes
+from waza_engine.files import opened_to_read, read_beginning, read_bytes, relative_name
 from waza_engine.masking import is_secret_name
 from waza_engine.results.codec.figures import task_document, task_of
 from waza_engine.results.json_values import Block
@@ -29,7 +29,7 @@ from waza_engine.results.writing.store import ResultsError, encoded, keep_out_of
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.passes.affected import task_key
-from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at, relative_name
+from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
 from waza_engine.runs.settings.options import inside
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import waza_engine
 from waza_engine.boundary import Boundary, is_foreign, suite_boundary
-from waza_engine.files import from_home, is_named, read_bytes
+from waza_engine.files import from_home, is_named, read_bytes, relative_name
 from waza_engine.masking import masked
 from waza_engine.results.inputs import (
     InputFile,
@@ -105,14 +105,6 @@ class DecidingFiles:
             named = _referenced(text, near, far, self._is_there)
             found = self._references[text, near] = tuple(filter(within.holds, named))
         return found
-
-
-def relative_name(place: Path, directory: Path) -> str:
-    """Return a path with slashes, relative to a directory: the same in each checkout of a suite."""
-    try:
-        return Path(os.path.relpath(place, directory)).as_posix()
-    except ValueError:  # On another drive.
-        return place.as_posix()
 
 
 def files_at(

@@ -20,7 +20,7 @@ from waza_engine.runs.limits.cancellation import CancelledRunError, start_call
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import HookError, run_hooks
 from waza_engine.runs.trials.attempts import InterruptedTrialError
-from waza_engine.runs.trials.backend import BackendError, TrialBackend
+from waza_engine.runs.trials.backend import BackendError, LostTrialError, TrialBackend
 from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Phase, TrialTask
@@ -28,7 +28,6 @@ from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, t
 
 ENDED_BEFORE = "the run ended before"
 STOPPED_EARLY = "`fail_fast`: a task before it did not pass"
-_CLEANING_SECONDS = 0.5
 FoundT = TypeVar("FoundT")
 
 
@@ -37,7 +36,7 @@ class _Begun:
     """An active task. ``why`` is the reason against further trials, ``broken`` a defect of the engine.
 
     ``waiting`` are the numbers of the trials to begin, ``running`` those that are active, and ``asked`` those
-    whose agent was asked.
+    whose agent was asked. ``cut`` holds active trials as they would be if they were cut off now.
     """
 
     position: int
@@ -50,6 +49,7 @@ class _Begun:
     waiting: deque[int] = field(default_factory=deque[int])
     running: set[int] = field(default_factory=set[int])
     asked: set[int] = field(default_factory=set[int])
+    cut: dict[int, TrialOutcome] = field(default_factory=dict[int, TrialOutcome])
     why: str = ""
     broken: str = ""
 
@@ -83,8 +83,8 @@ class TaskRunner:
         self._earlier = earlier or {}
         self._fail_fast = config.fail_fast
         self._group = config.model if config.group_by == "model" else ""
-        self._free = backend.workers
         self._busy = 0
+        self._failure: BackendError | None = None
         self._stopped = False
         self._waiting = deque(enumerate(tasks))
         self._under_way: list[_Begun] = []
@@ -97,11 +97,12 @@ class TaskRunner:
 
         The trials of the first task are started first; workers that are free then begin the next one. With
         ``fail_fast`` no task begins after the first that does not pass; the rest is skipped. Raises
-        ``CancelledRunError``.
+        ``CancelledRunError`` and ``BackendError``.
         """
         for task in self._tasks:
             self._send("enqueued", task=task.source.id, message=task.source.name)
         withdraw = self._context.cancellation.on_request(lambda: self._reports.put(None))
+        self._backend.on_room(lambda: self._reports.put(lambda: None))
         try:
             for _ in self._tasks:
                 while not self._finished:
@@ -124,7 +125,8 @@ class TaskRunner:
                 continue
             begun = self._begun.get(position) or self._with_earlier(position, selected)
             if begun is not None:
-                begun.trials += map(_cut_off, self._asked_in_vain(begun))
+                begun.trials += _cut_off(begun)
+                begun.trials.sort(key=lambda trial: trial.number)
             if begun is None or not begun.trials:
                 # One that was begun may have asked the agent.
                 none = "no trial ran" if begun is None else "no trial was finished"
@@ -141,21 +143,24 @@ class TaskRunner:
         if report is None:
             raise CancelledRunError
         report()
+        if self._failure is not None:
+            raise self._failure
 
     def _clean_up(self) -> None:
-        """Wait a moment: a cancelled trial still removes its workspace; the process may end after this."""
-        deadline = time.monotonic() + _CLEANING_SECONDS
+        """Take the outcomes that still come, and close the backend."""
+        deadline = time.monotonic() + self._backend.grace_seconds
         while self._busy:
             try:
                 report = self._reports.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                return
+                break
             if report is not None:
                 report()
+        self._backend.close()
 
     def _hand_out(self) -> None:
         """Begin as much as there is room for."""
-        while self._free > 0 and not self._context.cancellation.requested:
+        while self._busy < self._backend.workers and not self._context.cancellation.requested:
             begun = next((begun for begun in tuple(self._under_way) if self._has_more(begun)), None)
             if begun is not None:
                 self._start_trial(begun)
@@ -235,35 +240,44 @@ class TaskRunner:
     def _start_trial(self, begun: _Begun) -> None:
         number = begun.waiting.popleft()
         begun.running.add(number)
-        context, task_id = self._context, begun.selected.source.id
+        context, source = self._context, begun.selected.source
+        task_id = source.id
         request = TrialRequest(
             settings=context.settings,
             task=task_id,
-            position=begun.position,
+            file=context.suite.file_of(source),
+            place=source.place,
+            digest=context.suite.digest_of(source),
             trial=number,
             baseline=context.baseline,
             baseline_output=context.baseline_output(task_id, number),
         )
+
+        def keep(cut: TrialOutcome) -> None:
+            begun.cut[number] = cut
+            self._on_trial(task_id, cut)
+
         self._send("started", task=task_id, trial=number)
-        self._take()
+        self._busy += 1
         self._backend.start(
             request,
             lambda text, phase=None: self._tell(begun, number, text, phase),
-            lambda cut: self._on_trial(task_id, cut),
+            keep,
             lambda found: self._reports.put(lambda: self._trial_ended(begun, number, found)),
         )
 
     def _trial_ended(self, begun: _Begun, number: int, found: TrialOutcome | Exception) -> None:
-        self._give_back()
+        self._busy -= 1
         if isinstance(found, BackendError):
-            raise found
-        if isinstance(found, InterruptedTrialError):
+            self._failure = self._failure or found
+        elif isinstance(found, InterruptedTrialError):
             begun.trials.append(found.outcome)
             begun.running.remove(number)
         elif not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
             begun.running.remove(number)
             # A defect of ours costs this trial, not the further ones.
-            ended = found if isinstance(found, TrialOutcome) else _broken_trial(number, found)
+            ended = found if isinstance(found, TrialOutcome) else _broken_trial(begun, number, found)
+            begun.cut.pop(number, None)
             begun.trials.append(ended)
             self._tell_trial(begun.selected.source.id, ended)
             if len(begun.trials) < self._context.trials:
@@ -324,11 +338,6 @@ class TaskRunner:
             return None
         return _Begun(position, selected, selected.trial, trials=list(trials))
 
-    def _asked_in_vain(self, begun: _Begun) -> list[int]:
-        """Return the numbers of the trials whose agent was asked, and of which nothing was heard since."""
-        heard = {trial.number for trial in begun.trials}
-        return sorted(number for number in begun.running & begun.asked if number not in heard)
-
     def _concluded(self, outcome: TaskOutcome) -> TaskConclusion:
         return conclude_task(outcome, self._context.suite.spec.config.executor)
 
@@ -356,20 +365,12 @@ class TaskRunner:
         """Make a call of the run in a worker thread, and continue here with its result."""
 
         def go_on(found: FoundT | Exception) -> None:
-            self._give_back()
+            self._busy -= 1
             if not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
                 then(found)
 
-        self._take()
-        start_call(call, lambda found: self._reports.put(lambda: go_on(found)))
-
-    def _take(self) -> None:
-        self._free -= 1
         self._busy += 1
-
-    def _give_back(self) -> None:
-        self._free += 1
-        self._busy -= 1
+        start_call(call, lambda found: self._reports.put(lambda: go_on(found)))
 
     def _outcome(self, begun: _Begun, why: str) -> TaskOutcome:
         """Return the task with its finished trials; a trial that the limit cut stays if it used anything.
@@ -461,12 +462,21 @@ def _defect(error: Exception, what: str = "task") -> str:
     return f"the {what} broke: {type(error).__name__}: {error}"
 
 
-def _broken_trial(number: int, error: Exception) -> TrialOutcome:
-    return TrialOutcome(number, "error", None, error=_defect(error, "trial"))
+def _broken_trial(begun: _Begun, number: int, error: Exception) -> TrialOutcome:
+    """Return a trial that has no outcome, with the answer that was kept of it."""
+    lost = isinstance(error, LostTrialError)
+    why = str(error) if lost else _defect(error, "trial")
+    kept = begun.cut.get(number) or TrialOutcome(number, "error", None)
+    return replace(kept, status="error", error=why, stopped=False, lost=lost)
 
 
-def _cut_off(number: int) -> TrialOutcome:
-    return TrialOutcome(number, "skipped", None, stopped=True)
+def _cut_off(begun: _Begun) -> list[TrialOutcome]:
+    """Return the active trials with an answer, or whose agent was asked, as they are cut off."""
+    heard = {trial.number for trial in begun.trials}
+    return [
+        begun.cut.get(number) or TrialOutcome(number, "skipped", None, stopped=True)
+        for number in begun.running & (begun.asked | begun.cut.keys()) - heard
+    ]
 
 
 def unrun_task(selected: SelectedTask, why: str) -> TaskOutcome:

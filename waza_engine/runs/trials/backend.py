@@ -19,6 +19,11 @@ from waza_engine.runs.trials.trial import Tell, run_trial
 from waza_engine.spec.eval_config import EvalConfig
 
 MOST_WORKERS = 8
+_CLEANING_SECONDS = 0.5
+
+
+class LostTrialError(Exception):
+    """The place where a trial ran is gone, so that it may have been paid for; the message says which."""
 
 
 class BackendError(SuiteError):
@@ -30,7 +35,16 @@ class TrialBackend(Protocol):
 
     @property
     def workers(self) -> int:
-        """Return how many trials it runs at a time, at least one."""
+        """Return how many trials it takes at a time; asked again whenever something ends."""
+        ...
+
+    @property
+    def grace_seconds(self) -> float:
+        """Return how long a run that ends early waits for the outcomes of active trials."""
+        ...
+
+    def on_room(self, call: Callable[[], None]) -> None:
+        """Call this, from any thread, when ``workers`` has grown. It is called once, before any trial."""
         ...
 
     def start(
@@ -45,8 +59,13 @@ class TrialBackend(Protocol):
         ``tell`` gets what is worth showing meanwhile, answers, tool calls and warnings, as far as known, and
         the phase that the trial enters. ``keep`` gets, from any thread, the trial as it would be if it were
         cut off now. ``done`` is called once, from any thread: with the outcome, or the error that prevented
-        it, a ``CancelledRunError`` when the run is cancelled, a ``BackendError`` to end the run.
+        it, a ``CancelledRunError`` when the run is cancelled, a ``LostTrialError`` when it may have been paid
+        for, a ``BackendError`` to end the run.
         """
+        ...
+
+    def close(self) -> None:
+        """End what belongs to the backend; the last call, after which no outcome is expected."""
         ...
 
 
@@ -58,13 +77,23 @@ class ThreadBackend:
     """Trials in daemon threads: one that never ends keeps neither the run nor the process from ending."""
 
     def __init__(self, tasks: Sequence[SelectedTask], context: RunContext) -> None:
-        self._tasks = tasks
+        suite = context.suite
+        # A file that two patterns match has the same task twice.
+        self._tasks = {(suite.file_of(task.source), task.source.place): task.trial for task in tasks}
         self._context = context
 
     @property
     def workers(self) -> int:
         """Return the suite's number of workers: one unless it is parallel."""
         return worker_count(self._context.suite.spec.config)
+
+    @property
+    def grace_seconds(self) -> float:
+        """Return a moment: a cancelled trial still removes its workspace; the process may end after this."""
+        return _CLEANING_SECONDS
+
+    def on_room(self, call: Callable[[], None]) -> None:
+        """Do nothing: the number of threads stays."""
 
     def start(
         self,
@@ -74,9 +103,12 @@ class ThreadBackend:
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
         """Begin a trial in a thread."""
-        task = self._tasks[request.position].trial
+        task = self._tasks[request.file, request.place]
         assert task is not None, "only tasks that can run are handed out"
         start_call(lambda: run_trial(task, request, self._context, tell, keep), done)
+
+    def close(self) -> None:
+        """Do nothing: the threads are daemons."""
 
 
 def worker_count(config: EvalConfig) -> int:

@@ -91,15 +91,18 @@ def arrived(answer: PaidAnswer, place: ArrivedAnswer, model: str = "") -> Arrive
 class TrialRequest:
     """The trial to execute, as plain data.
 
-    ``task`` is the id of the task and ``position`` its index among the chosen ones, from 0: ids may occur
-    twice. ``trial`` counts from 1, and so does ``attempt``, the first one to make: earlier ones are used up.
-    A ``baseline`` has no skills; ``baseline_output`` is the answer of the same trial there, for graders that
-    compare.
+    ``task`` is the id of the task; ids may occur twice. ``file`` is its file, relative to the suite, and
+    ``place`` its index there (``SuiteTask``): no other task has to be loaded. ``digest`` is that of the files
+    from which it was loaded (``Suite.digest_of``). ``trial`` counts from 1, and so does ``attempt``, the
+    first one to make: earlier ones are used up. A ``baseline`` has no skills; ``baseline_output`` is the
+    answer of the same trial there, for graders that compare.
     """
 
     settings: RunSettings
     task: str
-    position: int
+    file: str
+    place: int
+    digest: str
     trial: int
     attempt: int = 1
     baseline: bool = False
@@ -110,7 +113,9 @@ class TrialRequest:
         return {
             "settings": self.settings.document(),
             "task": self.task,
-            "position": self.position,
+            "file": self.file,
+            "place": self.place,
+            "digest": self.digest,
             "trial": self.trial,
             "attempt": self.attempt,
             "baseline": self.baseline,
