@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Mapping
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from distributed import Worker, get_worker
 
@@ -16,6 +17,9 @@ from waza_engine.cluster.dask_settings import apply_settings
 from waza_engine.cluster.versions import hello, resource_of
 from waza_engine.results.json_values import Block, Json
 from waza_engine.terminal import say
+
+if TYPE_CHECKING:
+    from distributed.security import Security
 
 _CLOSING_SECONDS = 5.0
 
@@ -38,16 +42,16 @@ def serve_worker(address: str, certificates: Path | None, slots: int) -> None:
     """
     apply_settings()
     security = security_of(certificates, address)
-    asyncio.run(_serve(address, security, slots))
+    with tempfile.TemporaryDirectory(prefix="waza-worker-", ignore_cleanup_errors=True) as folder:
+        asyncio.run(_serve(address, security, slots, folder))
 
 
-async def _serve(address: str, security: object, slots: int) -> None:
+async def _serve(address: str, security: Security | None, slots: int, folder: str) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     if sys.platform != "win32":
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, ended.set)
-    options: Mapping[str, object] = {"security": security} if security is not None else {"host": "127.0.0.1"}
     worker = Worker(
         address,
         nthreads=slots,
@@ -56,7 +60,10 @@ async def _serve(address: str, security: object, slots: int) -> None:
         # A worker that was killed for its memory would lose all of its trials, and the system kills last.
         memory_limit=0,
         dashboard_address="127.0.0.1:0",
-        **options,  # pyright: ignore[reportArgumentType]
+        security=security,
+        # What is not encrypted must not be reached from elsewhere.
+        host="127.0.0.1" if security is None else None,
+        local_directory=folder,
     )
     try:
         await worker
