@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -31,6 +32,7 @@ from waza_engine.runs.trials.context import TrialRequest, request_from
 from waza_engine.runs.trials.trial import Phase
 from waza_engine.scoring.cost import Cost, Spending
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.vocabulary import Usage
 
 RENEW_SECONDS = 5.0
 GIVE_UP_SECONDS = 20.0
@@ -107,11 +109,11 @@ def reach_limit(place: str, reason: str) -> None:
         threading.Thread(target=run.reach_limit, args=(reason,), daemon=True).start()
 
 
-def forget_run(place: str) -> None:
-    """End all that was started for a run on this worker; returns immediately."""
-    run = _runs.pop(place, None)
+def end_pass(place: str, baseline: bool) -> None:
+    """End what was started on this worker for one pass of a run; returns immediately."""
+    run = _runs.get(place)
     if run is not None:
-        threading.Thread(target=run.close, daemon=True).start()
+        threading.Thread(target=run.close_host, args=(baseline,), daemon=True).start()
 
 
 def can_read(place: str, suite: str, nonce: str) -> bool:
@@ -209,13 +211,18 @@ class _ActiveRun:
             if isinstance(host, Host):
                 host.reach_limit(reason)
 
+    def close_host(self, baseline: bool) -> None:
+        """End what was started for the trials with skills, or without."""
+        with self._loading:
+            host = self._hosts.pop(baseline, None)
+        if isinstance(host, Host):
+            host.close()
+
     def close(self) -> None:
         """End the trials, and all that was started for them."""
         self.cancellation.request()
-        with self._loading:
-            for host in self._hosts.values():
-                if isinstance(host, Host):
-                    host.close()
+        for baseline in (False, True):
+            self.close_host(baseline)
 
     def _renew(self) -> None:
         process = {
@@ -242,11 +249,31 @@ def _look_after_runs() -> None:
     while True:
         time.sleep(_CHECK_SECONDS)
         for place, run in tuple(_runs.items()):
-            if not run.look():
-                forget_run(place)
+            if not run.look() and _runs.pop(place, None) is not None:
+                run.close()
         with _creating:
             if not _runs:
                 return
+
+
+class _TrialMeter(Meter):
+    """Counts one trial, within the limits of its run; ends one that spends a multiple of its price."""
+
+    def __init__(self, most: Budget, limits: Meter) -> None:
+        super().__init__(Budget(), limits)
+        self._most = most
+        self.is_runaway = False
+
+    def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
+        """Add a call's usage."""
+        super().count(usage, cost, must_tell=must_tell)
+        most = self._most
+        self.is_runaway = not self.reason and (
+            (most.max_tokens is not None and self.tokens > most.max_tokens)
+            or (most.max_cost_usd is not None and self.cost.usd > most.max_cost_usd)
+        )
+        if self.is_runaway:
+            self.stop("the trial has spent a multiple of what others of its task cost, so it was ended")
 
 
 class _Trial:
@@ -258,8 +285,7 @@ class _Trial:
         budget = self.request.settings.budget
         limits = Meter(budget)
         limits.carry(spending_of(block_of(message, "spent")))
-        # It counts this trial alone; the limits hold for the whole run.
-        self.meter = Meter(Budget(), limits)
+        self.meter = _TrialMeter(self.request.budget, limits)
         self._key, self._attempt = text_of(message["key"]), whole(message["attempt"])
         self._send = send
         self._permitted = False
@@ -327,11 +353,19 @@ def _document(trial: _Trial) -> Json | None:
     except Exception as error:  # noqa: BLE001 - a defect of ours costs this trial, not the further ones
         broke = f"the trial broke: {type(error).__name__}: {error}"
         outcome = TrialOutcome(number, "error", None, error=broke)
-    entry = {} if cancelled else entry_of(trial.request, trial_document(outcome))
     meter = trial.meter
+    if meter.is_runaway and outcome.stopped:
+        outcome = replace(outcome, status="error", stopped=False, error=meter.reason)
+    reached = meter.reason != "" and not meter.is_runaway
+    entry = {} if cancelled else entry_of(trial.request, trial_document(outcome))
     return {
         **entry,
         "worker": WORKER,
         "spent": spending_document(Spending(meter.tokens, meter.cost)),
-        **given(interrupted=interrupted, cancelled=cancelled, limit=meter.reason, cut=meter.cut),
+        **given(
+            interrupted=interrupted,
+            cancelled=cancelled,
+            limit=meter.reason if reached else "",
+            cut=reached and meter.cut,
+        ),
     }

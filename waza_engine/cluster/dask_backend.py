@@ -96,9 +96,9 @@ class DaskBackend:
         self.grown = call
 
     def close(self) -> None:
-        """End what workers have started for the run."""
+        """End what workers have started for the pass."""
         self._cluster.post(self._pending.clear)
-        self._cluster.forget(self, self._folder)
+        self._cluster.end_pass(self, self._folder, baseline=self._context.baseline)
 
     def start(
         self,

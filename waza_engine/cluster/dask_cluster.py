@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 from distributed import Client, Future, LocalCluster
 
 from waza_engine.cluster.addresses import ClusterAddress
-from waza_engine.cluster.carrying import can_read, end_run, forget_run, reach_limit
+from waza_engine.cluster.carrying import can_read, end_pass, end_run, reach_limit
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.dask_backend import DaskBackend
 from waza_engine.cluster.dask_settings import apply_settings
@@ -138,10 +138,10 @@ class DaskCluster:
         """End the calls of a run on all workers; returns immediately."""
         self._in_background(lambda client: client.run(reach_limit, place, reason, on_error="ignore"))
 
-    def forget(self, backend: DaskBackend, place: str) -> None:
-        """End what workers started for the run of a backend; returns immediately."""
+    def end_pass(self, backend: DaskBackend, place: str, *, baseline: bool) -> None:
+        """End what workers started for the pass of a backend; returns immediately."""
         self.post(lambda: self._backends.remove(backend))
-        self._in_background(lambda client: client.run(forget_run, place, on_error="ignore"))
+        self._in_background(lambda client: client.run(end_pass, place, baseline, on_error="ignore"))
 
     def check_reads(self, place: Path, suite: Path, nonce: str) -> None:
         """Raise ``SuiteError`` when a worker does not see the folder of a run."""
@@ -173,7 +173,7 @@ class DaskCluster:
                 protocol="tls://",
                 security=security,
                 dashboard_address="127.0.0.1:0",
-                scheduler_kwargs={"dashboard": False},
+                scheduler_kwargs={"dashboard": False, "local_directory": folder},
                 silence_logs=False,
             )
             self._closing.callback(scheduler.close, _ENDING_SECONDS)

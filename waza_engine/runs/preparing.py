@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from waza_engine.executors.base import ExecutorError, ExecutorSettings
+from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.masking import read_environment
+from waza_engine.results.reading.expenses import expenses_of
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.judging import judge_executor
@@ -32,6 +33,7 @@ from waza_engine.runs.shards import recorded_shard, shard_of
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.selection import SelectedTask, graders_of, select, ungraded
 from waza_engine.runs.trials.triggers import chosen_prompts, has_triggers, trigger_tests_of
+from waza_engine.scoring.cost import Cost, Spending, tokens_of
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
@@ -116,6 +118,7 @@ def prepare(
             # An agent that reports the cost of a call needs no list price.
             by_list = executor.costs and not executor.reports_cost
             warnings += check_prices(settings.budget, config.model if by_list else "", asked)
+            _note_prices(meter, suite, agent)
         if settings.cache and cache is None:
             warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, complaint = baseline_pass(suite, tasks) if tasks else (None, list[str]())
@@ -191,6 +194,17 @@ def _earlier(
     if meter.reason:
         raise SuiteError(f"{meter.reason}; give a higher limit.")
     return earlier
+
+
+def _note_prices(meter: Meter, suite: Suite, agent: Executor) -> None:
+    """Note, for a limit, the prices of trials that were recorded with the same agent, the newest last."""
+    recorded = expenses_of(suite.directory, suite.path.name) if meter.budget.limited else ()
+    for run in reversed([*recorded]):
+        if (run.header.executor, run.header.model) == (agent.name, suite.spec.config.model):
+            for task, trials in run.tasks.items():
+                for trial in trials:
+                    tokens = tokens_of(trial.judge_usage) + (tokens_of(trial.usage) if agent.costs else 0)
+                    meter.prices.add(task, Spending(tokens, trial.cost or Cost()))
 
 
 def _selected(

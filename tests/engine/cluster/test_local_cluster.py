@@ -142,6 +142,7 @@ def test_a_cancelled_run_ends_at_once_with_its_agents_and_keeps_answers(
     assert events[-1].kind == "ended"
     assert staying(agents_alive(tmp_path), 5.0) == []
     cut = {task.id: trial for task in outcome.tasks for trial in task.trials if trial.stopped}
+    print(cluster.slots, suite.asked(), statuses(outcome), cut.keys())
     assert cut.keys() == suite.asked().keys() - {f"t{number}" for number in range(4)}
     assert any(trial.output == "fine" for trial in cut.values())
     assert set(suite.asked().values()) == {1}

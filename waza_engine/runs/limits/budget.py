@@ -1,14 +1,15 @@
 """The budget of a run, and the meter for all its calls: turns, judges, triggers, responders.
 
 Usage is counted after every call. When a limit is reached, no new call starts and active calls are ended;
-their cost is counted too, as far as the agent reports it.
+their cost is counted too, as far as the agent reports it. Before a trial or a trigger prompt starts, its
+price is reserved, so that those that are active together do not exceed a limit.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from waza_engine.counting import in_seconds
 from waza_engine.executors.base import (
@@ -28,12 +29,14 @@ from waza_engine.runs.limits.cancellation import (
     TooSlowError,
     call_bounded,
 )
+from waza_engine.runs.limits.prices import TrialPrices
 from waza_engine.runs.settings.table import Budget
 from waza_engine.scoring.cost import Cost, Spending, added, cost_of, has_price, tokens_of, total, total_cost
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage
 
 _LAST_WORDS_SECONDS = 1.5
 _GRACE_SECONDS = 10.0
+_ROUNDING_USD = 1e-9
 
 
 class BudgetExceededError(ExecutorError):
@@ -50,16 +53,34 @@ def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
     return [model for model in dict.fromkeys(models) if model and not has_price(model)]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Reservation:
+    """The price of an active trial, None while no price is known; ``settle`` gives it back."""
+
+    price: Spending | None
+    _settle: Callable[[Reservation], None]
+
+    def settle(self) -> None:
+        """Give the price back, for the calls of the trial are counted now; can be called twice."""
+        self._settle(self)
+
+
+NOTHING_RESERVED = Reservation(None, lambda reserved: None)
+
+
 class Meter:
     """Counts the spending of a run; thread-safe.
 
     ``cut`` is true when a call was left out for that reason. Runs of several models share the limits of one
-    meter: each has its own ``within`` that one.
+    meter: each has its own ``within`` that one. ``prices`` are those of the run's trials.
     """
 
     def __init__(self, budget: Budget, within: Meter | None = None) -> None:
         self.budget = budget
         self.cut = False
+        self.prices = TrialPrices()
+        self._reserved: set[Reservation] = set()
+        self._settled: set[Callable[[], None]] = set()
         self._within = within
         self._reason = ""
         self._stopping = RunCancellation()
@@ -127,6 +148,91 @@ class Meter:
         else:
             self._stop(reason)
 
+    def reserve(self, task: str) -> Reservation | None:
+        """Reserve the price of a trial; return None when it does not fit now.
+
+        Then it may fit after another one is settled (``on_settled``), unless ``reason`` says that the limit
+        is reached. While no price is known, trials go one at a time.
+        """
+        limits = self._limits
+        if not limits.budget.limited:
+            return NOTHING_RESERVED
+        return limits._reserve(self.prices.high(task), self.prices.usual(task))
+
+    def reserve_when_it_fits(self, task: str, cancellation: Cancellation) -> Reservation | None:
+        """Reserve as ``reserve`` does and wait until it fits; return None at a limit or a cancellation."""
+        woken = threading.Event()
+        withdrawals = (self.on_settled(woken.set), cancellation.on_request(woken.set))
+        try:
+            while not (self.reason or cancellation.requested):
+                woken.clear()
+                if (reservation := self.reserve(task)) is not None:
+                    return reservation
+                if not self.reason:
+                    woken.wait()
+            return None
+        finally:
+            for withdraw in withdrawals:
+                withdraw()
+
+    def on_settled(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Call this, from any thread, when there may be room again; return a function that withdraws it."""
+        limits = self._limits
+        with limits._lock:
+            limits._settled.add(call)
+        return lambda: limits._settled.discard(call)
+
+    @property
+    def _limits(self) -> Meter:
+        return self if self._within is None else self._within._limits
+
+    def _reserve(self, high: Spending | None, usual: Spending | None) -> Reservation | None:
+        with self._lock:
+            others = [reserved.price for reserved in self._reserved]
+            if self._reason:
+                return None
+            if not others and usual is not None and not self._fits([usual]):
+                why = self._nearly_reached(usual)
+            elif others and (None in others if high is None else not self._fits([*others, high])):
+                return None
+            else:
+                # Alone, one of a usual price must do: a single dear trial would end the run early.
+                reservation = Reservation(high, self._settle)
+                self._reserved.add(reservation)
+                return reservation
+        self._stop(why)
+        return None
+
+    def _fits(self, prices: Iterable[Spending | None]) -> bool:
+        known = [price for price in prices if price is not None]
+        tokens = self._tokens + sum(price.tokens for price in known)
+        usd = self._cost.usd + sum(price.cost.usd for price in known)
+        budget = self.budget
+        return (budget.max_tokens is None or tokens <= budget.max_tokens) and (
+            budget.max_cost_usd is None or usd <= budget.max_cost_usd + _ROUNDING_USD
+        )
+
+    def _nearly_reached(self, usual: Spending) -> str:
+        budget = self.budget
+        if budget.max_tokens is not None and self._tokens + usual.tokens > budget.max_tokens:
+            limit, spent = f"{budget.max_tokens:,} tokens", f"{self._tokens:,} are used"
+            more = f"the next answer uses about {usual.tokens:,}"
+        else:
+            limit, spent = dollars(budget.max_cost_usd or 0.0), f"{dollars(self._cost.usd)} are spent"
+            more = f"the next answer costs about {dollars(usual.cost.usd)}"
+        return f"the limit of {limit} is nearly reached: {spent}, and {more}"
+
+    def _settle(self, reservation: Reservation) -> None:
+        with self._lock:
+            self._reserved.discard(reservation)
+        self._report_settled()
+
+    def _report_settled(self) -> None:
+        with self._lock:
+            calls = tuple(self._settled)
+        for call in calls:
+            call()
+
     def _add(self, tokens: int, cost: Cost) -> None:
         with self._lock:
             self._tokens += tokens
@@ -137,7 +243,7 @@ class Meter:
         budget = self.budget
         if budget.max_tokens is not None and self._tokens >= budget.max_tokens:
             self._stop(f"the limit of {budget.max_tokens:,} tokens is reached: {self._tokens:,} are used")
-        elif budget.max_cost_usd is not None and self._cost.usd >= budget.max_cost_usd:
+        elif budget.max_cost_usd is not None and self._cost.usd >= budget.max_cost_usd - _ROUNDING_USD:
             spent, limit = dollars(self._cost.usd), dollars(budget.max_cost_usd)
             self._stop(f"the limit of {limit} is reached: {spent} are spent")
         else:
@@ -154,6 +260,7 @@ class Meter:
         with self._lock:
             self._reason = self._reason or reason
         self._stopping.request()
+        self._report_settled()
 
 
 class _Wrapping:

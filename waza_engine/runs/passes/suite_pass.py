@@ -22,7 +22,7 @@ from waza_engine.runs.agent.agent_tools import GRADER_NAME as AGENT_TOOLS
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.agent.skills import suite_skills, task_skills
 from waza_engine.runs.events.stream import EventStream
-from waza_engine.runs.limits.budget import unpriced_models
+from waza_engine.runs.limits.budget import Reservation, unpriced_models
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
 from waza_engine.runs.passes.caching import TaskCache
@@ -34,9 +34,13 @@ from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext, arrived
 from waza_engine.runs.trials.selection import SelectedTask, without_comparisons
 from waza_engine.runs.trials.triggers import TriggerRun, chosen_prompts, run_triggers, trigger_tests_of
+from waza_engine.scoring.cost import Spending, tokens_of, total_cost
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.spec.eval_file import Metric
 from waza_engine.vocabulary import PaidAnswer
+
+_PROMPTS = "(trigger prompts)"
+"""All of them have one price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,19 +149,21 @@ def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -
     tests = chosen_prompts(trigger_tests_of(context.suite), asked, context.suite)
     if tests is None or context.executor.refuses():
         return
-    stream = context.progress.stream
+    stream, prices = context.progress.stream, _PromptPrices(context)
 
     def begin(prompt: str, should_trigger: bool) -> None:
+        prices.reserve(prompt)
         stream.send("started", prompt=prompt, should_trigger=should_trigger)
 
     def paid(prompt: str, answer: PaidAnswer) -> None:
         context.paid(context.executor, "agent", prompt=prompt)(answer)
-        found = arrived(answer, ArrivedAnswer("agent", prompt=prompt)).unjudged
+        found = prices.arrived(prompt, answer)
         if found.text:
             findings.unjudged.setdefault(prompt, []).append(found)
 
     def tell(found: TriggerOutcome, line: str) -> None:
         findings.unjudged.pop(found.prompt, None)
+        prices.settle(found.prompt)
         if not found.error or found.error != context.executor.reason:
             handling.on_trigger(found)
         _tell_trigger(stream, found, line)
@@ -170,14 +176,56 @@ def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -
         tell,
         paid,
     )
-    for found in run_triggers(tests, shared, context.suite.spec.config.workers, handling.earlier_triggers):
-        findings.triggers.append(found)
+    with prices:
+        for found in run_triggers(
+            tests, shared, context.suite.spec.config.workers, handling.earlier_triggers
+        ):
+            findings.triggers.append(found)
     reason = context.executor.reason
     tried = findings.triggers
     findings.triggers = [found for found in tried if not reason or found.error != reason]
     # Metrics need all prompts.
     if len(findings.triggers) == len(tried) and not asked:
         findings.trigger_metrics = trigger_metrics(tried)
+
+
+class _PromptPrices:
+    """The reserved prices of active trigger prompts. Each prompt is tried in its own thread."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._meter = context.executor.meter
+        self._reserved: dict[str, Reservation] = {}
+        self._spent: dict[str, list[ArrivedAnswer]] = {}
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_error: object) -> None:
+        for prompt in tuple(self._reserved):
+            self.settle(prompt)
+
+    def reserve(self, prompt: str) -> None:
+        """Wait until a prompt fits into the limits, or is refused."""
+        if self._context.executor.costs:
+            reservation = self._meter.reserve_when_it_fits(_PROMPTS, self._context.cancellation)
+            # A prompt may be written twice.
+            if reservation and self._reserved.setdefault(prompt, reservation) is not reservation:
+                reservation.settle()
+
+    def arrived(self, prompt: str, answer: PaidAnswer) -> UnjudgedAnswer:
+        """Count an answer, and return it as it is recorded if nothing else is."""
+        found = arrived(answer, ArrivedAnswer("agent", prompt=prompt), self._context.model)
+        self._spent.setdefault(prompt, []).append(found)
+        return found.unjudged
+
+    def settle(self, prompt: str) -> None:
+        """Give the price of a prompt back."""
+        answers = self._spent.pop(prompt, ())
+        cost = total_cost(answer.cost for answer in answers if answer.cost is not None)
+        self._meter.prices.add(_PROMPTS, Spending(sum(tokens_of(answer.usage) for answer in answers), cost))
+        if reservation := self._reserved.pop(prompt, None):
+            reservation.settle()
 
 
 def _tell_trigger(stream: EventStream, found: TriggerOutcome, line: str) -> None:

@@ -16,17 +16,21 @@ from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
 from waza_engine.results.task_conclusion import TRIAL_VERDICTS, TaskConclusion, conclude_task, judged_status
 from waza_engine.runs.events.stream import EventKind, failures_of, shown
+from waza_engine.runs.limits.budget import NOTHING_RESERVED, Reservation
 from waza_engine.runs.limits.cancellation import CancelledRunError, start_call
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import HookError, run_hooks
+from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.attempts import InterruptedTrialError
 from waza_engine.runs.trials.backend import BackendError, LostTrialError, TrialBackend
 from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
-from waza_engine.runs.trials.trial import Phase, TrialTask
+from waza_engine.runs.trials.trial import Phase, TrialTask, spending_of
 from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, task_status
 
 ENDED_BEFORE = "the run ended before"
+_RUNAWAY = 4
+"""A trial that is executed elsewhere ends when it spends so many times its price."""
 STOPPED_EARLY = "`fail_fast`: a task before it did not pass"
 FoundT = TypeVar("FoundT")
 
@@ -85,6 +89,7 @@ class TaskRunner:
         self._group = config.model if config.group_by == "model" else ""
         self._busy = 0
         self._failure: BackendError | None = None
+        self._reserved: set[Reservation] = set()
         self._stopped = False
         self._waiting = deque(enumerate(tasks))
         self._under_way: list[_Begun] = []
@@ -102,7 +107,9 @@ class TaskRunner:
         for task in self._tasks:
             self._send("enqueued", task=task.source.id, message=task.source.name)
         withdraw = self._context.cancellation.on_request(lambda: self._reports.put(None))
-        self._backend.on_room(lambda: self._reports.put(lambda: None))
+        # Room may come from the backend, or from another run that shares the limits.
+        withdraw_room = self._context.executor.meter.on_settled(self._look_again)
+        self._backend.on_room(self._look_again)
         try:
             for _ in self._tasks:
                 while not self._finished:
@@ -114,6 +121,7 @@ class TaskRunner:
                 yield self._finished.popleft()
         finally:
             withdraw()
+            withdraw_room()
             self._clean_up()
 
     def unfinished(self, finished: Collection[int]) -> Iterator[tuple[int, TaskOutcome]]:
@@ -157,13 +165,22 @@ class TaskRunner:
             if report is not None:
                 report()
         self._backend.close()
+        for reservation in self._reserved:
+            reservation.settle()
+
+    def _look_again(self) -> None:
+        self._reports.put(lambda: None)
 
     def _hand_out(self) -> None:
         """Begin as much as there is room for."""
         while self._busy < self._backend.workers and not self._context.cancellation.requested:
             begun = next((begun for begun in tuple(self._under_way) if self._has_more(begun)), None)
             if begun is not None:
-                self._start_trial(begun)
+                reservation = self._reservation(begun)
+                if reservation is not None:
+                    self._start_trial(begun, reservation)
+                elif not self._context.executor.reason:
+                    return
             elif self._waiting:
                 self._begin(*self._waiting.popleft())
             else:
@@ -237,7 +254,16 @@ class TaskRunner:
         else:
             begun.ready = True
 
-    def _start_trial(self, begun: _Begun) -> None:
+    def _reservation(self, begun: _Begun) -> Reservation | None:
+        """Reserve the price of a trial; return None when it does not fit now, or never."""
+        agent, judges = self._context.executor, self._context.judges
+        if not (agent.costs or judges.costs):
+            return NOTHING_RESERVED
+        found = agent.meter.reserve(begun.selected.source.id)
+        # A free agent answers at the limit as well, and its judges are refused.
+        return NOTHING_RESERVED if found is None and agent.reason and not agent.costs else found
+
+    def _start_trial(self, begun: _Begun, reservation: Reservation) -> None:
         number = begun.waiting.popleft()
         begun.running.add(number)
         context, source = self._context, begun.selected.source
@@ -251,11 +277,19 @@ class TaskRunner:
             trial=number,
             baseline=context.baseline,
             baseline_output=context.baseline_output(task_id, number),
+            budget=_most(reservation, context.settings.budget),
         )
+        self._reserved.add(reservation)
 
         def keep(cut: TrialOutcome) -> None:
             begun.cut[number] = cut
             self._on_trial(task_id, cut)
+
+        def done(found: TrialOutcome | Exception) -> None:
+            if isinstance(found, TrialOutcome) and not found.stopped:
+                context.executor.meter.prices.add(task_id, spending_of(found, context))
+            reservation.settle()
+            self._reports.put(lambda: self._trial_ended(begun, number, found, reservation))
 
         self._send("started", task=task_id, trial=number)
         self._busy += 1
@@ -263,11 +297,14 @@ class TaskRunner:
             request,
             lambda text, phase=None: self._tell(begun, number, text, phase),
             keep,
-            lambda found: self._reports.put(lambda: self._trial_ended(begun, number, found)),
+            done,
         )
 
-    def _trial_ended(self, begun: _Begun, number: int, found: TrialOutcome | Exception) -> None:
+    def _trial_ended(
+        self, begun: _Begun, number: int, found: TrialOutcome | Exception, reservation: Reservation
+    ) -> None:
         self._busy -= 1
+        self._reserved.discard(reservation)
         if isinstance(found, BackendError):
             self._failure = self._failure or found
         elif isinstance(found, InterruptedTrialError):
@@ -460,6 +497,17 @@ def _kind(status: TrialStatus, *, pending: bool) -> EventKind:
 
 def _defect(error: Exception, what: str = "task") -> str:
     return f"the {what} broke: {type(error).__name__}: {error}"
+
+
+def _most(reservation: Reservation, limits: Budget) -> Budget:
+    """Return the most that a trial may spend, in what the run limits; without a price it has no limit."""
+    price = reservation.price
+    if price is None:
+        return Budget()
+    return Budget(
+        None if limits.max_cost_usd is None else _RUNAWAY * price.cost.usd or None,
+        None if limits.max_tokens is None else _RUNAWAY * price.tokens or None,
+    )
 
 
 def _broken_trial(begun: _Begun, number: int, error: Exception) -> TrialOutcome:

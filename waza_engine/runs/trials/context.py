@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
@@ -15,7 +15,7 @@ from waza_engine.runs.events.stream import Progress
 from waza_engine.runs.limits.budget import MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import Suite
-from waza_engine.runs.settings.table import RunSettings, settings_from
+from waza_engine.runs.settings.table import Budget, RunSettings, settings_from
 from waza_engine.scoring.cost import cost_of
 from waza_engine.terminal import json_text
 from waza_engine.vocabulary import PaidAnswer
@@ -95,7 +95,8 @@ class TrialRequest:
     ``place`` its index there (``SuiteTask``): no other task has to be loaded. ``digest`` is that of the files
     from which it was loaded (``Suite.digest_of``). ``trial`` counts from 1, and so does ``attempt``, the
     first one to make: earlier ones are used up. A ``baseline`` has no skills; ``baseline_output`` is the
-    answer of the same trial there, for graders that compare.
+    answer of the same trial there, for graders that compare. ``budget`` is the most that the trial may spend
+    where the meter of the run does not see it: a multiple of its price.
     """
 
     settings: RunSettings
@@ -107,6 +108,7 @@ class TrialRequest:
     attempt: int = 1
     baseline: bool = False
     baseline_output: str | None = None
+    budget: Budget = field(default_factory=Budget)
 
     def document(self) -> dict[str, Any]:
         """Return the request as JSON."""
@@ -120,10 +122,12 @@ class TrialRequest:
             "attempt": self.attempt,
             "baseline": self.baseline,
             "baseline_output": self.baseline_output,
+            "budget": asdict(self.budget),
         }
 
 
 def request_from(document: Mapping[str, Any]) -> TrialRequest:
     """Return the request that a document was made of. Raises ``KeyError`` and ``TypeError`` for another."""
-    given: dict[str, Any] = {**document, "settings": settings_from(document["settings"])}
+    settings, budget = settings_from(document["settings"]), Budget(**document["budget"])
+    given: dict[str, Any] = {**document, "settings": settings, "budget": budget}
     return TrialRequest(**given)

@@ -41,7 +41,7 @@ from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
 from waza_engine.runs.trials.context import RunContext, TrialRequest, arrived
 from waza_engine.runs.trials.conversation import Conversation, FollowUps, ModelResponder, converse
-from waza_engine.scoring.cost import cost_of, total_cost
+from waza_engine.scoring.cost import Spending, cost_of, tokens_of, total_cost
 from waza_engine.scoring.tasks import trial_status
 from waza_engine.spec.task_file import Checkpoint, TaskFile
 from waza_engine.vocabulary import PaidAnswer, ToolCall, checkpoint_grader
@@ -156,12 +156,17 @@ def run_trial(
 
 
 def _with_cost(outcome: TrialOutcome, context: RunContext) -> TrialOutcome:
-    """Return the trial with its cost: reports of an executor that costs nothing are not counted."""
+    return replace(outcome, cost=spending_of(outcome, context).cost)
+
+
+def spending_of(outcome: TrialOutcome, context: RunContext) -> Spending:
+    """Return what a trial spent: reports of an executor that costs nothing are not counted."""
     agent, judges = context.executor, context.judges
     usages = [outcome.usage] if agent.costs else []
     usages += [outcome.judge_usage] if judges.costs else []
     usages += [outcome.other_usage] if judges.costs or agent.costs else []
-    return replace(outcome, cost=total_cost(cost_of(usage, context.model) for usage in usages))
+    cost = total_cost(cost_of(usage, context.model) for usage in usages)
+    return Spending(sum(map(tokens_of, usages)), cost)
 
 
 def _attempt(trial: _Trial) -> Attempt:
