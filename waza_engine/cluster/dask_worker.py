@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from waza_engine.cluster.certificates import security_of
 from waza_engine.cluster.dask_settings import apply_settings
 from waza_engine.cluster.versions import hello, resource_of
 from waza_engine.results.json_values import Block, Json
+from waza_engine.results.places import workspace_prefix
 from waza_engine.terminal import say
 
 if TYPE_CHECKING:
@@ -42,7 +44,9 @@ def serve_worker(address: str, certificates: Path | None, slots: int) -> None:
     """
     apply_settings()
     security = security_of(certificates, address)
-    with tempfile.TemporaryDirectory(prefix="waza-worker-", ignore_cleanup_errors=True) as folder:
+    # Named as a workspace: who removes those of a killed worker removes this as well.
+    prefix = workspace_prefix(os.getpid())
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         asyncio.run(_serve(address, security, slots, folder))
 
 

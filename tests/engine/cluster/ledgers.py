@@ -42,7 +42,7 @@ class LedgerSuite:
             script.replace("SLOW-", str(folder / "slow-")),
             **{"x-waza": {"usage": {"output_tokens": "$.tokens"}}},
         )
-        names = [f"t{number}" for number in range(tasks)]
+        names = [name_of(number) for number in range(tasks)]
         config = (
             f"config: {{trials_per_task: {trials}, timeout_seconds: 150, executor: command, "
             "adapter: adapter.json, model: gpt-4o}\n"
@@ -76,14 +76,14 @@ class LedgerSuite:
         until(look, f"no worker has {task_id}")
         return found[0]
 
-    def wait_until_stored(self, text: str) -> None:
-        """Wait until an answer is in the folder of the run."""
-        until(
-            lambda: any(
-                text in path.read_text() for path in self.folder.glob(".waza/runs/*/trials/*/*.jsonl")
-            ),
-            f"{text} is not stored",
-        )
+    def wait_until_stored(self, task_id: str) -> None:
+        """Wait until the answer to a task is in the folder of the run."""
+        stored = ".waza/runs/*/trials/*/*.jsonl"
+        until(lambda: any(task_id in path.read_text() for path in self.folder.glob(stored)), f"no {task_id}")
+
+
+def name_of(number: int) -> str:
+    return f"t{number:03}"
 
 
 def until(holds: Callable[[], bool], failure: str, seconds: float = 60.0) -> None:

@@ -54,6 +54,15 @@ def entries_in(place: Path, within: Boundary) -> Iterator[Block]:
                     yield entry
 
 
+def workers_in(place: Path, within: Boundary) -> Iterator[Block]:
+    """Yield the workers on this machine that have executed trials of the run, each with its ``process``."""
+    for lease in place.glob("workers/*.json"):
+        with contextlib.suppress(FileError):
+            worker = object_in(read_bytes(lease, LONGEST_BYTES, within=within))
+            if worker is not None and worker.get("machine") == platform.node():
+                yield worker
+
+
 def is_held(place: Path, within: Boundary) -> bool:
     """Return whether a worker still executes trials of the run."""
     with contextlib.suppress(OSError):

@@ -47,7 +47,7 @@ from waza_engine.results.places import (
 )
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
-from waza_engine.results.reading.place_entries import is_held, place_of_journal, remove_place
+from waza_engine.results.reading.place_entries import is_held, place_of_journal, remove_place, workers_in
 from waza_engine.results.record import (
     ArrivedAnswer,
     RunHeader,
@@ -176,7 +176,7 @@ class ResultStore:
         """Remove the folder that the workers of a cluster shared; most runs have none."""
         place = place_directory(self._directory.parent.parent, self._header.run_id)
         if place.is_dir():
-            remove_place(place, self.within)
+            _remove_place(place, self.within)
 
     def _check_place(self) -> None:
         """Raise ``OSError`` when a file is in the way, or links lead out of the suite.
@@ -506,8 +506,14 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         with contextlib.suppress(OSError):
             remove_file(journal, within=within)
         if place is not None:
-            remove_place(place, within)
+            _remove_place(place, within)
     return recovered
+
+
+def _remove_place(place: Path, within: Boundary) -> None:
+    for worker in workers_in(place, within):
+        _remove_workspaces(worker)
+    remove_place(place, within)
 
 
 def _remove_workspaces(entry: Block) -> None:
