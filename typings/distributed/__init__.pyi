@@ -75,4 +75,20 @@ class Worker:
     async def close(self, timeout: float = ...) -> str | None: ...  # noqa: ASYNC109
     def log_event(self, topic: str, msg: object) -> None: ...
 
+class Scheduler:
+    address: str
+    def __init__(
+        self,
+        *,
+        host: str | None,
+        port: int | None,
+        protocol: str,
+        security: Security | None,
+        dashboard: bool,
+        dashboard_address: str,
+        local_directory: str,
+    ) -> None: ...
+    def __await__(self) -> Any: ...
+    async def close(self) -> None: ...
+
 def get_worker() -> Worker: ...

@@ -23,8 +23,8 @@ from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.carrying import can_read, end_pass, end_run, reach_limit
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.dask_backend import DaskBackend
+from waza_engine.cluster.dask_processes import WORKS, carry_in_dask
 from waza_engine.cluster.dask_settings import apply_settings
-from waza_engine.cluster.dask_worker import carry_in_dask
 from waza_engine.cluster.versions import difference, hello, resource_of
 from waza_engine.processes.programs import start_marked
 from waza_engine.processes.scope import ProcessScope
@@ -42,7 +42,6 @@ _REFRESH_SECONDS = 2.0
 _OPEN_SECONDS = 30.0
 _NO_WORKER_SECONDS = 60.0
 _ENDING_SECONDS = 5.0
-_YOUNG_SECONDS = 10.0
 _SHOWN_LINES = 5
 
 
@@ -61,7 +60,8 @@ class DaskCluster:
         self._client: Client | None = None
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._backends: list[DaskBackend] = []
-        self._told: set[str] = set()
+        self._unfit: dict[str, str] = {}
+        self._is_open = False
         self._slots = 0
         self._empty_since: float | None = None
         self._closing = contextlib.ExitStack()
@@ -158,7 +158,7 @@ class DaskCluster:
 
     @property
     def _patience(self) -> float:
-        return 0.0 if self._local is not None and self._local.is_broken else _NO_WORKER_SECONDS
+        return 0.0 if self._local is not None and self._local.are_gone else _NO_WORKER_SECONDS
 
     def _open(self) -> None:
         address, certificates = self._address.address, self._address.certificates
@@ -202,20 +202,20 @@ class DaskCluster:
         """Wait until all local workers are there, or one of a scheduler. Raises ``SuiteError``."""
         wanted = self._address.local * LOCAL_SLOTS or 1
         deadline = time.monotonic() + _OPEN_SECONDS
-        while self._slots < wanted:
+        while True:
             self._refresh()
-            if self._local is not None and self._local.is_broken:
+            if self._slots >= wanted or (self._slots and time.monotonic() > deadline):
+                break
+            if self._local is not None and self._local.are_gone:
                 raise SuiteError(f"The workers cannot be started: {self._local.last_words()}")
-            if self._slots < wanted and time.monotonic() > deadline:
-                if self._told:
-                    raise SuiteError(*sorted(self._told))
-                if self._slots:
-                    return
+            if self._unfit:
+                raise SuiteError(*self._unfit.values())
+            if time.monotonic() > deadline:
                 raise SuiteError(f"{address} has no worker; `waza-engine worker` starts one.")
-            if self._slots < wanted:
-                if self._told and not self._local:
-                    raise SuiteError(*sorted(self._told))
-                time.sleep(_TICK_SECONDS)
+            time.sleep(_TICK_SECONDS)
+        self._is_open = True
+        for sentence in self._unfit.values():
+            self._warn(sentence)
 
     def _usable(self) -> Mapping[str, int]:
         """Return the slots of the workers with our versions, by their addresses."""
@@ -238,14 +238,14 @@ class DaskCluster:
             for backend in self._backends:
                 backend.grown()
         workers: Mapping[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-        for address in workers.keys() - usable.keys() - self._told:
+        for address in workers.keys() - usable.keys() - self._unfit.keys():
             found = client.run(hello, workers=[address], on_error="return").get(address)
             sentence = f"The worker {address} is none of `waza-engine worker`; start it so."
             if isinstance(found, Mapping):
                 sentence = difference(address, cast("Mapping[str, str]", found)) or sentence
-            self._told.add(sentence)
-            self._told.add(address)
-            self._warn(sentence)
+            self._unfit[address] = sentence
+            if self._is_open:
+                self._warn(sentence)
 
     def _in_background(self, call: Callable[[Client], object]) -> None:
         client = self._client
@@ -286,7 +286,7 @@ class DaskCluster:
 @dataclass(slots=True)
 class _LocalWorker:
     process: subprocess.Popen[bytes]
-    started: float
+    has_begun: bool = False
     lines: deque[str] = field(default_factory=lambda: deque[str](maxlen=_SHOWN_LINES))
 
 
@@ -301,8 +301,11 @@ class _LocalWorkers:
         ]
         self._scope = ProcessScope()
         self._workers: list[_LocalWorker] = []
-        self.is_broken = False
-        """Whether workers end as soon as they are started."""
+
+    @property
+    def are_gone(self) -> bool:
+        """Return whether all have ended."""
+        return all(worker.process.poll() is not None for worker in self._workers)
 
     def start(self) -> None:
         """Start all of them."""
@@ -310,15 +313,11 @@ class _LocalWorkers:
             self._start()
 
     def replace_ended(self) -> None:
-        """Start another worker for each that has ended, unless it ended at once."""
+        """Start another worker for each that has ended, unless it did not even begin."""
         for worker in tuple(self._workers):
-            if worker.process.poll() is None:
-                continue
-            if time.monotonic() - worker.started < _YOUNG_SECONDS and len(self._workers) == 1:
-                self.is_broken = True
-                return
-            self._workers.remove(worker)
-            self._start()
+            if worker.process.poll() is not None and worker.has_begun:
+                self._workers.remove(worker)
+                self._start()
 
     def last_words(self) -> str:
         """Return what a worker that ended has printed last."""
@@ -341,17 +340,22 @@ class _LocalWorkers:
                 self._command, Path.cwd(), os.environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT
             )
         )
-        worker = _LocalWorker(process, time.monotonic())
+        worker = _LocalWorker(process)
         self._workers.append(worker)
         threading.Thread(target=self._read, args=(worker, process.stdout), daemon=True).start()
 
     def _read(self, worker: _LocalWorker, output: IO[bytes]) -> None:
         with self._scope.holding(worker.process):
             for line in output:
+                worker.has_begun = worker.has_begun or WORKS.encode() in line
                 worker.lines.append(line.decode("utf-8", "replace").strip())
             worker.process.wait()
 
 
 def _reason(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return text[-1].rstrip(".") if text else type(error).__name__
+    text = str(error)
+    if "certificate" in text.lower():
+        return "it has other certificates; copy the folder of `--tls` from there"
+    if "reset" in text or "closed" in text.lower():
+        return "it closes the connection; write `tls://` for one with certificates"
+    return "nothing answers there"

@@ -216,7 +216,7 @@ def worker(
     raise typer.Exit(worker_command(address, tls, slots))
 
 
-@cluster_commands.command("certificates")
+@cluster_commands.command("certificates", short_help="Make the certificates of a cluster.")
 def cluster_certificates(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder.")],
 ) -> None:
@@ -227,6 +227,22 @@ def cluster_certificates(
     from waza_engine.commands.cluster import certificates_command
 
     raise typer.Exit(certificates_command(folder))
+
+
+@cluster_commands.command("scheduler", short_help="Hand the trials of runs to workers.")
+def cluster_scheduler(
+    address: Annotated[
+        str, typer.Argument(metavar="ADDRESS", help="Where to listen, such as tls://0.0.0.0:8786.")
+    ],
+    tls: Tls = None,
+) -> None:
+    """Hand the trials of runs to workers, until it is ended. It stores nothing, and needs no suite.
+
+    Exit code 0: it was ended. 2: it could not start.
+    """
+    from waza_engine.commands.cluster import scheduler_command
+
+    raise typer.Exit(scheduler_command(address, tls))
 
 
 @application.command(short_help="Check offline whether suites can run.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,30 +59,48 @@ class ChosenCluster:
 
 
 def worker_command(address: str, certificates: Path | None, slots: int) -> int:
-    """Work for a scheduler until it ends; return the exit code."""
-    try:
-        _check_packages("worker")
+    """Work for a scheduler until that or this process is ended; return the exit code."""
+
+    def serve() -> None:
         from waza_engine.cluster.addresses import checked_address
-        from waza_engine.cluster.dask_worker import serve_worker
+        from waza_engine.cluster.dask_processes import serve_worker
 
         serve_worker(checked_address(address, f"`{address}`"), certificates, slots)
-    except (SuiteError, OSError) as error:
-        complain(str(error))
-        return NOT_RUN
-    return 0
+
+    return _exit_code("worker", serve)
+
+
+def scheduler_command(address: str, certificates: Path | None) -> int:
+    """Hand trials to workers until this process is ended; return the exit code."""
+
+    def serve() -> None:
+        from waza_engine.cluster.addresses import checked_address
+        from waza_engine.cluster.dask_processes import serve_scheduler
+
+        serve_scheduler(checked_address(address, f"`{address}`"), certificates)
+
+    return _exit_code("cluster scheduler", serve)
 
 
 def certificates_command(folder: Path) -> int:
     """Make the certificates of a cluster; return the exit code."""
-    try:
-        _check_packages("cluster")
+
+    def make() -> None:
         from waza_engine.cluster.certificates import make_certificates
 
         make_certificates(folder)
-    except SuiteError as error:
+        say(f"{folder} has the certificates; copy it to each machine of the cluster, and to nobody else.")
+
+    return _exit_code("cluster certificates", make)
+
+
+def _exit_code(command: str, call: Callable[[], None]) -> int:
+    try:
+        _check_packages(command)
+        call()
+    except (SuiteError, OSError) as error:
         complain(str(error))
         return NOT_RUN
-    say(f"{folder} has the certificates; copy it to each machine of the cluster, and to nobody else.")
     return 0
 
 

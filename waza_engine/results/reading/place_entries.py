@@ -64,11 +64,21 @@ def workers_in(place: Path, within: Boundary) -> Iterator[Block]:
 
 
 def is_held(place: Path, within: Boundary) -> bool:
-    """Return whether a worker still executes trials of the run."""
+    """Return whether a worker still executes a trial of the run."""
     with contextlib.suppress(OSError):
         now = place_clock(place, within)
-        return any(not is_over(lease, now, within) for lease in place.glob("workers/*.json"))
+        for claim in place.glob("trials/*/*.claim"):
+            ended = claim.with_name(claim.name.split(".")[0] + ".json")
+            lease = place / "workers" / f"{_worker_of(claim, within)}.json"
+            if not ended.exists() and lease.is_file() and not is_over(lease, now, within):
+                return True
     return False
+
+
+def _worker_of(claim: Path, within: Boundary) -> str:
+    with contextlib.suppress(FileError):
+        return text_of((object_in(read_bytes(claim, LONGEST_BYTES, within=within)) or {}).get("worker"))
+    return ""
 
 
 def is_over(lease: Path, now: float, within: Boundary) -> bool:

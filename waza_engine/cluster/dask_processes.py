@@ -1,4 +1,4 @@
-"""A worker process: it executes trials that a scheduler hands it, until it is ended."""
+"""The processes of a cluster: a worker, which executes trials, and the scheduler, which hands them out."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from distributed import Worker, get_worker
+from distributed import Scheduler, Worker, get_worker
 
 from waza_engine.cluster.carrying import WORKER, carry, close_runs
 from waza_engine.cluster.certificates import security_of
@@ -23,6 +24,8 @@ from waza_engine.terminal import say
 if TYPE_CHECKING:
     from distributed.security import Security
 
+WORKS = "works for"
+"""What a worker prints when it is ready, after its name."""
 _CLOSING_SECONDS = 5.0
 
 
@@ -50,12 +53,48 @@ def serve_worker(address: str, certificates: Path | None, slots: int) -> None:
         asyncio.run(_serve(address, security, slots, folder))
 
 
-async def _serve(address: str, security: Security | None, slots: int, folder: str) -> None:
+def serve_scheduler(address: str, certificates: Path | None) -> None:
+    """Hand trials to workers until this is ended.
+
+    Raises ``SuiteError`` without certificates, ``OSError`` when the address cannot be used.
+    """
+    apply_settings()
+    security = security_of(certificates, address)
+    with tempfile.TemporaryDirectory(prefix="waza-scheduler-", ignore_cleanup_errors=True) as folder:
+        asyncio.run(_schedule(address, security, folder))
+
+
+async def _schedule(address: str, security: Security | None, folder: str) -> None:
+    ended = _on_signal()
+    parts = urlsplit(address)
+    scheduler = Scheduler(
+        host=parts.hostname,
+        port=parts.port,
+        protocol=parts.scheme,
+        security=security,
+        dashboard=False,
+        dashboard_address="127.0.0.1:0",
+        local_directory=folder,
+    )
+    try:
+        await scheduler
+        say(f"the scheduler is at {scheduler.address}")
+        await ended.wait()
+    finally:
+        await scheduler.close()
+
+
+def _on_signal() -> asyncio.Event:
+    """Return what is set when this process is asked to end."""
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
     if sys.platform != "win32":
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, ended.set)
+            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    return ended
+
+
+async def _serve(address: str, security: Security | None, slots: int, folder: str) -> None:
+    ended = _on_signal()
     worker = Worker(
         address,
         nthreads=slots,
@@ -71,7 +110,7 @@ async def _serve(address: str, security: Security | None, slots: int, folder: st
     )
     try:
         await worker
-        say(f"{WORKER} works for {address}, {slots} at a time")
+        say(f"{WORKER} {WORKS} {address}, {slots} at a time")
         waiting = [asyncio.ensure_future(ended.wait()), asyncio.ensure_future(worker.finished())]
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     finally:
