@@ -72,12 +72,14 @@ class Meter:
     """Counts the spending of a run; thread-safe.
 
     ``cut`` is true when a call was left out for that reason. Runs of several models share the limits of one
-    meter: each has its own ``within`` that one. ``prices`` are those of the run's trials.
+    meter: each has its own ``within`` that one. ``prices`` are those of the run's trials. ``refusal`` is why
+    no call of this run starts any more, whatever its limits are; active ones go on.
     """
 
     def __init__(self, budget: Budget, within: Meter | None = None) -> None:
         self.budget = budget
         self.cut = False
+        self.refusal = ""
         self.prices = TrialPrices()
         self._reserved: set[Reservation] = set()
         self._settled: set[Callable[[], None]] = set()
@@ -307,8 +309,8 @@ class MeteredExecutor(_Wrapping):
 
     def refuses(self) -> str:
         """Return why no call starts any more, "" while calls do: asked before work that is left out then."""
-        if not self.costs or not self._meter.reason:
-            return ""
+        if not self.costs or self._meter.refusal or not self._meter.reason:
+            return self._meter.refusal if self.costs else ""
         self._meter.cut = True
         return self._meter.reason
 
@@ -325,6 +327,9 @@ class MeteredExecutor(_Wrapping):
             raise BudgetExceededError(meter.reason)
         either = _Either(cancellation, meter.stopping)
         request.asked()
+        if meter.refusal:
+            # What was asked could not be noted.
+            raise BudgetExceededError(meter.refusal)
         told, bill = threading.Event(), _Bill(meter, request)
         complete: list[ExecutionResponse] = []
 

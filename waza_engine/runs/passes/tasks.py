@@ -85,6 +85,7 @@ class TaskRunner:
         self._on_trial = on_trial
         self._on_asked = on_asked
         self._earlier = earlier or {}
+        self._costs = context.executor.costs or context.judges.costs
         self._fail_fast = config.fail_fast
         self._group = config.model if config.group_by == "model" else ""
         self._busy = 0
@@ -116,8 +117,9 @@ class TaskRunner:
                     self._hand_out()
                     if not self._finished:
                         self._next_report()
-                # Work goes on while the caller stores what is finished.
-                self._hand_out()
+                if not self._costs:
+                    # Work goes on while the caller stores what is finished; what is paid for is stored first.
+                    self._hand_out()
                 yield self._finished.popleft()
         finally:
             withdraw()
@@ -256,8 +258,8 @@ class TaskRunner:
 
     def _reservation(self, begun: _Begun) -> Reservation | None:
         """Reserve the price of a trial; return None when it does not fit now, or never."""
-        agent, judges = self._context.executor, self._context.judges
-        if not (agent.costs or judges.costs):
+        agent = self._context.executor
+        if not self._costs:
             return NOTHING_RESERVED
         found = agent.meter.reserve(begun.selected.source.id)
         # A free agent answers at the limit as well, and its judges are refused.
