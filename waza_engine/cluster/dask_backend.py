@@ -121,8 +121,12 @@ class DaskBackend:
             if pending.is_uncertain:
                 self._resolve(pending)
         if gone and self._pending and not any(map(self._is_claimed, self._pending.values())):
-            for pending in tuple(self._pending.values()):
-                self._end(pending, BackendError(f"{gone}; `--resume` runs the rest"))
+            self.break_off(f"{gone}; `--resume` runs the rest")
+
+    def break_off(self, why: str) -> None:
+        """End the run with an error."""
+        for pending in tuple(self._pending.values()):
+            self._end(pending, BackendError(why))
 
     def _begin(self, pending: _Pending) -> None:
         self._pending[pending.key] = pending

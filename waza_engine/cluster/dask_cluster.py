@@ -41,6 +41,7 @@ _TICK_SECONDS = 0.25
 _REFRESH_SECONDS = 2.0
 _OPEN_SECONDS = 30.0
 _NO_WORKER_SECONDS = 60.0
+_SILENT_SECONDS = 60.0
 _ENDING_SECONDS = 5.0
 _SHOWN_LINES = 5
 
@@ -62,7 +63,9 @@ class DaskCluster:
         self._backends: list[DaskBackend] = []
         self._unfit: dict[str, str] = {}
         self._is_open = False
+        self._is_closed = threading.Event()
         self._slots = 0
+        self._heard = 0.0
         self._empty_since: float | None = None
         self._closing = contextlib.ExitStack()
 
@@ -97,6 +100,8 @@ class DaskCluster:
         """Return why no trial can begin any more, "" while they can."""
         if self._client is None or self._client.status in ("closed", "closing"):
             return "the scheduler of the cluster is gone"
+        if time.monotonic() - self._heard > _SILENT_SECONDS:
+            return "the scheduler of the cluster does not answer"
         if self._empty_since is not None and time.monotonic() - self._empty_since > self._patience:
             return "no worker of the cluster is left"
         return ""
@@ -190,9 +195,11 @@ class DaskCluster:
         self._client = client
         self._closing.callback(self._close_client, client)
         self._await_workers(address)
-        thread = threading.Thread(target=self._work, name="cluster", daemon=True)
-        thread.start()
+        self._heard = time.monotonic()
+        for work in (self._work, self._watch):
+            threading.Thread(target=work, name="cluster", daemon=True).start()
         self._closing.callback(self._calls.put, None)
+        self._closing.callback(self._is_closed.set)
 
     def _close_client(self, client: Client) -> None:
         with contextlib.suppress(Exception):
@@ -259,28 +266,37 @@ class DaskCluster:
         threading.Thread(target=work, daemon=True).start()
 
     def _work(self) -> None:
-        looked = refreshed = time.monotonic()
+        """Make the calls that were posted; now and then, let backends look at their trials."""
+        looked = time.monotonic()
         while True:
-            try:
+            call: Callable[[], None] | None = None
+            with contextlib.suppress(queue.Empty):
                 call = self._calls.get(timeout=_TICK_SECONDS)
                 if call is None:
                     return
-                call()
-            except queue.Empty:
-                pass
+            try:
+                if call is not None:
+                    call()
+                if time.monotonic() - looked > _TICK_SECONDS:
+                    for backend in tuple(self._backends):
+                        backend.look()
+                    looked = time.monotonic()
+            except Exception as error:  # noqa: BLE001 - a defect of ours must not leave a run without an end
+                for backend in tuple(self._backends):
+                    backend.break_off(f"the cluster broke: {type(error).__name__}: {error}")
+
+    def _watch(self) -> None:
+        """Count workers, and replace those on this machine; a scheduler that hangs stops only this."""
+        while not self._is_closed.wait(_REFRESH_SECONDS):
+            if self._local is not None:
+                self._local.replace_ended()
+            # The next time may succeed; if none does, that is a failure of the cluster.
+            with contextlib.suppress(Exception):
+                self._refresh()
+                if self.can_submit:
+                    self._heard = time.monotonic()
             now = time.monotonic()
-            if now - looked < _TICK_SECONDS:
-                continue
-            looked = now
-            for backend in tuple(self._backends):
-                backend.look()
-            if now - refreshed > _REFRESH_SECONDS:
-                refreshed = now
-                if self._local is not None:
-                    self._local.replace_ended()
-                with contextlib.suppress(Exception):
-                    self._refresh()
-                self._empty_since = None if self._slots else (self._empty_since or now)
+            self._empty_since = None if self._slots else (self._empty_since or now)
 
 
 @dataclass(slots=True)
