@@ -106,7 +106,7 @@ vscode-extension/node_modules/.ready: vscode-extension/package-lock.json
 	@touch $@
 
 lock: ## Pin the dependencies again (needs uv).
-	uv pip compile --universal --python-version 3.11 --generate-hashes --group dev --group installer --extra agents --extra otel \
+	uv pip compile --universal --python-version 3.11 --generate-hashes --group dev --group installer --extra agents --extra otel --extra scale \
 		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-annotate --no-header tests/model/requirements.in -o tests/model/requirements.txt
