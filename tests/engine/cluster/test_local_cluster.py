@@ -10,12 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from tests.command_line import engine
 from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
 from tests.engine.runs.test_shards import timeless
 from tests.engine.suites import task, write_suite
 from tests.patience import staying
+from waza_engine.cluster.addresses import ClusterAddress
+from waza_engine.cluster.certificates import make_certificates
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import conclude
@@ -156,3 +160,43 @@ def test_the_budget_counts_all_workers(cluster: DaskCluster, tmp_path: Path) -> 
     assert outcome.limit.startswith("the limit of 1,000 tokens is reached")
     assert 10 <= suite.asked().total() <= 10 + cluster.slots
     assert conclude(outcome).exit_code == 3
+
+
+def test_the_scheduler_on_this_machine_refuses_strangers(cluster: DaskCluster, tmp_path: Path) -> None:
+    assert cluster.slots
+    connections = psutil.Process().net_connections("inet")
+    listening = [each.laddr for each in connections if each.status == psutil.CONN_LISTEN]
+    assert {place.ip for place in listening} == {"127.0.0.1"}
+    suite = LedgerSuite(tmp_path, tasks=1)
+    make_certificates(tmp_path / "others")
+    for place in listening:
+        address = f"://127.0.0.1:{place.port}"
+        for options in ([f"tls{address}", "--tls", tmp_path / "others"], [f"tcp{address}"]):
+            found = engine("run", suite.path, "--cluster", *options)
+            assert found.returncode == 2
+            assert "cannot be reached" in found.stderr
+    assert not suite.asked()
+
+
+def test_a_key_of_a_worker_is_in_no_file_and_no_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "s3cr3t-0123456789abcdef"
+    suite = LedgerSuite(tmp_path, tasks=2)
+    suite.slow("t000")
+    agent = tmp_path / "agent.py"
+    agent.write_text(agent.read_text().replace('content="fine"', f'content="fine {secret}"'))
+    seen: list[str] = []
+
+    def look() -> None:
+        suite.wait_until_stored("t000")
+        files = [file for file in (tmp_path / ".waza").rglob("*") if file.is_file()]
+        seen.extend(file.read_text("utf-8", "replace") for file in files)
+
+    monkeypatch.setenv("WORKER_API_KEY", secret)
+    with DaskCluster(ClusterAddress(local=1), lambda sentence: None) as cluster:
+        monkeypatch.delenv("WORKER_API_KEY")
+        outcome, events = executed(suite.path, cluster.backend, look, timeout_seconds=8)
+    assert any("***" in text for text in seen)
+    for text in (*seen, *(str(event.document()) for event in events), str(run_document(outcome))):
+        assert secret not in text
