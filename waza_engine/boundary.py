@@ -189,7 +189,32 @@ def suite_place(
         there = next((place for place in here if within.holds(place) and is_there(place)), None)
         if there is not None and not is_foreign(written):
             return there
-    return within.first(written, (beside, *here, *above), key, is_there)
+    try:
+        return within.first(written, (beside, *here, *above), key, is_there)
+    except FileError as error:
+        advice = "" if is_foreign(written) else _advice(directory, beside)
+        raise FileError(error.kind, error.why + advice, errno.EACCES) from None
+
+
+def _advice(directory: Path, place: Path) -> str:
+    """Return how a suite without a repository may use a place near it, as the end of a message; or ""."""
+    here = Path(os.path.realpath(directory))
+    try:
+        common = Path(os.path.commonpath([here, os.path.abspath(place)]))  # noqa: PTH100 - follows no link
+    except ValueError:  # On another drive, or no possible name.
+        return ""
+    if (
+        repository_around(here) is not None
+        or common == common.parent
+        or common not in here.parents[:_LEVELS_UP]
+    ):
+        return ""
+    where = (
+        "a folder of their own, with `git init`"
+        if is_too_wide(common)
+        else f"one repository: run `git init` in {common}"
+    )
+    return f"; to use it, put both in {where}"
 
 
 def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.lexists) -> Path | None:

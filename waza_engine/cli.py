@@ -15,7 +15,8 @@ import sys
 from waza_engine.command_line import carry_out, carry_out_application
 from waza_engine.mcp import MOCK_COMMAND
 
-_STARTS_PROGRAMS = {"run", "grade", "serve", "mcp", "worker"}
+_STARTS_PROGRAMS = {"run", "grade", "serve", "mcp", "harness", "worker"}
+_HARNESS = "harness"
 _OBJECTS_PER_COLLECTION = 50_000
 """A command makes many objects that stay, and few in circles; Python looks at them after every 700."""
 
@@ -24,6 +25,12 @@ def main() -> None:
     """Execute the command line; leaves with the exit code of the command."""
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     carry_out(_command)
+
+
+def harness_main() -> None:
+    """Execute the command line of ``waza-harness``, which is ``waza-engine harness``."""
+    sys.argv[1:1] = [_HARNESS]
+    main()
 
 
 def _command() -> None:
@@ -48,6 +55,11 @@ def _command() -> None:
         from waza_engine.terminal import say
 
         say(f"waza-engine {__version__}")
+    elif arguments[:1] == [_HARNESS]:
+        from waza_engine.commands.harness import harness
+
+        del sys.argv[1]
+        carry_out_application(harness, f"waza-engine {_HARNESS}", wrong_arguments=1)
     else:
         from waza_engine.commands.application import application
 

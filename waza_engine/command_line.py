@@ -41,12 +41,16 @@ def argument_words(message: str) -> str | None:
 
 
 def _invalid(found: re.Match[str]) -> str:
-    # An option has its short name first; its long one is more descriptive.
-    name = (_NAMES.findall(found[1]) or [found[1]])[-1]
+    name = _last_name(found[1])
     for pattern, words in _VALUES.items():
         if wrong := re.fullmatch(pattern, found[2], re.DOTALL):
             return f"`{name}` {words(wrong)}."
     return f"`{name}`: {found[2]}"
+
+
+def _last_name(names: str) -> str:
+    """Return the name of an option or an argument; the short one of an option comes first."""
+    return (_NAMES.findall(names) or [names])[-1]
 
 
 def _not_a_choice(found: re.Match[str]) -> str:
@@ -76,7 +80,7 @@ _VALUES: Mapping[str, _Words] = {
 }
 _SENTENCES: Mapping[str, _Words] = {
     r"Invalid value for (.*?): (?:Value error, )?(.*)": _invalid,
-    r"Missing (?:argument|option) '?([^'.]*)'?\..*": lambda found: f"`{found[1]}` is missing.",
+    r"Missing (?:argument|option) (.*?)\..*": lambda found: f"`{_last_name(found[1])}` is missing.",
     r"No such option: (\S+)(.*)": _unknown_option,
     r"No such command '(.*?)'\.?(.*)": _unknown_command,
     r"Option '(.*)' does not take a value\.": lambda found: f"`{found[1]}` takes no value.",
@@ -151,8 +155,13 @@ def carry_out(command: Callable[[], None]) -> None:
         sys.exit(FAILED)
 
 
-def carry_out_application(application: Callable[..., Any], name: str) -> None:
-    """Execute a typer application, printing its own errors like all others."""
+def carry_out_application(
+    application: Callable[..., Any], name: str, *, wrong_arguments: int = FAILED
+) -> None:
+    """Execute a typer application, printing its own errors like all others.
+
+    ``wrong_arguments`` is the exit code for these.
+    """
     import typer
 
     try:
@@ -169,7 +178,7 @@ def carry_out_application(application: Callable[..., Any], name: str) -> None:
         code = FAILED
     except Exception as error:
         # Typer's exception for wrong arguments can print itself; the class is not public.
-        show, code = getattr(error, "show", None), getattr(error, "exit_code", FAILED)
+        show, code = getattr(error, "show", None), wrong_arguments
         if show is None:
             raise
         complain_lines(_of_arguments(error) or _shown(show))

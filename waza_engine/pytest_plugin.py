@@ -37,9 +37,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile 
     config = parent.config
     if not (config.getoption("--waza") or config.getini("waza")):
         return None
+    from waza_engine.spec.foreign_evals import is_named_as_evals
     from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 
-    if file_path.name not in EVAL_NAMES or _is_foreign(file_path):
+    if not (file_path.name in EVAL_NAMES or is_named_as_evals(file_path.name)) or _is_foreign(file_path):
         return None
     return cast("Any", SuiteFile).from_parent(parent, path=file_path)
 
@@ -75,12 +76,17 @@ class SuiteFile(pytest.File):
         suite = load_suite(self.path)
         tasks = [item.name for item in self.session.items if item.parent is self]
         executor = EXECUTORS.get(suite.spec.config.executor or "")
-        if (executor is not None and not executor.costs) or self.config.getoption("--waza-run"):
+        # An evals.json names no agent.
+        names_agent = self.path.suffix != ".json"
+        if names_agent and (
+            (executor is not None and not executor.costs) or self.config.getoption("--waza-run")
+        ):
             return run(suite, tasks=tasks, fail_fast=self.config.getoption("maxfail") == 1)
         try:
             return grade(suite, tasks=tasks)
         except ResultsError as error:
-            pytest.skip(f"{error} (`--waza-run` runs it with its agent)")
+            how = "`--waza-run` runs it with its agent" if names_agent else "run it with `waza-engine run`"
+            pytest.skip(f"{error} ({how})")
 
 
 class TaskItem(pytest.Item):
@@ -108,13 +114,18 @@ def _failure(task: TaskConclusion) -> str:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Return whether a file belongs to another tool that calls its files ``eval.yaml``, too."""
+    """Return whether a file belongs to another tool that calls its files so, too, and does not run here."""
     from waza_engine.spec.foreign_evals import foreign_eval
     from waza_engine.spec.problems import SuiteFileError
-    from waza_engine.spec.reading.yaml_reader import read_yaml_file
+    from waza_engine.spec.reading.json_reader import parse_json
+    from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 
     try:
-        value = read_yaml_file(path).value
+        text = read_text(path)
+        value = parse_json(text, path).value if path.suffix == ".json" else parse_yaml(text, path).value
     except SuiteFileError:
-        return False
-    return isinstance(value, Mapping) and (foreign_eval(value) is not None or _SUITE_KEYS.isdisjoint(value))
+        return path.suffix == ".json"
+    found = foreign_eval(value)
+    if found is not None or path.suffix == ".json":
+        return found is None or not found.runs
+    return isinstance(value, Mapping) and _SUITE_KEYS.isdisjoint(value)

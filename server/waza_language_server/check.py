@@ -10,19 +10,19 @@ from typing import Any, TypeAlias
 
 from waza_engine.boundary import repository_around
 from waza_engine.frozen import frozen
-from waza_engine.spec.foreign_evals import foreign_eval_in
+from waza_engine.spec.foreign_evals import foreign_eval_in, may_be_evals
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, SKILL_NAME, TRIGGER_NAMES
+from waza_language_server.project.claim import JSON_SUFFIX, SKILL_NAME, SUITE_FILE_NAMES
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.schema.catalog import VALLY_KINDS, default_catalog
 from waza_language_server.text.span import Span
 
 SUFFIXES = frozenset({".yaml", ".yml"})
@@ -74,10 +74,6 @@ class Report:
     failures: tuple[RuleFailure, ...] = ()
 
 
-_OURS_BY_NAME = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
-"""Names of files that belong to a suite, whatever is in them."""
-
-
 def check_paths(paths: Sequence[Path], *, fixes: bool = False) -> Iterator[Report]:
     """Yield a report for every suite file among and below the paths, and for files that cannot be checked.
 
@@ -99,7 +95,7 @@ def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Se
     second process.
     """
     problems = diagnose(document, workspace)
-    if not any(problem.code == "unknown-grader-type" for problem in problems):
+    if document.kind in VALLY_KINDS or not any(each.code == "unknown-grader-type" for each in problems):
         return problems, workspace
     from waza_language_server.engine.grader_types import installed_types
 
@@ -111,7 +107,7 @@ def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Se
 
 
 def each_file(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield the YAML files among and below the paths, each once, and whether it is one of the paths."""
+    """Yield the files among and below the paths, each once, and whether it is one of the paths."""
     seen: set[Path] = set()
     for path in paths:
         named = not path.is_dir()
@@ -140,7 +136,7 @@ def workspace_of(paths: Iterable[Path]) -> Workspace:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Yield the YAML files below a folder in a stable order.
+    """Yield the files below a folder that may belong to a suite, in a stable order.
 
     Hidden folders are left out, except those where agents have their skills, and what was installed. A folder
     that was seen under another name (a link into itself, say) is not entered again, and no link is followed
@@ -164,9 +160,16 @@ def files_below(folder: Path) -> Iterator[Path]:
             if _is_dir(entry):
                 if is_searched(entry.name, inside) and (not entry.is_symlink() or boundary.holds(entry)):
                     folders.append(entry)
-            elif entry.suffix.lower() in SUFFIXES or entry.name == SKILL_NAME:
+            elif _may_be_ours(entry):
                 yield entry
         waiting += reversed(folders)
+
+
+def _may_be_ours(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    if suffix == JSON_SUFFIX:
+        return may_be_evals(path.name) or path.parent.name == "evals"
+    return suffix in SUFFIXES or path.name == SKILL_NAME
 
 
 def open_document(project: Project, path: Path) -> Document | None:
@@ -247,8 +250,8 @@ def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
             return None
         found = foreign_eval_in(text.value, file)
         what = f"this is {found.refusal}" if found else "not a file of a suite"
-        return Report(file, note=f"{what}, so nothing was checked", unread=file.name in _OURS_BY_NAME)
-    if named or file.name in _OURS_BY_NAME:
+        return Report(file, note=f"{what}, so nothing was checked", unread=file.name in SUITE_FILE_NAMES)
+    if named or file.name in SUITE_FILE_NAMES:
         return Report(file, note=text.why or "it cannot be read", unread=True)
     return None
 

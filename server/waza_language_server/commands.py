@@ -187,9 +187,9 @@ def explain(
     code: Annotated[str, typer.Argument(help="The code of a diagnostic, such as unknown-key.")],
 ) -> None:
     """Print what a diagnostic means, with an example and its fix."""
+    from waza_engine.spelling import nearest
     from waza_language_server.analysis.codes import CODES
     from waza_language_server.diagnostics_page import section
-    from waza_language_server.spelling import nearest
 
     if code not in CODES:
         near = nearest(code, CODES)

@@ -27,6 +27,8 @@ _FILE_NAMES = {
     "trigger_tests": "trigger_tests.yaml",
     "project_config": ".waza.yaml",
     "skill": "SKILL.md",
+    "vally_eval": "demo.eval.yaml",
+    "vally_project": ".vally.yaml",
 }
 _INTRODUCTION = """\
 # Diagnostics
@@ -100,7 +102,7 @@ def section(entry: Code) -> str:
         remedy,
     ]
     if not entry.no_fix:
-        lines.append(f"```yaml\n{entry.fixed}```")
+        lines.append(f"```{'json' if entry.kind == 'evals_json' else 'yaml'}\n{entry.fixed}```")
     return "\n\n".join(lines) + "\n"
 
 

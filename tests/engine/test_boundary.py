@@ -102,6 +102,29 @@ def test_it_is_never_the_home_folder_or_one_above(tmp_path: Path, monkeypatch: p
     assert not suite_boundary(home).holds(home / ".ssh" / "id_rsa")
 
 
+@pytest.mark.parametrize(
+    ("written", "advice"),
+    [
+        ("../skills/s", "; to use it, put both in one repository: run `git init` in {here}"),
+        ("../../skills/s", "; to use it, put both in a folder of their own, with `git init`"),
+        ("../../../../x", ""),
+    ],
+)
+def test_a_path_near_a_suite_without_a_repository_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, advice: str
+) -> None:
+    suite = tmp_path / "home" / "project" / "evals"
+    suite.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    with pytest.raises(FileError) as refused:
+        suite_place(suite, written, "context_dir")
+    assert refused.value.why.endswith(f"so it is not used{advice.format(here=suite.parent)}")
+    (suite / ".git").mkdir()
+    with pytest.raises(FileError, match=r"so it is not used$"):
+        suite_place(suite, written, "context_dir")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="makes links")
 @pytest.mark.parametrize("place", ["/", "~", "~/.."])
 def test_a_folder_that_is_a_link_to_the_home_folder_or_above_is_none(

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from waza_engine.commands.harness import harness
 from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
@@ -414,6 +415,7 @@ def list_suites(
 cache_commands = typer.Typer(no_args_is_help=True, help="Manage the cached results of unchanged tasks.")
 application.add_typer(cache_commands, name="cache")
 application.add_typer(new, name="new")
+application.add_typer(harness, name="harness")
 
 
 @application.command(short_help="Write the JSON Schemas of all suite files.")

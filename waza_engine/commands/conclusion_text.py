@@ -41,7 +41,7 @@ def print_conclusion(
         printer.line(f"triggers: {trigger_words(found.triggers)}")
         for trigger in (*found.triggers.mistakes, *found.triggers.broken):
             mark = MARKS["errored" if trigger.error else "failed"]
-            printer.line("  ", mark, f" {_shortened(mistake_words(trigger))}: {_shortened(trigger.prompt)}")
+            printer.line("  ", mark, f" {shortened(mistake_words(trigger))}: {shortened(trigger.prompt)}")
     printer.line()
     for reason in found.reasons:
         if not reason.is_counted:
@@ -80,14 +80,15 @@ def mark_of(task: TaskConclusion) -> Part:
 
 def feedback_part(feedback: str) -> Part:
     """Return the beginning of a grader's feedback, as the end of its line."""
-    shortened = _shortened(feedback)
-    return (f"  {shortened}", "dim") if shortened else ""
+    line = shortened(feedback)
+    return (f"  {line}", "dim") if line else ""
 
 
 def _mark(reason: Reason) -> Part:
     return MARKS[reason.kind]
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return a text in one line of at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"

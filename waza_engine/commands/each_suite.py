@@ -16,10 +16,9 @@ from waza_engine.results.conclusion import WORST_LAST
 from waza_engine.results.places import file_segment
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.writing.store import ResultsError
-from waza_engine.runs.loading.discovery import eval_files, eval_files_of
+from waza_engine.runs.loading.discovery import eval_files_of, suites_in
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.terminal import complain, json_text, say_document
 
 UNUSABLE = (RecordingError, ResultsError, SuiteFileError, SuiteError)
@@ -135,11 +134,8 @@ def file_for_suite(file: Path, suite: Path | None) -> Path:
 
 def _selected(path: Path, *, is_alone: bool) -> Sequence[Path]:
     if path.is_dir():
-        own = next((path / name for name in EVAL_NAMES if (path / name).is_file()), None)
-        if own is not None:
-            return [path if is_alone else own]
-        below = eval_files(path)
-        return below if len(below) > 1 else [path]
+        found = suites_in(path)
+        return found if len(found) > 1 or (found and not is_alone) else [path]
     is_name = len(path.parts) == 1 and not path.suffix and not path.exists()
     return eval_files_of([path]) if is_name else [path]
 

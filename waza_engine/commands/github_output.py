@@ -19,9 +19,11 @@ from waza_engine.results.reports.github import Place, github_annotations
 from waza_engine.results.reports.markdown import markdown_report
 from waza_engine.results.writing.store import clear_errors
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_FILE
+from waza_engine.runs.trials.triggers import trigger_file
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.json_reader import parse_json
 from waza_engine.spec.reading.yaml_reader import YamlFile, read_yaml_file
+from waza_engine.spec.reading.yaml_reader import read_text as read_suite_text
 from waza_engine.vocabulary import EXPECTED_LISTS, checkpoint_grader
 
 _LEVELS = 4
@@ -129,21 +131,29 @@ class SuitePlaces:
 
     def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
         """Return the location of a trigger prompt in the file next to the suite."""
-        path = self._suite.directory / TRIGGER_FILE if self._suite is not None else None
+        path = trigger_file(self._suite) if self._suite is not None else None
         file = self._yaml(path) if path is not None and path.is_file() else None
         if path is None or not isinstance(file, YamlFile):
             return Place(self._eval_file)
         key = "should_trigger_prompts" if should_trigger else "should_not_trigger_prompts"
-        for location, entry in _entries(file.value, key, ()):
-            if entry.get("prompt") == text:
-                return Place(path_in_repository(path), file.line_of(location))
+        listed = _entries({"evals": file.value} if isinstance(file.value, list) else file.value, "evals", ())
+        for location, entry in (*_entries(file.value, key, ()), *listed):
+            if text in (entry.get("prompt"), entry.get("query")):
+                at = location[1:] if isinstance(file.value, list) else location
+                return Place(path_in_repository(path), file.line_of(at))
         return Place(path_in_repository(path), 1)
 
     def _yaml(self, path: Path) -> YamlFile | int:
         """Return a file, or the line from which on it cannot be read: 0 when it is not YAML."""
         if path not in self._read:
             try:
-                self._read[path] = read_yaml_file(path) if path.suffix in (".yaml", ".yml") else 0
+                self._read[path] = (
+                    read_yaml_file(path)
+                    if path.suffix in (".yaml", ".yml")
+                    else parse_json(read_suite_text(path), path)
+                    if path.suffix == ".json"
+                    else 0
+                )
             except SuiteFileError as error:
                 self._read[path] = error.line
         return self._read[path]
@@ -187,8 +197,8 @@ def _tasks(file: YamlFile, task: str) -> Iterator[_Location]:
 
 def _placed_tasks(file: YamlFile, task: str) -> Iterator[tuple[_Location, Block]]:
     """Yield the tasks of an id, or of a name, that are written in the suite itself."""
-    for location, entry in _entries(file.value, "tasks", ()):
-        if task in (entry.get("id"), entry.get("name")):
+    for location, entry in (*_entries(file.value, "tasks", ()), *_entries(file.value, "evals", ())):
+        if task in (str(entry.get("id")), entry.get("name")):
             yield location, entry
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.counting import counted
-from waza_engine.runs.loading.discovery import eval_files
+from waza_engine.runs.loading.discovery import eval_files, foreign_eval_files
 from waza_engine.runs.loading.suite import SuiteError, load_suite
-from waza_engine.spec.foreign_evals import ForeignEvalError
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say, say_json
 
@@ -23,13 +22,8 @@ def list_command(directory: Path, *, as_json: bool) -> int:
     if not directory.is_dir():
         complain(f"There is no directory {directory}.")
         return NOTHING_LISTED
-    suites: list[dict[str, Any]] = []
-    foreign: list[str] = []
-    for path in eval_files(directory):
-        try:
-            suites.append(_suite(path))
-        except ForeignEvalError as error:
-            foreign.append(str(error))
+    suites = [_suite(path) for path in eval_files(directory)]
+    foreign = [str(error) for error in foreign_eval_files([directory])]
     if as_json:
         say_json({"suites": suites})
         return LISTED
@@ -51,8 +45,6 @@ def list_command(directory: Path, *, as_json: bool) -> int:
 def _suite(path: Path) -> dict[str, Any]:
     try:
         suite = load_suite(path)
-    except ForeignEvalError:
-        raise
     except (SuiteFileError, SuiteError) as error:
         return {"path": str(path), "name": "", "skill": "", "tasks": [], "error": str(error)}
     return {

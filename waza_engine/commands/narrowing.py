@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from glob import escape
 from typing import TypeAlias
 
+from waza_engine.results.freshness import agent_differs
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import PromptResult, TaskResult
 from waza_engine.runs.choosing import chosen
 from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError
 from waza_engine.runs.passes.affected import outdated
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.runs.trials.triggers import trigger_tests_of
+from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
+from waza_engine.spec.trigger_tests import TriggerTests
 
 Narrowing: TypeAlias = Callable[[RunSettings], RunSettings]
 """Returns the settings of a suite with fewer tasks. Raises ``SuiteError``."""
@@ -48,18 +50,21 @@ def only_failed(settings: RunSettings, *, failed: bool, errors: bool) -> RunSett
 
 
 def only_outdated(settings: RunSettings) -> RunSettings:
-    """Return the settings for the tasks that changed since they were last run; all if all did.
+    """Return the settings for the tasks and trigger prompts that changed since they were last run.
 
-    Raises ``NothingAffectedError`` when none did, ``SuiteError`` when the run would cost something.
+    If all tasks did, all prompts are tried, too. Raises ``NothingAffectedError`` when nothing changed,
+    ``SuiteError`` when the run would cost something.
     """
     choice = chosen(settings)
-    check_free(choice.suite, settings)
-    found = outdated(choice.suite, choice.tasks, settings, choice.build)
-    if not found:
-        raise NothingAffectedError(f"No task of {choice.suite.path} has changed since it was last run.")
+    suite = choice.suite
+    check_free(suite, settings)
+    found = outdated(suite, choice.tasks, settings, choice.build)
+    prompts = _untried_prompts(suite, settings)
+    if not found and not prompts:
+        raise NothingAffectedError(f"No task of {suite.path} has changed since it was last run.")
     if len(found) == len(choice.tasks):
         return settings
-    return replace(settings, tasks=tuple(escape(task.source.id) for task in found))
+    return replace(settings, tasks=tuple(escape(task.source.id) for task in found), prompts=prompts)
 
 
 def check_free(suite: Suite, settings: RunSettings) -> None:
@@ -73,9 +78,28 @@ def check_free(suite: Suite, settings: RunSettings) -> None:
         )
 
 
-def _prompts(suite: Suite, wanted: Collection[str]) -> tuple[str, ...]:
-    tests = trigger_tests_of(suite) if wanted else None
-    if tests is None:
+def _untried_prompts(suite: Suite, settings: RunSettings) -> tuple[str, ...]:
+    """Return the selected trigger prompts without a result of the suite's agent; changed ones are new."""
+    if settings.limited and not settings.prompts:
         return ()
-    listed = (*tests.should_trigger_prompts, *tests.should_not_trigger_prompts)
-    return tuple(dict.fromkeys(prompt.prompt for prompt in listed if prompt.prompt in wanted))
+    newest, config = latest_results(suite.directory, eval_file=suite.path.name), suite.spec.config
+    tried = {
+        (result.prompt, result.should_trigger)
+        for result in (newest.prompts if newest is not None else ())
+        if (origin := result.origin) is not None
+        and not any(agent_differs(origin.executor, origin.model, config.executor, config.model))
+    }
+    wanted = chosen_prompts(trigger_tests_of(suite), settings.prompts, suite)
+    return tuple(dict.fromkeys(text for text, should in _listed(wanted) if (text, should) not in tried))
+
+
+def _prompts(suite: Suite, wanted: Collection[str]) -> tuple[str, ...]:
+    listed = _listed(trigger_tests_of(suite) if wanted else None)
+    return tuple(dict.fromkeys(text for text, _ in listed if text in wanted))
+
+
+def _listed(tests: TriggerTests | None) -> Iterator[tuple[str, bool]]:
+    """Yield each prompt and whether it should trigger the skill."""
+    if tests is not None:
+        yield from ((each.prompt, True) for each in tests.should_trigger_prompts)
+        yield from ((each.prompt, False) for each in tests.should_not_trigger_prompts)

@@ -58,7 +58,7 @@ def new_suite_command(
     from waza_engine.scaffold.suite import DEFAULT_MODEL, new_suite
 
     try:
-        made = new_suite(skill, out, executor=executor, model=model or DEFAULT_MODEL)
+        made = new_suite(skill, out, executor=executor, model=model or DEFAULT_MODEL, force=force)
         paths = write_files(made.directory, made.files, force=force)
     except ScaffoldError as error:
         complain(str(error))

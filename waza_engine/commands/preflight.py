@@ -9,7 +9,7 @@ from waza_engine.commands.each_suite import Ended, for_each_suite
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.masking import read_environment
-from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.discovery import eval_file_of, foreign_eval_files
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preflight.report import Preflight, preflight
 from waza_engine.runs.settings.table import RunSettings
@@ -27,6 +27,9 @@ def preflight_command(
     if context_directory is not None and not context_directory.is_dir():
         complain(f"There is no context directory {context_directory}.")
         return NOT_LOOKED_AT
+
+    for other in foreign_eval_files(paths):
+        complain(str(other))
 
     def inspect(path: Path) -> Ended:
         eval_file = eval_file_of(path)

@@ -8,7 +8,7 @@ from waza_engine.commands.command_words import command_line
 from waza_engine.files import is_named
 from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError, no_results_words, why_newest_unread
-from waza_engine.runs.loading.discovery import eval_files, only_suite
+from waza_engine.runs.loading.discovery import eval_files, only_suite, runs_as_suite
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 
@@ -40,7 +40,7 @@ def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path
                 return max(files, key=lambda file: (file.stat().st_mtime, file.name))
     elif path.suffix in _EVAL_SUFFIXES and not is_named(path):
         raise RecordingError(f"There is no eval file {path}.")
-    elif path.suffix in _EVAL_SUFFIXES and path.is_file():
+    elif (path.suffix in _EVAL_SUFFIXES and path.is_file()) or runs_as_suite(path):
         found = newest_result_file(path.parent, eval_file=path.name, of_prompts=of_prompts)
     else:
         return path

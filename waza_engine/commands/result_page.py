@@ -11,12 +11,13 @@ from waza_engine.masking import masked
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.reading.history import part_of
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, no_results_words, read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.result_page import change_page, in_page_order, result_page
+from waza_engine.results.run_parts import part_of
+from waza_engine.runs.loading.discovery import runs_as_suite
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.user_state import kept_workspace
@@ -97,7 +98,7 @@ def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:
 
 
 def _older(path: Path, eval_file: str, task: str) -> Recording:
-    if path.suffix == ".json":
+    if path.suffix == ".json" and not runs_as_suite(path):
         raise RecordingError(f"{path} holds no task `{task}`.")
     for file in result_files(path.parent)[:_MOST_RECORDS]:
         try:
@@ -111,7 +112,7 @@ def _older(path: Path, eval_file: str, task: str) -> Recording:
 
 def prompts_of(path: Path) -> dict[str, str]:
     """Return the prompts of a suite as they are now; none of a suite that cannot be read."""
-    if path.suffix == ".json":
+    if path.suffix == ".json" and not runs_as_suite(path):
         return {}
     try:
         suite = load_suite(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO
 
-from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion
+from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion, shortened
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.standing import standing_words
 from waza_engine.counting import counted
@@ -17,8 +17,6 @@ from waza_engine.results.record import RunHeader
 from waza_engine.results.reports.words import spending_words
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.vocabulary import shown_grader
-
-_SHOWN_CHARACTERS = 300
 
 
 def print_results(
@@ -42,7 +40,7 @@ def print_results(
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         flaky = "  flaky" if task.flaky else ""
         told = task.reason if task.passes_part else task.untold
-        why = f"  {_shortened(told)}" if told else ""
+        why = f"  {shortened(told)}" if told else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
     for task in found.tasks:
         if task.error or task.verdict in ("failed", "errored") or task.waits or task.has_advice:
@@ -72,7 +70,7 @@ def _explain(printer: Printer, task: TaskConclusion) -> None:
     printer.line()
     printer.line(mark_of(task), " ", (task.id or task.name, "bold"))
     if task.error:
-        printer.line(f"    {_shortened(task.error)}")
+        printer.line(f"    {shortened(task.error)}")
     if task.cause is not None:
         printer.line("    ", (f"{task.cause.kind}: {task.cause.evidence}", "dim"))
     for grader in complaints:
@@ -86,8 +84,3 @@ def _explain(printer: Printer, task: TaskConclusion) -> None:
 
 def _score(grader: GraderConclusion) -> str:
     return "" if grader.verdict == "pending" else f"  {shown_score(grader.score)}"
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"

@@ -40,7 +40,7 @@ from waza_engine.results.writing.store import (
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.discovery import eval_files_of, suite_of_task
+from waza_engine.runs.loading.discovery import eval_files_of, foreign_eval_files, suite_of_task
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import PreparedRun, RunReport
@@ -175,6 +175,8 @@ def _plan(
 ) -> _Plan:
     """Load the selected suites. One that cannot run is noted among several; alone, its error is raised."""
     eval_files = eval_files_of(paths)
+    for other in foreign_eval_files(paths):
+        complain(str(other))
     several = len(eval_files) > 1
     meter = Meter(settings.budget)
     runs: list[_Planned] = []

@@ -31,12 +31,14 @@ class ExecutorError(Exception):
 class ExecutorSettings:
     """The settings of an executor. Relative paths in ``config`` start at ``suite_directory``.
 
-    ``eval_file`` is the name of the eval file there, "" if unknown.
+    ``eval_file`` is the name of the eval file there, "" if unknown. ``adapter_file`` is an adapter that a
+    person has named; it takes the place of the one in ``config``, and only a request limits its turns.
     """
 
     suite_directory: Path
     config: EvalConfig
     eval_file: str = ""
+    adapter_file: Path | None = None
 
 
 class Cancellation(Protocol):
@@ -82,6 +84,10 @@ def unasked() -> None:
     """Do nothing when an agent is asked."""
 
 
+def unheard(_: str) -> None:
+    """Ignore a line of output."""
+
+
 def unpaid(_: PaidAnswer) -> None:
     """Store nothing: the answers of this turn cost nothing."""
 
@@ -100,7 +106,8 @@ class ExecutionRequest:
     ``stop_at_skill`` the turn ends as soon as this skill is invoked, which is no error. ``task_id`` and
     ``trial`` (from 1) identify the trial, empty and 0 for triggers and judges; ``follow_ups`` says how many
     more prompts of the same conversation are sure to come. ``commands`` are the programs that are mocked for
-    it. ``watch`` gets every tool call as it begins, from any thread.
+    it. ``watch`` gets every tool call as it begins, from any thread; ``heard`` gets every line that a
+    command-line agent writes.
 
     ``asked`` is called right before the agent gets the prompt. ``paid`` gets every answer of a model when it
     has arrived, from any thread and before the turn goes on: it is paid for, and would be lost if the process
@@ -131,6 +138,7 @@ class ExecutionRequest:
     follow_ups: int = 0
     commands: MockedCommands | None = None
     watch: Callable[[ToolCall], None] = unwatched
+    heard: Callable[[str], None] = unheard
     paid: Callable[[PaidAnswer], None] = unpaid
     asked: Callable[[], None] = unasked
 

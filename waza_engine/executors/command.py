@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
-from waza_engine.boundary import FileError, suite_boundary
+from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.counting import in_seconds
 from waza_engine.executors.adapter.command_line import (
     PastTurn,
@@ -267,23 +267,11 @@ class CommandExecutor:
     library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
-        written = settings.config.adapter
-        if not written:
-            raise ExecutorError(
-                "`config.adapter` is missing; name the JSON file that describes the agent's command line, "
-                "such as `adapters/claude.json`"
-            )
         self._suite = settings.suite_directory
-        within = suite_boundary(self._suite)
-        try:
-            path = _told_plainly(within.first(written, [self._suite / written], "config.adapter"))
-        except FileError as error:
-            raise ExecutorError(error.why) from None
-        if not path.exists():
-            raise ExecutorError(
-                f"there is no {path}, which `config.adapter` names; copy one from the project's "
-                "`examples/adapters`, or describe your agent's command line as docs/executors.md says"
-            )
+        path, within = settings.adapter_file, None
+        if path is None:
+            within = suite_boundary(self._suite)
+            path = _adapter_path(settings, within)
         try:
             self._adapter, found = load_adapter_file(path, within=within)
         except SuiteFileError as error:
@@ -297,6 +285,7 @@ class CommandExecutor:
         except ExecutorError as error:
             raise ExecutorError(f"{path}: {error}") from None
         self._limit_note = f"`timeout` of {path.name}"
+        self._own_seconds = 0.0 if settings.adapter_file else (self._adapter.timeout or 0) / 1000
         self.warnings = (*map(str, found), *adapter_warnings(path, self._adapter, settings.config.model))
         self.blind_to_skills = "" if tells_tool_calls(self._adapter) else _BLIND.format(path.name)
         usage = self._adapter.extensions.usage
@@ -320,6 +309,7 @@ class CommandExecutor:
                 else {}
             ),
             watch=request.watch,
+            heard=request.heard,
             paid=request.paid,
             model=request.model,
         )
@@ -353,7 +343,7 @@ class CommandExecutor:
         workdir = request.workspace / request.workdir
         prompt = prompt_of(adapter, request, history, first=request.session is None)
         sink = TextSink(turn) if adapter.extensions.output_mode == "text" else LineSink(turn)
-        own = (adapter.timeout or 0) / 1000
+        own = self._own_seconds
         seconds = min(own, request.timeout_seconds) if own > 0 else request.timeout_seconds
         if request.session is None:
             workdir.mkdir(parents=True, exist_ok=True)
@@ -457,6 +447,26 @@ class CommandExecutor:
         said = said or turn.unmatched
         began = f"; it wrote: {said}" if said else ""
         return f"nothing that the agent wrote fits the adapter{began}"
+
+
+def _adapter_path(settings: ExecutorSettings, within: Boundary) -> Path:
+    """Return the adapter file that a suite names. Raises ``ExecutorError``."""
+    written, suite = settings.config.adapter, settings.suite_directory
+    if not written:
+        raise ExecutorError(
+            "`config.adapter` is missing; name the JSON file that describes the agent's command line, "
+            "such as `adapters/claude.json`"
+        )
+    try:
+        path = _told_plainly(within.first(written, [suite / written], "config.adapter"))
+    except FileError as error:
+        raise ExecutorError(error.why) from None
+    if not path.exists():
+        raise ExecutorError(
+            f"there is no {path}, which `config.adapter` names; copy one from the project's "
+            "`examples/adapters`, or describe your agent's command line as docs/executors.md says"
+        )
+    return path
 
 
 def _usage(turn: Turn, model: str) -> Usage | None:

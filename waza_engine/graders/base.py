@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, TrialNames
     from waza_engine.graders.judging.judge import Judge
+    from waza_engine.scoring.tasks import Graded
 
 
 class GraderConfig(Block):
@@ -76,7 +77,7 @@ class GradingContext:
     included. ``hint``, ``reference`` and ``metadata`` are the task's own values for its graders. Schemas,
     rubrics and snapshots are read through ``files``. ``evaluated`` are the results of the grader's
     assertions, if they were evaluated together with those of other trials; ``names`` are the values that they
-    may use of this trial, when it is graded repeatedly.
+    may use of this trial, when it is graded repeatedly. ``verdicts`` are those of the graders before it.
     """
 
     output: str = ""
@@ -104,6 +105,7 @@ class GradingContext:
     files: SuiteFiles = DISK
     evaluated: Sequence[AssertionOutcome] | None = None
     names: TrialNames | None = None
+    verdicts: Mapping[str, Graded] = field(default_factory=dict[str, "Graded"])
 
 
 @frozen()
@@ -128,7 +130,8 @@ class Grader(ABC, Generic[ConfigT]):
     """A grader type. An instance is one configured grader; ``grade`` may be called from several threads.
 
     ``entry_keys`` names config keys that may also be next to ``type`` (references A and B write ``rubric``
-    and ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the
+    and ``model`` of judges, and ``assertions`` of task-level graders there). ``other_names`` are those that
+    other tools and older versions have for the type; the editor suggests it. ``replaced_by`` names the
     successor of a deprecated type; ``deprecation`` says what to change in a package whose type has none, in
     one sentence. ``warnings`` are the parts of the entry without effect (unknown keys), one
     sentence each.
@@ -143,6 +146,7 @@ class Grader(ABC, Generic[ConfigT]):
     * ``reads_disk``: it reads files other than through ``files``, so its verdict depends on these.
     * ``evaluates``: it evaluates expressions of the suite in a worker.
     * ``reviewed``: a person gives the verdict, again for each answer, so it is never taken from a cache.
+    * ``reads_verdicts``: it judges the verdicts of the other graders of the trial.
     * ``judges_tool_choice``: a pass says that the agent chose its tools well; comparisons count how many do.
     * ``judges_skill_use``: it compares the skills that the agent used, so it cannot grade if an executor does
       not report them.
@@ -152,6 +156,7 @@ class Grader(ABC, Generic[ConfigT]):
     title: ClassVar[str]
     config_model: ClassVar[type[GraderConfig]]
     example: ClassVar[str]
+    other_names: ClassVar[tuple[str, ...]] = ()
     entry_keys: ClassVar[tuple[str, ...]] = ()
     replaced_by: ClassVar[str | None] = None
     deprecation: ClassVar[str] = ""
@@ -162,6 +167,7 @@ class Grader(ABC, Generic[ConfigT]):
     reads_disk: ClassVar[bool] = False
     evaluates: ClassVar[bool] = False
     reviewed: ClassVar[bool] = False
+    reads_verdicts: ClassVar[bool] = False
     judges_tool_choice: ClassVar[bool] = False
     judges_skill_use: ClassVar[bool] = False
 

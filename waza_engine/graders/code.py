@@ -86,6 +86,7 @@ class CodeGrader(Grader[CodeConfig]):
 
     type = "code"
     title = "Assertions"
+    other_names = ("python", "assertion", "javascript", "assert")
     config_model = CodeConfig
     evaluates = True
     entry_keys = ("assertions",)

@@ -116,6 +116,7 @@ class FileGrader(Grader[FileConfig]):
 
     type = "file"
     title = "Files"
+    other_names = ("files",)
     config_model = FileConfig
     needs_workspace = True
     example = """\

@@ -23,16 +23,19 @@ from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdi
 from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
-    ask_program,
+    answer_of,
+    run_program,
     verdict_of_answer,
     verdict_without_answer,
 )
 from waza_engine.graders.programs.input import (
     AnswerWords,
     TimeLimit,
+    program_input,
     time_limit,
 )
 from waza_engine.graders.registry import register
+from waza_engine.processes.programs import Finished
 from waza_engine.spec.fields import PlainText
 from waza_engine.spec.program_files import MODULE_SUFFIXES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -58,6 +61,12 @@ def command_of(file: Path) -> list[str]:
     if os.name != "nt":
         _check_executable(file)
     return [str(file)]
+
+
+def answer_of_file(file: Path, finished: Finished, *, timeout_seconds: float) -> object:
+    """Return the JSON value with which a grader file answered. Raises ``UnusableAnswerError``."""
+    answer = answer_of(finished, timeout_seconds=timeout_seconds)
+    return _result_of_module(file, answer) if is_module(file) else answer
 
 
 def _module_command(file: Path) -> list[str]:
@@ -187,15 +196,16 @@ class InlineGrader(Grader[InlineConfig]):
         """Run the file; an unusable result is an error of this grader."""
         file = _place(context.suite_directory, self.config.grader)
         try:
-            answer = ask_program(
+            seconds = time_limit(self.config.timeout, context)
+            finished = run_program(
                 command_of(file),
                 file.name,
                 context,
-                timeout_seconds=time_limit(self.config.timeout, context),
+                stdin=program_input(context),
+                timeout_seconds=seconds,
                 cwd=context.suite_directory,
             )
-            if is_module(file):
-                answer = _answer_of_module(answer, file)
+            answer = answer_of_file(file, finished, timeout_seconds=seconds)
             return verdict_of_answer(answer, self.config.protocol, "grader")
         except UnusableAnswerError as error:
             return verdict_without_answer(error, "grader")
@@ -207,7 +217,7 @@ def _place(suite_directory: Path, written: str) -> Path:
     return next((place for place in places if is_there(place)), places[0]).absolute()
 
 
-def _answer_of_module(printed: object, file: Path) -> object:
+def _result_of_module(file: Path, printed: object) -> object:
     answer = cast("Mapping[str, Any]", printed if isinstance(printed, Mapping) else {})
     if answer.get("fault") == "load":
         raise UnusableAnswerError("load", f"{file.name} cannot be loaded: {answer.get('message')}")

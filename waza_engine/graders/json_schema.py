@@ -77,6 +77,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
     type = "json_schema"
     title = "JSON Schema"
+    other_names = ("json", "schema", "is_json")
     config_model = JsonSchemaConfig
     example = """\
 - type: json_schema

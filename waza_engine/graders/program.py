@@ -96,6 +96,7 @@ class ProgramGrader(Grader[ProgramConfig]):
 
     type = "program"
     title = "Program"
+    other_names = ("custom", "command", "shell", "bash", "exec")
     config_model = ProgramConfig
     runs_program = True
     example = """\

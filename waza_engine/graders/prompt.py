@@ -10,9 +10,18 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
+from waza_engine.graders.judging.criteria import CriteriaBox
 from waza_engine.graders.judging.judge import AgentTool, JudgeError, UnusableReplyError
 from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds, without_judge
-from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate, task_and_answer
+from waza_engine.graders.judging.ratings import (
+    DEFAULT_THRESHOLD,
+    Rating,
+    everything,
+    evidence_for,
+    rate,
+    section,
+    task_and_answer,
+)
 from waza_engine.graders.judging.replies import without_thoughts
 from waza_engine.graders.judging.rubrics import Rubric, RubricError, built_in_names, load_rubric
 from waza_engine.graders.judging.verdicts import (
@@ -56,6 +65,14 @@ class PromptConfig(JudgedConfig):
         ),
         examples=[*built_in_names(), "rubrics/quality.md", "Rate the correctness from 1 to 5."],
         json_schema_extra={"x-waza-kind": "rubric"},
+    )
+    criteria: tuple[PlainText, ...] = Field(
+        default=(),
+        description=(
+            "Sentences that must be true of the result. One question decides all of them, with evidence for "
+            "each. Upstream does not know this key."
+        ),
+        examples=[["The summary names the total of every month.", "No customer is named."]],
     )
     continue_session: Switch = Field(
         default=False,
@@ -105,10 +122,16 @@ class PromptConfig(JudgedConfig):
             "`judge` asks in sessions of its own, and `continue_session` in that of the agent: leave out one",
         ),
     )
-    at_least_one: ClassVar = {"prompt": Given.WRITTEN, "rubric": Given.WRITTEN}
+    at_least_one: ClassVar = {
+        "prompt": Given.WRITTEN,
+        "rubric": Given.WRITTEN,
+        "criteria": Given.LISTED,
+    }
     discouraged: ClassVar = (
         Discouraged(
-            _RATING_KEYS, ("prompt",), "it belongs to the rating form, which has a `rubric` and no `prompt`"
+            _RATING_KEYS,
+            ("prompt", "criteria"),
+            "it belongs to the rating form, which has a `rubric` and nothing else",
         ),
     )
     misspellings: ClassVar = {
@@ -116,13 +139,14 @@ class PromptConfig(JudgedConfig):
         "text": "prompt",
         "question": "prompt",
         "query": "prompt",
-        "criteria": "rubric",
+        "assertions": "criteria",
+        "expectations": "criteria",
         "judge_model": "model",
         "model_name": "model",
         "pass_threshold": "threshold",
         "min_score": "threshold",
     }
-    uncertain: ClassVar = frozenset({"text", "min_score", "criteria"})
+    uncertain: ClassVar = frozenset({"text", "min_score"})
 
     @property
     def votes(self) -> int:
@@ -148,6 +172,11 @@ class PromptGrader(Grader[PromptConfig]):
     rating, which its scale turns into a score: (rating − 1) / 4 from 1 to 5, unless the rubric says
     otherwise. It passes from `threshold` on; the judge's own verdict is only reported. A reply
     without a rating, or with one that is not on the scale, is an error of the grader, never a score.
+
+    **Criteria form** (a list `criteria`): the judge decides all criteria in one reply, by calling
+    `report_criteria` with `passed` and `evidence` for each. Score = criteria that pass / all; it passes when
+    all do. A reply that leaves one out, or gives no evidence, is returned to the judge; without a complete
+    one it is an error of the grader. A `prompt` or `rubric` next to them is sent as instructions.
 
     **Pairwise** (`mode: pairwise`): when there is an answer of a baseline run, the judge compares the two
     with `set_pairwise_winner`, twice, with their places swapped. Score = 1 when the answer with the skill
@@ -182,6 +211,7 @@ class PromptGrader(Grader[PromptConfig]):
 
     type = "prompt"
     title = "Judge"
+    other_names = ("judge", "llm_judge", "rubric", "model_graded", "llm_rubric", "g_eval")
     config_model = PromptConfig
     entry_keys = ("rubric", "model")
     judged = True
@@ -239,7 +269,9 @@ class PromptGrader(Grader[PromptConfig]):
     def _vote(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
         if self._compares(context):
             return self._compared(rubric, context)
-        if rubric is not None and self._rates(rubric):
+        if self.config.criteria:
+            verdict = self._checked(rubric, context)
+        elif rubric is not None and self._rates(rubric):
             verdict = self._rated(rubric, context)
         else:
             verdict = self._judged(rubric, context)
@@ -262,7 +294,7 @@ class PromptGrader(Grader[PromptConfig]):
 
         A Markdown rubric with frontmatter does when its scale is 1-5 and a key of the rating form is given.
         """
-        if self.config.prompt:
+        if self.config.prompt or self.config.criteria:
             return False
         return not rubric.verdicts or (rubric.scale is not None and bool(self.config.written_rating_keys))
 
@@ -300,6 +332,22 @@ class PromptGrader(Grader[PromptConfig]):
             details["rubric"] = rubric.details
         return box.verdict(**details)
 
+    def _checked(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
+        criteria = self.config.criteria
+        box = CriteriaBox(criteria)
+        parts = [self._criteria(rubric)]
+        if not self.config.continue_session:
+            parts.append(everything(context) if rubric is None else evidence_for(rubric, context)[0])
+            parts += [section("Expected result", "expected", context.hint)] if context.hint else []
+        prompt = "\n\n".join(filter(None, [*parts, box.question]))
+        response = ""
+        try:
+            response = self._ask(prompt, context, box.tools, continue_session=self.config.continue_session)
+        except JudgeError as error:
+            if not box.given or isinstance(error, UnusableReplyError):
+                raise without_judge(error) from None
+        return box.verdict(without_thoughts(response), prompt)
+
     def _verdict_question(self, rubric: Rubric | None, context: GradingContext) -> str:
         own = self._criteria(rubric)
         parts = [own]
@@ -317,7 +365,8 @@ class PromptGrader(Grader[PromptConfig]):
         return "\n\n".join(text for text in texts if text)
 
     def _compared(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
-        criteria = self._criteria(rubric)
+        listed = "\n".join(f"- {criterion}" for criterion in self.config.criteria)
+        criteria = "\n\n".join(filter(None, (self._criteria(rubric), listed)))
         first, second = ChoiceBox(skill_is="B"), ChoiceBox(skill_is="A")
         prompts = [
             question(criteria, context, skill_is="B"),

@@ -37,6 +37,7 @@ BUILT_IN_TYPES = (
     "program",
     "prompt",
     "regex",
+    "score",
     "script",
     "skill_invocation",
     "text",

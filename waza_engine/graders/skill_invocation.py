@@ -80,6 +80,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
 
     type = "skill_invocation"
     title = "Skill invocation"
+    other_names = ("skill",)
     config_model = SkillInvocationConfig
     judges_skill_use = True
     example = """\

@@ -114,6 +114,17 @@ class TextGrader(Grader[TextConfig]):
 
     type = "text"
     title = "Text"
+    other_names = (
+        "contains",
+        "string",
+        "equals",
+        "icontains",
+        "includes",
+        "match",
+        "matches",
+        "regexp",
+        "re",
+    )
     config_model = TextConfig
     example = """\
 - type: text

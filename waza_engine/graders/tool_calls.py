@@ -143,6 +143,7 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
 
     type = "tool_calls"
     title = "Tool calls"
+    other_names = ("tool", "tools", "tool_call")
     judges_tool_choice = True
     config_model = ToolCallsConfig
     example = """\

@@ -36,7 +36,7 @@ class WorkerProgram:
 
     ``grace_seconds`` is added to a deadline that it keeps itself. ``watched`` means that it cannot limit its
     own memory, so its parent watches it. One that is not ``limits_itself`` gets its limit of processor time
-    from here.
+    from here. ``environment`` are its variables; by default it gets hardly any.
     """
 
     name: str
@@ -45,6 +45,7 @@ class WorkerProgram:
     grace_seconds: float = 0.0
     watched: bool = not LIMITS_ITSELF
     limits_itself: bool = True
+    environment: Mapping[str, str] | None = None
 
 
 class WorkerLostError(Exception):
@@ -74,7 +75,7 @@ class Worker:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             creationflags=NEW_GROUP_FLAGS,
-            env=_environment(),
+            env=_environment() if program.environment is None else dict(program.environment),
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from waza_engine.counting import counted
 from waza_engine.figures import reaches, shown_below, shown_percent
@@ -26,8 +26,9 @@ from waza_engine.results.conclusion_words import (
     prompt_words,
     rest_words,
 )
-from waza_engine.results.json_values import block_of, number_or_none, texts_of
+from waza_engine.results.json_values import number_or_none
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus, TriggerOutcome
+from waza_engine.results.run_parts import chosen_parts
 from waza_engine.results.task_conclusion import (
     TaskConclusion,
     TaskVerdict,
@@ -39,7 +40,6 @@ from waza_engine.results.task_conclusion import (
 from waza_engine.scoring.impact import compared_rates, improves
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 from waza_engine.scoring.triggers import trigger_metrics
-from waza_engine.vocabulary import shown_grader
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,35 +367,6 @@ def decides(metric: str) -> bool:
     return metric == DECIDING
 
 
-def chosen_parts(run: RunOutcome) -> Iterator[str]:
-    """Yield which part of its suite a run covered: chosen graders or prompts, or affected tasks."""
-    if names := run.header.graders:
-        asked = ", ".join(f"`{shown_grader(name)}`" for name in names)
-        graders, verb = ("grader", "was") if len(names) == 1 else ("graders", "were")
-        yield f"only the {graders} {asked} {verb} run: no verdict of the suite"
-    commit = run.header.settings.get("changed_since")
-    affected = run.header.settings.get("affected")
-    if shard := block_of(run.header.settings, "shard"):
-        counts = f"{len(run.tasks)} of {counted(len(texts_of(shard.get('tasks'))), 'task')}"
-        yield f"only shard {shard.get('number')} of {shard.get('of')} was run: {counts}"
-    if run.header.settings.get("prompts"):
-        yield "only some trigger prompts were selected: no verdict of all of them"
-    if commit and isinstance(affected, Mapping):
-        found = cast("Mapping[str, Any]", affected)
-        counts = f"{found.get('tasks')} of {counted(int(found.get('of') or 0), 'task')}"
-        yield f"only what changed since {commit} was run: it affects {counts}"
-
-
-def chosen_tasks(run: RunOutcome) -> Iterator[str]:
-    """Yield that a run was limited to tasks that match a pattern or a tag."""
-    for whose, patterns in (
-        ("that match", run.header.tasks),
-        ("with the tag", texts_of(run.header.settings.get("tags"))),
-    ):
-        if patterns:
-            yield f"only tasks {whose} {', '.join(f'`{pattern}`' for pattern in patterns)} were selected"
-
-
 def missed_words(metric: MetricOutcome) -> str:
     """Return how a metric fell short: ``trigger_accuracy is 0.50, below 0.9``."""
     value, threshold = shown_below(metric.value, metric.threshold)
@@ -469,7 +440,7 @@ def _failures(
     baseline: BaselineConclusion | None,
 ) -> Iterator[Reason]:
     """Yield the verdicts and metrics that fail the run."""
-    if counts.failed:
+    if counts.failed and number_or_none(run.header.settings.get("pass_score")) is None:
         yield Reason(f"{counted(counts.failed, 'task')} failed", "failed", TASKS, is_counted=True)
     least = number_or_none(run.header.settings.get("fail_under_trigger"))
     if triggers is not None and triggers.wrong and run.header.settings.get("prompts"):
@@ -530,9 +501,9 @@ def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclus
 
 
 def _least_score(run: RunOutcome, wanted: float | None) -> float | None:
-    """Return the score below which the run fails: the higher of the current and the recorded limit."""
-    asked = number_or_none(run.header.settings.get("fail_under"))
-    return max((least for least in (wanted, asked) if least is not None), default=None)
+    """Return the score below which the run fails: the highest of the current and the recorded limits."""
+    asked = [number_or_none(run.header.settings.get(key)) for key in ("fail_under", "pass_score")]
+    return max((least for least in (wanted, *asked) if least is not None), default=None)
 
 
 def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:

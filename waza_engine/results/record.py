@@ -262,12 +262,16 @@ class TaskOutcome:
 class TriggerOutcome(TriggerAnswer):
     """The result of one trigger prompt, with its text and the agent's output.
 
-    ``skills`` are those that it invoked, in order, by the names that it used.
+    ``skills`` are those that it invoked, in order, by the names that it used. The prompt was ``asked`` so
+    many times, and ``triggered`` the skill in so many of them; it did trigger when at least half did.
+    ``output`` is that of the first time.
     """
 
     prompt: str
     output: str = ""
     skills: tuple[str, ...] = ()
+    asked: int = 1
+    triggered: int = 0
 
 
 @dataclass(frozen=True, slots=True)

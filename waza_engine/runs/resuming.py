@@ -26,7 +26,7 @@ from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunHeader, RunOutcome, TrialOutcome, TriggerOutcome
 from waza_engine.results.writing.store import ResultsError, recover_journals
-from waza_engine.runs.loading.discovery import eval_files_of
+from waza_engine.runs.loading.discovery import eval_files_of, runs_as_suite
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.deciding_files import inputs_today
 from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
@@ -79,7 +79,11 @@ def paths_and_record(paths: Sequence[Path]) -> tuple[list[Path], Path | None]:
 
     A record is a result file, or the id of a run in the results of the suites. Raises ``SuiteError``.
     """
-    records = [path for path in paths if path.suffix in (".json", ".jsonl") or _RUN_ID.fullmatch(str(path))]
+    records = [
+        path
+        for path in paths
+        if (path.suffix in (".json", ".jsonl") and not runs_as_suite(path)) or _RUN_ID.fullmatch(str(path))
+    ]
     suites = [path for path in paths if path not in records]
     if len(records) > 1:
         raise SuiteError("`--resume` goes on with one run; name one result file.")

@@ -16,7 +16,7 @@ from waza_engine.graders.trigger import words
 from waza_engine.scaffold.composing import compose, written
 from waza_engine.scaffold.files import ScaffoldError, slug
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spec.foreign_evals import foreign_eval_in
+from waza_engine.spec.foreign_evals import foreign_eval_in, may_be_evals
 from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config, load_project_config
 from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.spec.problems import SuiteFileError
@@ -154,7 +154,6 @@ def _distinct(prompts: Iterable[Prompt]) -> tuple[Prompt, ...]:
 SKILL_NAME = "SKILL.md"
 EVAL_NAME = "eval.yaml"
 EVALS = "evals"
-_NAME_OF_EVALS = re.compile(r"(?:eval|trigger).*\.(?:json|ya?ml)\Z")
 DEFAULT_MODEL = "claude-sonnet-4.6"
 _FIXTURE = "example.md"
 _DESCRIPTION_CHARACTERS = 200
@@ -178,11 +177,15 @@ def new_suite(
     executor: str = "mock",
     model: str = DEFAULT_MODEL,
     base: Path | None = None,
+    force: bool = False,
 ) -> NewSuite:
     """Return the suite for a ``SKILL.md`` or the folder it is in; nothing is written.
 
     Without ``directory`` it goes to a folder of the skill's name below ``paths.evals`` of the nearest
-    ``.waza.yaml``, or below ``evals`` of ``base``, else of the working directory. Raises ``ScaffoldError``.
+    ``.waza.yaml``, or below ``evals`` of ``base``, else of the working directory.
+
+    Raises ``ScaffoldError``, also for a skill that has evals of another tool, unless ``directory`` or
+    ``force`` says that a suite is wanted beside them.
     """
     if executor not in EXECUTORS:
         raise ScaffoldError(f"`{executor}` is not an executor; write one of {', '.join(EXECUTORS)}.")
@@ -190,7 +193,12 @@ def new_suite(
     name = printable(skill.name) or path.parent.name or "skill"
     warnings = _warnings(path, skill, name)
     target = directory or _evals_directory(path, base or Path.cwd()) / slug(name, "skill")
-    warnings += _evals_of_others(path.parent, target)
+    others = list(_evals_of_others(path.parent, target))
+    if others and directory is None and not force:
+        raise ScaffoldError(
+            f"The skill has evals: {'; '.join(others)}.", "Write a suite beside them with --force or --out."
+        )
+    warnings += others
     prompts = trigger_prompts(name, skill.description)
     folder = _relative(path.parent, target)
     boundary = suite_boundary(target)
@@ -243,11 +251,11 @@ def _evals_of_others(skill: Path, target: Path) -> Iterator[str]:
             names = names_in(folder, within=within)
         except OSError:
             continue
-        for path in (folder / name for name in names if _NAME_OF_EVALS.search(name)):
+        for path in (folder / name for name in names if may_be_evals(name)):
             with contextlib.suppress(SuiteFileError):
                 found = foreign_eval_in(read_text(path, within=within), path)
                 if found is not None:
-                    yield f"{path} is {found.refusal}; {found.advice}"
+                    yield f"{path} is {found.title if found.runs else found.refusal}; {found.advice}"
 
 
 def _evals_directory(skill: Path, base: Path) -> Path:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from waza_engine.graders.registry import AnyGrader, custom_types, grader_types
 from waza_engine.schemas.grader_entries import PACKAGED, any_grader, grader_schema, packaged_grader_schema
 from waza_engine.schemas.tidying import Schema, ordered, tidied
+from waza_engine.schemas.vally import vally_schemas
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.evals_json import EvalsFile, TriggerList
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.skill_file import SkillFrontmatter
 from waza_engine.spec.task_file import TaskFile
@@ -33,6 +35,8 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "project_config": ("Project settings (.waza.yaml)", ProjectConfig),
     "prompts": ("Prompt (a line of prompts.jsonl)", PromptLine),
     "skill": ("Frontmatter of a skill (SKILL.md)", SkillFrontmatter),
+    "evals_json": ("Evals of a skill (evals.json)", EvalsFile),
+    "trigger_list": ("Trigger list of a skill", TriggerList),
     "adapter": ("Adapter (how to drive an agent's command line)", AdapterFile),
 }
 
@@ -65,6 +69,8 @@ def schemas(*, custom: bool = False) -> dict[str, Schema]:
     for name, grader in graders.items():
         schema = _identified(grader_schema(grader), f"grader:{name}")
         result[f"graders/{name}.schema.json"] = schema
+    for name, schema in vally_schemas().items():
+        result[f"{name}.schema.json"] = _identified(schema, name.replace("/", ":"))
     return result
 
 

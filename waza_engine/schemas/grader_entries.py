@@ -38,6 +38,7 @@ def grader_schema(grader: type[AnyGrader]) -> Schema:
         },
         "weight": entry["properties"]["weight"],
         "required": entry["properties"]["required"],
+        "binary": entry["properties"]["binary"],
         "config": config if needs_config else {**config, "type": ["object", "null"]},
         **{key: _beside(key, config["properties"][key]) for key in grader.entry_keys},
     }
@@ -54,6 +55,7 @@ def grader_schema(grader: type[AnyGrader]) -> Schema:
         "x-waza-unknown-keys": "warning",
         "x-waza-recommended": entry["x-waza-recommended"],
         "x-waza-misspellings": entry["x-waza-misspellings"],
+        **({"x-waza-other-names": list(grader.other_names)} if grader.other_names else {}),
         **({"x-waza-asks-model": True} if grader.judged else {}),
         **({"x-waza-runs-program": True} if grader.runs_program else {}),
         **_deprecation(grader),

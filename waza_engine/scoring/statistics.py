@@ -52,19 +52,6 @@ def wilson(passed: int, total: int) -> RateInterval:
     return RateInterval(max(0.0, (middle - reach) / whole), min(1.0, (middle + reach) / whole), rate)
 
 
-def pass_hat_k(counts: Sequence[tuple[int, int]]) -> tuple[float, ...]:
-    """Return, for 1 trial and more, the chance that all of so many of a task's trials pass, over all tasks.
-
-    ``counts`` are the passed trials and all trials of each task; there are as many chances as the task with
-    the fewest has trials. Tasks with 5, 4 and 2 of 5 give .7333, .5667, .4667, .4, .3333.
-    """
-    fewest = min((total for _, total in counts), default=0)
-    return tuple(
-        mean([math.comb(passed, k) / math.comb(total, k) for passed, total in counts])
-        for k in range(1, fewest + 1)
-    )
-
-
 def mean(values: Sequence[float]) -> float:
     """Return the mean, 0.0 of nothing."""
     return sum(values) / len(values) if values else 0.0
@@ -115,23 +102,6 @@ def is_flaky(passed: int, total: int) -> bool:
 def flakiness_percent(passed: int, total: int) -> float:
     """Return the share of trials that disagree with the majority, 0 to 50; 0 when the task is not flaky."""
     return 100.0 * min(passed, total - passed) / total if is_flaky(passed, total) else 0.0
-
-
-def pass_at_k(passed: int, total: int) -> float:
-    """Return the estimated chance that one of ``total`` new trials passes.
-
-    It takes the pass rate for the true one: 3 of 5 give 0.98976.
-    """
-    if passed <= 0 or passed >= total:
-        return float(passed >= total > 0)
-    return 1 - (1 - passed / total) ** total
-
-
-def pass_exp_k(passed: int, total: int) -> float:
-    """Return the estimated chance that all of ``total`` new trials pass: 3 of 5 give 0.07776."""
-    if passed <= 0 or passed >= total:
-        return float(passed >= total > 0)
-    return (passed / total) ** total
 
 
 SIGNIFICANT = 0.05

@@ -8,15 +8,13 @@ from typing import Literal
 
 from waza_engine.figures import reaches
 from waza_engine.frozen import frozen
+from waza_engine.scoring.pass_estimates import pass_estimates, pass_hat_k
 from waza_engine.scoring.statistics import (
     Interval,
     bootstrap,
     flakiness_percent,
     is_flaky,
     mean,
-    pass_at_k,
-    pass_exp_k,
-    pass_hat_k,
     population_deviation,
     population_variance,
 )
@@ -202,8 +200,9 @@ def task_statistics(trials: Sequence[TrialScore], *, resampled: bool = True) -> 
     weighted = [trial.weighted_score for trial in counted]
     passed, total = statuses.count("passed"), len(counted)
     interval = bootstrap(weighted) if resampled and total > 1 else None
+    estimates = pass_estimates(passed, total)
     return TaskStatistics(
-        pass_rate=passed / total,
+        pass_rate=estimates.rate.rate,
         flakiness_percent=flakiness_percent(passed, total),
         passed_runs=passed,
         failed_runs=statuses.count("failed"),
@@ -219,8 +218,8 @@ def task_statistics(trials: Sequence[TrialScore], *, resampled: bool = True) -> 
         ci95_hi=interval.upper if interval else 0.0,
         flaky=is_flaky(passed, total),
         avg_duration_ms=sum(trial.duration_ms for trial in trials) // len(trials),
-        pass_at_k=pass_at_k(passed, total),
-        pass_exp_k=pass_exp_k(passed, total),
+        pass_at_k=estimates.pass_at_k.rate,
+        pass_exp_k=estimates.pass_exp_k.rate,
         interval=interval,
     )
 

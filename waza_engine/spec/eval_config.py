@@ -151,6 +151,16 @@ class EvalConfig(Block):
         ),
         examples=[0.66],
     )
+    pass_score: Number | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description=(
+            "The score that the run needs to pass, instead of passing tasks: those that fail are reported, "
+            "and fail nothing. Upstream does not know this key."
+        ),
+        examples=[0.8],
+    )
     timeout_seconds: Seconds = Field(
         description=(
             "Time limit of one agent call, in seconds. "

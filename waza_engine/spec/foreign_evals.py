@@ -9,6 +9,7 @@ of the .NET skills (``scenarios``), the guides to evaluating agent skills (``eva
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +23,18 @@ Dialect = Literal["vally", "skill-validator", "evals.json", "trigger list", "val
 _OF_A_SUITE = frozenset({"tasks", "tasks_from", "metrics", "skill"})
 _OF_A_SUITE_OR_VALLY = frozenset({"config", "graders"})
 _NAME_AND_ADVICE: Mapping[Dialect, tuple[str, str]] = {
-    "vally": ("a Vally eval file", "write its stimuli as tasks of an eval.yaml of waza"),
+    "vally": ("a Vally eval file", "run it with `waza-engine run`"),
     "skill-validator": (
         "a skill-validator eval file",
         "write its scenarios as tasks of an eval.yaml of waza",
     ),
-    "evals.json": ("an evals.json file", "write its cases as tasks of an eval.yaml"),
-    "trigger list": ("a trigger list", "write its prompts in the trigger_tests.yaml of a suite"),
+    "evals.json": ("an evals.json file", "run it with `waza-engine run`"),
+    "trigger list": ("a trigger list", "run it with `waza-engine run`"),
     "vally experiment": ("a Vally experiment", "run an eval.yaml of waza once for each variant"),
 }
+RUN_AS_SUITES: frozenset[Dialect] = frozenset({"evals.json", "trigger list", "vally"})
+_NAME_OF_EVALS = re.compile(r"(?:eval|trigger).*\.(?:json|ya?ml)\Z")
+_KEYS_OF_OTHERS = re.compile(r"stimuli|scenarios|skill_name|should_trigger|variants|matrix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,19 @@ class ForeignEval:
     holds: str
 
     @property
+    def runs(self) -> bool:
+        """Return whether the engine runs it as a suite."""
+        return self.dialect in RUN_AS_SUITES
+
+    @property
+    def title(self) -> str:
+        """The name of its format, and its content."""
+        return f"{_NAME_AND_ADVICE[self.dialect][0]} ({self.holds})"
+
+    @property
     def refusal(self) -> str:
-        """The name of its format, its content, and that it is not run; to be continued after ``this is``."""
-        return f"{_NAME_AND_ADVICE[self.dialect][0]} ({self.holds}), which waza does not run"
+        """The title, and that it is not run; to be continued after ``this is``."""
+        return f"{self.title}, which waza does not run"
 
     @property
     def advice(self) -> str:
@@ -81,8 +95,20 @@ def foreign_eval(data: object) -> ForeignEval | None:
     return None
 
 
+def is_named_as_evals(name: str) -> bool:
+    """Return whether a file is called as the evals of a skill are, whatever is in it."""
+    return name == "evals.json" or name.endswith(".evals.json")
+
+
+def may_be_evals(name: str) -> bool:
+    """Return whether a file in the folder of a skill may be an eval file of any tool, by its name."""
+    return _NAME_OF_EVALS.search(name) is not None
+
+
 def foreign_eval_in(text: str, path: Path) -> ForeignEval | None:
     """Return what ``foreign_eval`` says of a text, JSON or YAML by its name; None if it cannot be parsed."""
+    if not _KEYS_OF_OTHERS.search(text):
+        return None
     # The editor's start imports this module and needs no YAML library.
     from waza_engine.spec.reading.yaml_reader import parse_yaml
 
@@ -100,8 +126,9 @@ def _experiment(keys: Mapping[object, object], evals: Sequence[object]) -> Forei
 
 
 def _trigger_list(entries: Sequence[object]) -> ForeignEval | None:
-    asked = _entries(entries, ("query", "prompt"))
-    if not asked or not all(
+    asked = _entries(entries, ("query", "prompt", "should_trigger"))
+    # One complete entry tells; mistakes in the others are errors of this format.
+    if not any(
         isinstance(each.get("should_trigger"), bool)
         and isinstance(each.get("query", each.get("prompt")), str)
         for each in asked

@@ -77,6 +77,14 @@ class GraderEntry(Block):
         ),
         examples=[False],
     )
+    binary: Switch = Field(
+        default=False,
+        description=(
+            "`true` scores 1 for a pass and 0 for everything else, whatever share of the checks passed. "
+            "Upstream does not know this key."
+        ),
+        examples=[True],
+    )
     config: AnyMap = Field(default_factory=dict[str, Any], description="The options of this grader type.")
     assertions: Any = Field(default=None, description="Older place of `config.assertions`.")
     rubric: Any = Field(default=None, description="Older place of `config.rubric`.")

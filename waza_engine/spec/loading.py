@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
@@ -21,17 +21,21 @@ from waza_engine.files import Boundary
 from waza_engine.masking import keep_settings_secret
 from waza_engine.spec.block import Block
 from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
-from waza_engine.spec.foreign_evals import ForeignEvalError, foreign_eval, foreign_eval_in
+from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
-from waza_engine.spec.reading.json_reader import read_json_file
+from waza_engine.spec.reading.json_reader import parse_json, read_json_file
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT
 from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text, read_yaml_file
+from waza_engine.spec.skill_evals import suite_of
 from waza_engine.spec.task_file import Checkpoint, InputFile, TaskElement, TaskFile, TaskInputs
 from waza_engine.spec.trigger_tests import TriggerTests
+from waza_engine.spelling import slip_of
+from waza_engine.vocabulary import PARTS_OF_SUITES
 
 if TYPE_CHECKING:
     from waza_engine.spec.adapter import AdapterFile
@@ -123,11 +127,12 @@ def _without_include(pattern: str) -> str:
 
 
 PROJECT_CONFIG_NAME = ".waza.yaml"
+VALLY_PROJECT_NAMES = (".vally.yaml", ".vally.yml")
 LEFT_OUT = "-"
 _LEVELS = 10
 # The first version ran suites without these keys, upstream rejects them.
 _ASSUMED = {"trials_per_task": 1, "timeout_seconds": 300}
-ModelT = TypeVar("ModelT", bound=Block)
+ModelT = TypeVar("ModelT", bound=Block | TriggerList)
 Warnings = tuple[SuiteFileWarning, ...]
 
 
@@ -141,14 +146,20 @@ def load_eval_file(
 ) -> tuple[EvalFile, Warnings]:
     """Return the suite in its newest form, and its parts without effect. Raises ``SuiteFileError``.
 
-    For an eval file of another tool it is a ``ForeignEvalError``.
+    An ``evals.json`` and a trigger list become a suite; any other eval file of another tool is a
+    ``ForeignEvalError``.
 
     ``given`` fills keys that the block ``config`` lacks, such as options of a run. ``lenient`` then uses the
     first version's number of trials and time limit for those that are still missing, with a warning.
     ``left_out`` are positions in ``tasks``: a pattern that matches nothing replaces them. Open files of
     ``files`` win over the disk, here and below.
     """
-    file = _without_tasks(_eval_file(path, files), left_out)
+    file = _eval_file(path, files)
+    found = foreign_eval(file.value)
+    if found is not None:
+        document, warnings = _load_foreign(file, found)
+        return canonical_eval(suite_of(document, path, given or {}, files)), warnings
+    file = _without_tasks(file, left_out)
     assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
     suite, warnings = _load(EvalFile, _completed(file, assumed))
     return canonical_eval(suite), (
@@ -159,6 +170,15 @@ def load_eval_file(
             if key not in (given or {})
         ),
     )
+
+
+def load_skill_evals(path: Path, *, files: SuiteFiles = DISK) -> tuple[EvalsFile | TriggerList, Warnings]:
+    """Return an ``evals.json`` or a trigger list, and its parts without effect. Raises ``SuiteFileError``."""
+    file = _eval_file(path, files)
+    found = foreign_eval(file.value)
+    if found is None:
+        raise SuiteFileError(path, 1, "this is neither an evals.json file nor a trigger list")
+    return _load_foreign(file, found)
 
 
 def load_task_file(
@@ -197,22 +217,40 @@ def load_project_config(directory: Path, *, files: SuiteFiles = DISK) -> tuple[P
 
 def find_project_config(directory: Path, *, files: SuiteFiles = DISK) -> Path | None:
     """Return the nearest ``.waza.yaml``, from the directory upwards, ten levels at most."""
+    return find_above(directory, (PROJECT_CONFIG_NAME,), files)
+
+
+def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path | None:
+    """Return the nearest file with one of the names, from the directory upwards, ten levels at most."""
     start = directory.resolve()
-    for level in (start, *start.parents)[:_LEVELS]:
-        if files.is_named(level / PROJECT_CONFIG_NAME):
-            return level / PROJECT_CONFIG_NAME
-    return None
+    places = (level / name for level in (start, *start.parents)[:_LEVELS] for name in names)
+    return next(filter(files.is_named, places), None)
 
 
 def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     text = read_text(path, files=files)
     # As YAML, JSON is read much slower, and some of it not at all.
-    if path.suffix == ".json" and (found := foreign_eval_in(text, path)):
+    file = parse_json(text, path) if path.suffix == ".json" else parse_yaml(text, path)
+    found = foreign_eval(file.value)
+    if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
-    file = parse_yaml(text, path)
-    if found := foreign_eval(file.value):
-        raise ForeignEvalError(path, found)
-    return file
+    if found is not None and found.dialect == "vally":
+        return _suite_of_vally(file, files)
+    return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
+
+
+def _suite_of_vally(file: YamlFile, files: SuiteFiles) -> YamlFile:
+    # Few suites are Vally's, and its models are many.
+    from waza_engine.spec.vally.eval_file import Environment, VallyEval
+    from waza_engine.spec.vally.project_file import VallyProject
+    from waza_engine.spec.vally.suite import suite_of
+
+    project = find_above(file.path.parent, VALLY_PROJECT_NAMES, files)
+    environments: Mapping[str, Environment] = {}
+    if project is not None:
+        written = read_yaml_file(project, within=suite_boundary(project.parent), files=files)
+        environments = {} if written.value is None else _load(VallyProject, written)[0].environments
+    return replace(file, value=suite_of(file, _load(VallyEval, file)[0], environments))
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
@@ -236,10 +274,19 @@ def _completed(file: YamlFile, assumed: Mapping[str, object]) -> YamlFile:
     return replace(file, value={**value, "config": {**value["config"], **assumed}})
 
 
+def _load_foreign(file: YamlFile, found: ForeignEval) -> tuple[EvalsFile | TriggerList, Warnings]:
+    if found.dialect == "evals.json":
+        return _load(EvalsFile, file)
+    if isinstance(file.value, list):
+        return _load(TriggerList, file)
+    queries, warnings = _load(TriggerQueries, file)
+    return TriggerList(queries), warnings
+
+
 def _load(model: type[ModelT], file: YamlFile) -> tuple[ModelT, Warnings]:
     if file.value is None:
         raise SuiteFileError(file.path, 1, "the file is empty")
-    if not isinstance(file.value, dict):
+    if not isinstance(file.value, dict | list) or (isinstance(file.value, list) and model is not TriggerList):
         raise SuiteFileError(
             file.path, file.line_of(()), "the file must be a block of keys, one `key: value` a line"
         )
@@ -268,6 +315,11 @@ def _without_unknown_keys(
         _keep_written_secret(str(location[-1]), finding["input"])
         meant = _meant(model, location)
         hint = f"; write `{meant}`" if meant else ""
+        is_own = issubclass(model, Block) and len(location) == 1 and location[0] not in model.uncertain
+        gone = PARTS_OF_SUITES.get(meant or "") if is_own and meant not in known else None
+        if gone is not None:
+            message = f"{place_name(location)} is not a known key, so the run has none of these {gone}{hint}"
+            raise SuiteFileError(file.path, file.line_of(location), message, location)
         in_scenario = "responses" in location and known.get("scenario") is not None
         if model.unknown_keys == "error" or in_scenario:
             message = f"{place_name(location)} is not a key of this file{hint}"
@@ -298,14 +350,16 @@ def _delete(value: Any, location: Location) -> None:
     cast("dict[Any, Any]", value).pop(location[-1], None)
 
 
-def _meant(model: type[Block], location: Location) -> str | None:
-    """Return the known spelling of a misspelt key."""
+def _meant(model: type[Block | TriggerList], location: Location) -> str | None:
+    """Return the key that a misspelt one, or one of other tools, stands for; None if that is not known."""
     block: Any = model
     for part in location[:-1]:
         block = block if isinstance(part, int) else _block_below(block, str(part))
         if block is None:
             return None
-    return cast("type[Block]", block).misspellings.get(str(location[-1]))
+    key = str(location[-1])
+    keys = [field.alias or name for name, field in block.model_fields.items()]
+    return block.misspellings.get(key) or slip_of(key, keys)
 
 
 def _block_below(model: type[Block], key: str) -> type[Block] | None:

@@ -137,6 +137,14 @@ class InputFile(Block):
     content: Text = Field(
         default="", description="The file's text. Nothing is copied then.", examples=["print('hello')\n"]
     )
+    copy_from: Annotated[Text, kind("path.suite")] = Field(
+        default="",
+        description=(
+            "A file, or a folder with all in it, that is copied to `path`, in place of one in the fixture "
+            "directory. It is relative to `eval.yaml`. Upstream does not know this key."
+        ),
+        examples=["../shared/app"],
+    )
 
 
 class Repository(Block):

@@ -5,6 +5,8 @@ Architecture invariant: no rule makes ``diagnose`` raise. One that fails is left
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -23,9 +25,14 @@ from waza_language_server.analysis.rules import (
     GRADERS_RULES,
     SUITE_RULES,
     TEXT_RULES,
+    VALLY_RULES,
 )
 from waza_language_server.analysis.text_rules.syntax import multiplies_itself, syntax_faults
+from waza_language_server.analysis.vally_rules.versions import as_of_version
+from waza_language_server.schema.catalog import VALLY_KINDS
 from waza_language_server.syntax.tree import Tree
+from waza_language_server.syntax.tried_edits import as_json
+from waza_language_server.text.edit import Edits, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -68,9 +75,21 @@ def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) 
 
 def _wanted(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     problems = _in_order(document.tree, _problems_of(document, workspace))
-    view = FileView(document.tree, document.kind, workspace.catalog)
-    problems = tuple([with_fixes(view, problem) for problem in problems])
+    view = FileView(document.tree, document.kind, workspace.catalog.of(document.kind))
+    problems = tuple([_in_language(view.tree, with_fixes(view, problem)) for problem in problems])
     return as_wanted(problems, document, workspace)
+
+
+def _in_language(tree: Tree, problem: Problem) -> Problem:
+    """Return a problem with fixes that write the language of the text: rules write YAML."""
+    if not tree.is_json or not problem.fixes:
+        return problem
+    fixes = (replace(fix, repair=partial(_edits_as_json, tree, fix), offset=0) for fix in problem.fixes)
+    return replace(problem, fixes=tuple(fixes))
+
+
+def _edits_as_json(tree: Tree, fix: Fix) -> Edits:
+    return as_json(tree, fix.edits)
 
 
 def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
@@ -89,7 +108,7 @@ def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
 
 
 def _problems_of(document: Document, workspace: Workspace) -> Found:
-    tree, kind, catalog = document.tree, document.kind, workspace.catalog
+    tree, kind, catalog = document.tree, document.kind, workspace.catalog.of(document.kind)
     try:
         catalog.document_root(kind)
     except Exception as error:  # noqa: BLE001 - noted
@@ -97,7 +116,8 @@ def _problems_of(document: Document, workspace: Workspace) -> Found:
         yield from guarded("syntax", lambda: syntax_faults(tree))
         return
     view = FileView(tree, kind, catalog)
-    yield from as_newer(view, _found_by_rules(view, document, workspace))
+    found = _found_by_rules(view, document, workspace)
+    yield from as_of_version(document, workspace, found) if kind in VALLY_KINDS else as_newer(view, found)
 
 
 def _found_by_rules(view: FileView, document: Document, workspace: Workspace) -> Found:
@@ -110,5 +130,9 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
     if tree.root is None:
         return
     yield from guarded("graders", lambda: problems_of_all(view, graders))
+    suite = SuiteView(document, workspace, graders)
+    if kind in VALLY_KINDS:
+        yield from found_by(VALLY_RULES, suite)
+        return
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
-    yield from found_by(SUITE_RULES, SuiteView(document, workspace, graders))
+    yield from found_by(SUITE_RULES, suite)

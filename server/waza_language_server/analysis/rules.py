@@ -23,6 +23,11 @@ from waza_language_server.analysis.rule import FileView, GradersView, GraderView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets
 from waza_language_server.analysis.suite_rules.echoed_prompts import echoed_prompts
+from waza_language_server.analysis.suite_rules.eval_cases import (
+    given_away,
+    missing_case_files,
+    other_skill,
+)
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     nobody_to_judge,
@@ -55,6 +60,20 @@ from waza_language_server.analysis.suite_rules.weak_graders import (
     weak_graders,
 )
 from waza_language_server.analysis.text_rules.syntax import syntax
+from waza_language_server.analysis.vally_rules.references import references
+from waza_language_server.analysis.vally_rules.stimuli import (
+    contradictions,
+    grader_names,
+    stimulus_names,
+    unchecked_stimuli,
+)
+from waza_language_server.analysis.vally_rules.stimuli import (
+    turns as turns_of_stimuli,
+)
+from waza_language_server.analysis.vally_rules.stimuli import (
+    weights as weights_of_types,
+)
+from waza_language_server.analysis.vally_rules.versions import versions
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
@@ -110,6 +129,7 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("repeated items", repeated_items, _words("repeated-item")),
     Rule("steps of mocks", mock_steps, _words("wrong-type")),
     Rule("requirements", requirements, _words("key-without-effect")),
+    Rule("assertions of cases", given_away, _words("answer-in-prompt")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
 )
 """Rules about a file by itself, outside the entries of its lists of graders."""
@@ -178,6 +198,8 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("grader packages", packages, _words("grader-package")),
     Rule("named files", missing_files, _words("missing-file")),
     Rule("outside paths", outside_paths, _words("outside-repository")),
+    Rule("files of cases", missing_case_files, _words("missing-file")),
+    Rule("skill of evals", other_skill, _words("skill-not-found")),
     Rule("programs", missing_programs, _words("missing-program")),
     Rule("unread verdicts", unread_verdicts, _words("unread-verdict")),
     Rule("loaded skills", loaded_skills, _words("skill-already-loaded")),
@@ -194,4 +216,16 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
 )
 """Rules about the content of other files."""
 
-RULES = (*TEXT_RULES, *FILE_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES)
+VALLY_RULES: tuple[Rule[SuiteView], ...] = (
+    Rule("versions of Vally", versions, _words("vally-version")),
+    Rule("names of stimuli", stimulus_names, _words("duplicate-stimulus")),
+    Rule("names in stimuli", grader_names, _words("duplicate-grader-name")),
+    Rule("unchecked stimuli", unchecked_stimuli, _words("nothing-checked")),
+    Rule("turns of stimuli", turns_of_stimuli, _words("turn-never-comes")),
+    Rule("contradictions of stimuli", contradictions, _words("contradiction")),
+    Rule("weights of types", weights_of_types, _words("weights-not-one key-without-effect")),
+    Rule("references of Vally", references, _words("vally-environment missing-file")),
+)
+"""Rules about Vally's files, in place of those that compare graders and of those of suites."""
+
+RULES = (*TEXT_RULES, *FILE_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES, *VALLY_RULES)

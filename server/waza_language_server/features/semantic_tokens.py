@@ -59,7 +59,7 @@ _kept: WeakKeyDictionary[Catalog, WeakKeyDictionary[Green, Tokens]] = WeakKeyDic
 
 def semantic_tokens(document: Document, workspace: Workspace, span: Span | None = None) -> Tokens:
     """Return the tokens in a part of a document (all of it without ``span``), in order."""
-    root, catalog = document.tree.root, workspace.catalog
+    root, catalog = document.tree.root, workspace.catalog.of(document.kind)
     if root is None:
         return ()
     found: list[SemanticToken] = []

@@ -13,16 +13,22 @@ from collections.abc import Collection
 from pathlib import PurePath
 
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
+from waza_engine.spelling import slip_of
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, lost_opening
-from waza_language_server.spelling import slip_of
+from waza_language_server.syntax.json_tree import parse_json
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 SKILL_NAME = "SKILL.md"
 TRIGGER_NAMES = ("trigger_tests.yaml", "trigger_tests.yml")
 CONFIG_NAMES = (".waza.yaml", ".waza.yml")
+SUITE_FILE_NAMES = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
+"""The names of files that belong to a suite, whatever is in them."""
+VALLY_PROJECT_NAMES = (".vally.yaml", ".vally.yml")
 YAML_SUFFIXES = (".yaml", ".yml")
+JSON_SUFFIX = ".json"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -57,6 +63,10 @@ _FOREIGN_KEYS = _words(
     "on jobs runs steps nodes outputs stages pool trigger apiVersion kind services image "
     "openapi swagger paths components $schema $id definitions"
 )
+_OF_A_SUITE = _words("tasks tasks_from metrics skill")
+_PROMPTS = _words("prompt turns")
+_OF_A_STIMULUS = _words("prompt turns graders rubric constraints")
+_VALLY_NAME = compiled_later(r"(?i)(?:^|[._-])(?:eval|vally)\.(?:vally\.)?ya?ml$")
 _SMALLEST_SUITE = _words("name config graders tasks")
 _BLOCKS = _words("config graders metrics hooks tasks tasks_from task_patterns")
 """Keys without which a file has nothing to run or to grade."""
@@ -71,6 +81,8 @@ _FLOW_KEY = compiled_later(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
 _NESTED_KEY = compiled_later(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
 _NOTHING = compiled_later(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
 _LISTED = compiled_later(r"""[^\s\[\],"'-][^\s\],"']*""")
+_WORDS_OF_EVALS = ('"evals"', '"should_trigger"')
+_ASKING = frozenset({"query", "prompt"})
 _LOOK_AT = 200_000
 """The most characters of a file that are read: a suite file is recognized long before that."""
 
@@ -95,9 +107,15 @@ def claim(
         return "skill" if front_matter(text).opened or lost_opening(text) is not None else None
     if name in CONFIG_NAMES:
         return "project_config"
+    if path.suffix.lower() == JSON_SUFFIX:
+        return _json_kind(path, text)
+    if name in VALLY_PROJECT_NAMES:
+        return "vally_project"
     if path.suffix.lower() not in YAML_SUFFIXES:
         return None
     content = _Content(text)
+    if _is_vally(name, content):
+        return "vally_eval"
     if name in TRIGGER_NAMES:
         return "trigger_tests" if _is_trigger_file(content, beside_eval) else None
     if name in EVAL_NAMES or name in eval_names:
@@ -107,6 +125,41 @@ def claim(
     if _is_task(content, beside_eval):
         return "task"
     return "eval" if _is_surely_eval(content) else None
+
+
+def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
+    """Return the kind of a JSON file. One that is broken, or has other mistakes, shows it by its keys."""
+    if not any(word in text for word in _WORDS_OF_EVALS):
+        return None
+    root = parse_json(text).root
+    data = root.to_python() if root is not None else None
+    keys = data if isinstance(data, dict) else {}
+    evals = keys.get("evals") if keys else data
+    if not isinstance(evals, list):
+        return None
+    cases = [case for case in evals if isinstance(case, dict)]
+    asking = [case for case in cases if not _ASKING.isdisjoint(case)]
+    if asking and 2 * sum("should_trigger" in case for case in asking) >= len(cases):
+        return "trigger_list"
+    if not keys:
+        return None
+    if isinstance(keys.get("skill_name"), str):
+        return "evals_json"
+    is_named = is_named_as_evals(path.name)
+    return "evals_json" if is_named and any("prompt" in case for case in asking) else None
+
+
+def _is_vally(name: str, content: _Content) -> bool:
+    """Return whether a file is an eval file of Vally, by the rule of ``foreign_evals``.
+
+    Stimuli are also those of experiments with people: under another name graders must show what they are for.
+    """
+    if "stimuli" not in content.keys or not content.keys.isdisjoint(_OF_A_SUITE) or content.in_braces:
+        return False
+    inside = content.block("stimuli")
+    if not _VALLY_NAME.search(name):
+        return not inside.isdisjoint(_PROMPTS) and ("graders" in inside or "graders" in content.keys)
+    return inside <= {"name"} or not inside.isdisjoint(_OF_A_STIMULUS)
 
 
 def says_nothing(text: str) -> bool:

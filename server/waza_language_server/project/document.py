@@ -6,16 +6,36 @@ parts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
+from pathlib import PurePath
 from typing import Literal
 
 from waza_engine.frozen import frozen
 from waza_language_server.project.front_matter import front_matter
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.json_tree import parse_json
+from waza_language_server.syntax.tree import Reader, Tree, parse
 from waza_language_server.text.line_index import LineIndex
 
-DocumentKind = Literal["eval", "task", "trigger_tests", "project_config", "skill"]
+DocumentKind = Literal[
+    "eval",
+    "task",
+    "trigger_tests",
+    "project_config",
+    "skill",
+    "evals_json",
+    "trigger_list",
+    "vally_eval",
+    "vally_project",
+]
+_READERS: Mapping[DocumentKind, Reader] = {"evals_json": parse_json, "trigger_list": parse_json}
+"""The readers of the kinds that are not YAML."""
+
+
+def reader_of(path: PurePath) -> Reader:
+    """Return the reader of a file of a suite that is not open, by its name."""
+    return parse_json if path.suffix.lower() == ".json" else parse
 
 
 @frozen(eq=False, slots=False)
@@ -40,7 +60,8 @@ class Document:
         It shares every list item with the version before that the edit left alone.
         """
         text = self.text if self.kind != "skill" else front_matter(self.text).text
-        tree = parse(text, self._previous[0] if self._previous else None)
+        reader = _READERS.get(self.kind, parse)
+        tree = reader(text, self._previous[0] if self._previous else None)
         # An answer at a checkpoint may have parsed it as well: there is one tree, which others may know.
         known = self.__dict__.get("tree")
         if isinstance(known, Tree):

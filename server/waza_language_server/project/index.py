@@ -26,6 +26,7 @@ from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
     EVAL_NAMES,
+    JSON_SUFFIX,
     SKILL_NAME,
     TRIGGER_NAMES,
     YAML_SUFFIXES,
@@ -147,14 +148,14 @@ class Project:
             return self._claim(path, text)
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
-        if path.suffix.lower() not in YAML_SUFFIXES and path.name != SKILL_NAME:
+        if path.suffix.lower() not in (*YAML_SUFFIXES, JSON_SUFFIX) and path.name != SKILL_NAME:
             return None
         if text is None:
             read = self.text(path)
             if not read.known:
                 return None
             text = read.value
-        if path.name == SKILL_NAME:
+        if path.name == SKILL_NAME or path.suffix.lower() == JSON_SUFFIX:
             return claim(path, text)
         eval_names = self.eval_names(path)
         if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
@@ -338,6 +339,11 @@ class Project:
     def names(self, folder: Path) -> frozenset[str]:
         """Return the names in a folder; none when it cannot be read."""
         return self.disk.present(folder)
+
+    def trigger_files(self, folder: Path) -> list[Path]:
+        """Return the files of trigger prompts of the suites in a folder."""
+        names = self.names(folder)
+        return [folder / name for name in TRIGGER_NAMES if name in names]
 
     def _is_eval(self, path: Path) -> bool:
         document = self.documents.get(path)

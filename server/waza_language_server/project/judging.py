@@ -5,7 +5,7 @@ The values of a file are compared, not its text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.regraded import AskedAgain, RegradedSuite
 
 _Said = Mapping[str, Json]
+_METRICS = "//metrics"
 
 
 def judging(document: Document, scores: DocumentScores, run: RunResult) -> Judging:
@@ -159,29 +160,33 @@ class Judging:
 
     def rewritten_suite(self, run: RunResult) -> str:
         """Return how the text behind the verdict of a suite has changed since, "" if it has not."""
+        return self._rewritten_whole(run, lambda written: written)
+
+    def rewritten_metric(self, run: RunResult, name: str) -> str:
+        """Return how the text behind a metric has changed since a run, "" if not; others do not count."""
+        then = self._at(run.timestamp)
+        if then is not None and _metric(then, name) != _metric(self._own, name):
+            return REWRITTEN.format("metric")
+        if then is not None and name.startswith("trigger_"):
+            return self._rewritten_prompts(run)
+        return self._rewritten_whole(run, _without_metrics)
+
+    def _rewritten_whole(self, run: RunResult, deciding: Callable[[ByPlace], ByPlace]) -> str:
         recorded, then, again = self._scores.recorded, self._at(run.timestamp), self.suite_again
         if then is None:
             return REWRITTEN.format("file")
         if again is not None:
-            if again.entries != self._entries:
+            if deciding(by_place(again.entries)) != deciding(self._parts):
                 return SUITE_REWRITTEN_AGAIN
             today = self.tasks_today
             for name, task in run.tasks.items():
                 if name in today and (said := self.rewritten_part(task)):
                     return said
-        elif then != self._own:
-            return REWRITTEN.format(_first_change(then, self._own))
+        elif deciding(then) != deciding(self._own):
+            return REWRITTEN.format(_first_change(deciding(then), deciding(self._own)))
         elif recorded.says_otherwise(run.timestamp, run.tasks):
             return TASK_REWRITTEN
         return self.rewritten_around(run)
-
-    def rewritten_trigger_metric(self, run: RunResult, name: str) -> str:
-        """Return that a metric of trigger prompts, or one of them, has changed since a run, "" if not."""
-        then = self._at(run.timestamp)
-        if then is None:
-            return REWRITTEN.format("file")
-        is_same = _metric(then, name) == _metric(self._own, name)
-        return self._rewritten_prompts(run) if is_same else REWRITTEN.format("metric")
 
     def rewritten_around(self, run: RunResult) -> str:
         """Return that the last entire run of the suite tried other trigger prompts, or lacks a task file.
@@ -251,9 +256,13 @@ def _first_change(then: ByPlace, now: ByPlace) -> str:
 
 
 def _metric(written: ByPlace, name: str) -> Json:
-    listed = written.get("", {}).get("//metrics")
+    listed = written.get("", {}).get(_METRICS)
     blocks = (one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict))
     return next((one for one in blocks if one.get("name") == name), None)
+
+
+def _without_metrics(written: ByPlace) -> ByPlace:
+    return {**written, "": {name: value for name, value in written.get("", {}).items() if name != _METRICS}}
 
 
 def _of_file(values: Values) -> _Said:

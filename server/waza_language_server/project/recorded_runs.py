@@ -14,6 +14,7 @@ from waza_engine.markdown import code
 from waza_engine.results.freshness import agent_differs
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.changed_inputs import SUITE_REWRITTEN, ChangedInput, FilesToday, place_of
+from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file
 from waza_language_server.project.stamps import was_there
@@ -81,6 +82,10 @@ class RecordedRuns:
         found = self._origins.get(moment)
         known = () if found is None else self._changes.get((found[0].path, found[1].results), ())
         return tuple(change for change in known if not change.tasks or not change.tasks.isdisjoint(tasks))
+
+    def changes_of_prompt(self, moment: datetime) -> tuple[ChangedInput, ...]:
+        """Return the same of those that decide a trigger prompt: other prompts of its file do not."""
+        return tuple(each for each in self.changes(moment, ()) if each.path.name not in TRIGGER_NAMES)
 
     def asks_otherwise(self, moment: datetime, task: str) -> bool:
         """Return whether the prompt in a task's own file has changed since a run."""

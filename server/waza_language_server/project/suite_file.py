@@ -93,7 +93,7 @@ class SuiteFile:
 
     def tasks(self, span: Span | None = None) -> Iterator[TaskEntry]:
         """Yield the tasks that are written inline; with a span those that touch it."""
-        tasks = value_at(self._root, "tasks")
+        tasks = value_at(self._root, "evals" if self._tree.is_json else "tasks")
         yield from self.tasks_at(self._items(tasks, span) if tasks is not None else ())
 
     def tasks_at(self, items: Iterable[Node]) -> Iterator[TaskEntry]:
@@ -318,7 +318,16 @@ class WrittenPrompt(NamedTuple):
 
 
 def prompts_in(root: Node | None) -> Iterator[WrittenPrompt]:
-    """Yield the prompts of a file in its order; an item without a text is left out."""
+    """Yield the prompts of a file in its order; an item without a text is left out.
+
+    Those of a trigger list say themselves whether they should trigger the skill.
+    """
+    evals = root.get("evals") if root is not None and root.kind == "mapping" else root
+    for item in evals.items if evals is not None else ():
+        node, said = item.get("query") or item.get("prompt"), item.get("should_trigger")
+        should = said.to_python() if said is not None else None
+        if node is not None and node.kind == "scalar" and isinstance(should, bool):
+            yield WrittenPrompt(item, node, should)
     for key, should in _LISTS.items():
         listed = root.get(key) if root is not None else None
         for item in listed.target.each_item() if listed is not None else ():

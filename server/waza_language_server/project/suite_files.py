@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.reading.searched_folders import is_searched
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
 from waza_language_server.project.suites import folders_below
@@ -166,3 +167,7 @@ def files_in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:
         for name in wanted:
             if name in names:
                 yield SuiteSource.at(project, folder / name, kind)
+    for name in sorted(filter(is_named_as_evals, names)):
+        of_skill = project.claim(folder / name)
+        if of_skill is not None:
+            yield SuiteSource.at(project, folder / name, of_skill)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.vocabulary import EXPECTED_LISTS
-from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, rule_at, shown_at
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.text.span import Span
@@ -102,8 +101,7 @@ class VerdictPlaces:
 
     def prompts(self) -> Iterator[tuple[str, bool, FilePlace]]:
         """Yield the trigger prompts of the suite, whether the skill should start, and their locations."""
-        names = self._project.names(self._suite.parent)
-        for path in (self._suite.parent / name for name in TRIGGER_NAMES if name in names):
+        for path in self._project.trigger_files(self._suite.parent):
             for prompt in prompts_in(self._project.tree(path).root):
                 yield prompt.text, prompt.should_trigger, self._place(path, prompt.node)
 

@@ -43,6 +43,7 @@ class ClientOptions:
     ``draws_marks`` that it requests ``waza/marks`` after a notification that they have changed.
     ``confirms`` that it answers ``waza/confirm``: modal questions.
     ``creates_files`` that it answers ``waza/createFiles``: it shows new files before it writes them.
+    ``reports_json_syntax`` that it reports invalid JSON and duplicate keys itself.
     ``lens`` and ``hints`` are the kinds of lenses and hints that it shows; ``cost`` is what a lens says a run
     will cost.
     """
@@ -57,6 +58,7 @@ class ClientOptions:
     draws_marks: bool = False
     confirms: bool = False
     creates_files: bool = False
+    reports_json_syntax: bool = False
     run_with_command: str | None = None
     run: object = None
     run_by_folder: object = None
@@ -81,6 +83,7 @@ def client_options(given: object) -> ClientOptions:
         options.get("drawsMarks") is True,
         options.get("confirms") is True,
         options.get("createsFiles") is True,
+        options.get("reportsJsonSyntax") is True,
         _word(options.get("runWithCommand")),
         options.get("run"),
         options.get("runByFolder"),

@@ -23,7 +23,20 @@ from waza_language_server.schema.validators import validator_class
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
-SchemaName = Literal["eval", "task", "trigger_tests", "project_config", "prompts", "skill"]
+SchemaName = Literal[
+    "eval",
+    "task",
+    "trigger_tests",
+    "project_config",
+    "prompts",
+    "skill",
+    "evals_json",
+    "trigger_list",
+    "vally_eval",
+    "vally_project",
+]
+VALLY_KINDS: frozenset[SchemaName] = frozenset({"vally_eval", "vally_project"})
+"""The kinds of files whose graders are those of Vally."""
 
 GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
 """Replaces grader entries in the document's schema: any mapping. The types' schemas validate them."""
@@ -34,9 +47,13 @@ _PACKAGED = "packaged_grader"
 class Catalog:
     """All schemas of one engine, and of the grader types that plug-ins add to it."""
 
-    def __init__(self, directory: Path, custom: Mapping[str, JsonSchema] | None = None) -> None:
+    def __init__(
+        self, directory: Path, custom: Mapping[str, JsonSchema] | None = None, *, of_vally: bool = False
+    ) -> None:
         """Add the schemas of plug-ins' grader types as ``custom``; the engine's own types win over them."""
         self._directory = directory
+        self.of_vally = of_vally
+        self._graders_folder = "vally_graders" if of_vally else "graders"
         self._custom = dict(custom or {})
         self._documents: dict[str, SchemaRoot] = {}
         self._graders: dict[str, SchemaRoot] = {}
@@ -51,12 +68,25 @@ class Catalog:
     @cached_property
     def _built_in(self) -> frozenset[str]:
         suffix = ".schema.json"
-        names = (path.name for path in (self._directory / "graders").iterdir())
+        names = (path.name for path in (self._directory / self._graders_folder).iterdir())
         return frozenset(name.removesuffix(suffix) for name in names if name.endswith(suffix))
 
+    def of(self, kind: SchemaName) -> Catalog:
+        """Return the catalog with the grader types of a kind of file: Vally has its own."""
+        return self.vally if kind in VALLY_KINDS else self
+
+    @cached_property
+    def vally(self) -> Catalog:
+        """Return the catalog of Vally's files."""
+        return self if self.of_vally else Catalog(self._directory, of_vally=True)
+
     def is_custom(self, name: str) -> bool:
-        """Return whether a grader type comes from a plug-in: it has no page in the documentation."""
+        """Return whether a grader type comes from a plug-in."""
         return name in self._custom and name not in self._built_in
+
+    def has_page(self, name: str) -> bool:
+        """Return whether the documentation has a section on a grader type."""
+        return not self.of_vally and name in self._built_in
 
     def with_types(self, custom: Mapping[str, JsonSchema]) -> Catalog:
         """Return a catalog with exactly these types of plug-ins; itself if it has them already."""
@@ -83,7 +113,7 @@ class Catalog:
             return None
         if name not in self._graders:
             own = self.is_custom(name)
-            schema = self._custom[name] if own else self._read(f"graders/{name}.schema.json")
+            schema = self._custom[name] if own else self._read(f"{self._graders_folder}/{name}.schema.json")
             self._graders[name] = SchemaRoot(schema)
         return self._graders[name]
 
@@ -95,6 +125,12 @@ class Catalog:
             known = config.shape.branch("mapping").properties if config is not None else ()
             self._options[name] = frozenset(known)
         return self._options[name]
+
+    @cached_property
+    def other_type_names(self) -> Mapping[str, str]:
+        """Return the grader types by their names in other tools and older versions."""
+        shapes = ((name, self.grader(name)) for name in self.grader_types)
+        return {other: name for name, shape in shapes if shape is not None for other in shape.other_names}
 
     @property
     def any_grader(self) -> Shape:
@@ -114,12 +150,12 @@ class Catalog:
             "enum": list(self.grader_types),
             "x-waza-kind": "grader.type",
         }
-        ref = self.packaged_grader_root.top.properties["ref"].shape.schema
+        ref = {} if self.of_vally else {"ref": self.packaged_grader_root.top.properties["ref"].shape.schema}
         schema = {
             "type": "object",
             "x-waza-kind": "grader",
             "required": ["type"],
-            "properties": {**properties, "ref": dict(ref), "config": {"type": "object"}},
+            "properties": {**properties, **ref, "config": {"type": "object"}},
             "x-waza-unknown-keys": entries[0].unknown_keys,
             "additionalProperties": False,
         }

@@ -22,6 +22,7 @@ def shape_at(
     beyond what is written.
     """
     node = root.target if root is not None else None
+    catalog = catalog.of(document_kind)
     shape: Shape | None = _at_node(catalog.document(document_kind), node, catalog)
     for step in path:
         if shape is None:
@@ -39,6 +40,7 @@ def shape_of(document_kind: SchemaName, node: Node, catalog: Catalog) -> Shape |
 
     It follows nodes, not keys: each of two duplicate keys has its own value.
     """
+    catalog = catalog.of(document_kind)
     around: list[Node] = []
     above: Node | None = node
     while above is not None:
@@ -67,7 +69,7 @@ def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
 
     One with ``ref`` has the type and the options of a package.
     """
-    if entry is not None and entry.target.written("ref") is not None:
+    if not catalog.of_vally and entry is not None and entry.target.written("ref") is not None:
         return catalog.packaged_grader_root.top
     if entry is not None and (written := grader_type(entry)) is not None:
         shape = catalog.grader(written)

@@ -99,7 +99,7 @@ class Shape:
     @cached_property
     def reads_all_as_text(self) -> bool:
         """Return whether any string is allowed, and an unquoted number or switch is read as one."""
-        if self.enum or self.kind == "python.assertion":
+        if self.enum or self.kind in ("python.assertion", "duration"):
             return False
         return self.types >= {"string", "number"} and self.types.isdisjoint({"array", "object"})
 
@@ -130,12 +130,17 @@ class Shape:
     @property
     def deprecated(self) -> bool:
         """Return whether it is deprecated."""
-        return bool(self.schema.get("deprecated", False))
+        return bool(self.schema.get("deprecated", False)) or "until" in self.versions
+
+    @property
+    def versions(self) -> Mapping[str, Any]:
+        """Return which versions of another tool take it: ``since``, ``until``, ``instead``; empty for all."""
+        return self.schema.get("x-waza-versions", {})
 
     @property
     def replaced_by(self) -> str | None:
         """Return the replacement of something deprecated."""
-        return self.schema.get("x-waza-replaced-by")
+        return self.schema.get("x-waza-replaced-by", self.versions.get("instead"))
 
     @property
     def deprecation(self) -> str:
@@ -185,6 +190,11 @@ class Shape:
     def asks_model(self) -> bool:
         """Return whether a grader of this type calls a model."""
         return self.schema.get("x-waza-asks-model", False)
+
+    @property
+    def other_names(self) -> tuple[str, ...]:
+        """Return the names that other tools and older versions have for a grader type."""
+        return tuple(self.schema.get("x-waza-other-names", ()))
 
     @property
     def runs_program(self) -> bool:
@@ -292,8 +302,10 @@ class Shape:
 
     @cached_property
     def deprecated_keys(self) -> tuple[Property, ...]:
-        """Return the known keys that are deprecated."""
-        return tuple(known for known in self.properties.values() if known.shape.deprecated)
+        """Return the known keys that are deprecated, whatever the version of a file."""
+        return tuple(
+            known for known in self.properties.values() if known.shape.deprecated and not known.shape.versions
+        )
 
     @cached_property
     def additional(self) -> Shape | None:

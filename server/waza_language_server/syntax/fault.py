@@ -13,6 +13,7 @@ FAULT_CODES: dict[str, str] = {
     "yaml-indentation": "A line starts at a column where nothing above it expects it.",
     "yaml-tab": "YAML is indented with spaces; a tab ends the reading of the file.",
     "yaml-escape": "A backslash in double quotes starts an escape, and YAML does not know this one.",
+    "json-syntax": "The text is no JSON here: a quote, bracket, colon or comma is missing or misplaced.",
     "duplicate-key": "A mapping names the same key twice; a run refuses the file.",
     "several-documents": "A file holds one document; everything behind the second `---` is ignored by a run.",
     "unknown-anchor": "An alias (`*name`) has no anchor (`&name`) before it, or a name lacks its `*`.",
@@ -22,7 +23,9 @@ FAULT_CODES: dict[str, str] = {
 }
 """Every code of a ``SyntaxFault``, and its meaning."""
 
-STRUCTURAL_CODES = frozenset({"yaml-syntax", "yaml-indentation", "yaml-tab", "yaml-escape", "too-deep"})
+STRUCTURAL_CODES = frozenset(
+    {"yaml-syntax", "yaml-indentation", "yaml-tab", "yaml-escape", "json-syntax", "too-deep"}
+)
 """Codes of faults that make the tree around them a guess."""
 
 MISREADING_CODES = STRUCTURAL_CODES | {"unknown-anchor", "control-character"}

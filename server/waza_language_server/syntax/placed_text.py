@@ -54,7 +54,11 @@ def insert_in_brackets(
         at = holder.span.start + 1
         return (Edit(Span(at, at), block + (", " if holder.green.children else "")),)
     at = max(after.span.end, last.span.end if last else 0)
-    return (Edit(Span(at, at), f", {block}"),)
+    start = (last.key if last else after).span.start
+    margin = text[line_start_of(text, start) : start]
+    # One that begins a line is followed by one that begins the next.
+    gap = " " if margin.strip() or not line_start_of(text, start) else line_break(text) + margin
+    return (Edit(Span(at, at), f",{gap}{block}"),)
 
 
 def deleted(text: str, mapping: Node, entry: Entry) -> Edits:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, islice, repeat
+from typing import TypeAlias
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
@@ -43,6 +44,10 @@ _Placed = tuple[int, SyntaxFault]
 """The place of a piece, and a fault relative to its start: few of thousands are reported."""
 
 
+Reader: TypeAlias = "Callable[[str, Tree | None], Tree]"
+"""Parses a text of one language; it may take over parts of the tree of an earlier version."""
+
+
 @frozen(eq=False, slots=False)
 class Tree:
     """The parse result of a text.
@@ -57,11 +62,18 @@ class Tree:
     """How the text was cut; only used by the next parse."""
     guesses: tuple[Span, ...] = field(default=(), repr=False)
     """Unparsed text, in order and without overlaps: also of faults that are not reported."""
+    read_again: Reader | None = field(default=None, repr=False)
+    """The reader of the text's language; None for YAML, whose reader is ``parse``."""
 
     @cached_property
     def anchored(self) -> bool:
         """Return whether there is an anchor (``&name``): only then can a node be in two places."""
         return self.layout is not None and any(piece.anchors for _, piece in _noteworthy(self.layout))
+
+    @property
+    def is_json(self) -> bool:
+        """Return whether the text is JSON, where every string and key has double quotes."""
+        return self.read_again is not None
 
     def broken(self, node: Node) -> bool:
         """Return whether the node contains or touches unparsed text: nothing about it is certain."""
@@ -80,6 +92,8 @@ def parse(text: str, previous: Tree | None = None) -> Tree:
         return _read(text, None)
     if previous.text == text:
         return previous
+    if previous.read_again is not None:
+        return previous.read_again(text, previous)
     # An edit is parsed where it is created and once more where the fix is validated.
     if not (_newest and _newest[-1][0] is previous and _newest[-1][1].text == text):
         tree = _read(text, previous)

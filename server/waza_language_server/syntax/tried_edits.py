@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from typing import cast
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse
-from waza_language_server.text.edit import Edit
+from waza_language_server.text.edit import Edit, composed
+from waza_language_server.text.span import Span
 
 Edits = tuple[Edit, ...]
 Path = tuple[str | int, ...]
+_SURROGATE = compiled_later(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+"""An escape that YAML refuses; any other of the same length keeps the offsets."""
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
@@ -27,8 +32,62 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return "".join((*parts, text[at:]))
 
 
+def as_json(tree: Tree, edits: Edits) -> Edits:
+    """Return edits that write YAML as edits that write JSON, if the text is JSON.
+
+    So rules and fixes are written once. None if the text would have more faults than before.
+    """
+    if not tree.is_json or not edits or is_no_worse(tree, parse(apply(tree.text, edits), tree)):
+        return edits
+    holder = _holder(tree, edits)
+    if holder is None:
+        return ()
+    # The brackets around the edits are short: YAML takes twenty times as long to read.
+    inner = tuple(edit.shifted(-holder.span.start) for edit in edits)
+    text = apply(tree.text[holder.span.start : holder.span.end], inner)
+    root, new = parse(_SURROGATE.sub(r"\\u0041", text)).root, _placed(inner)
+    written = (_written_as_json(node, new) for node in root.walk()) if root is not None else ()
+    quoted = tuple(edit.shifted(holder.span.start) for edit in written if edit is not None)
+    found = composed(tree.text, (edits, quoted))
+    return found if is_no_worse(tree, parse(apply(tree.text, found), tree)) else ()
+
+
+def _holder(tree: Tree, edits: Edits) -> Node | None:
+    """Return the innermost brackets around all edits."""
+    start, end = min(edit.span.start for edit in edits), max(edit.span.end for edit in edits)
+    node = tree.root.at(start) if tree.root is not None else None
+    while node is not None and not (
+        node.kind in {"mapping", "sequence"} and node.span.start < start and end < node.span.end
+    ):
+        node = node.parent
+    return node
+
+
+def _placed(edits: Edits) -> list[Span]:
+    """Return where the new text of edits is after them."""
+    spans: list[Span] = []
+    moved = 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        start = edit.span.start + moved
+        spans.append(Span(start, start + len(edit.text)))
+        moved += len(edit.text) - len(edit.span)
+    return spans
+
+
+def _written_as_json(node: Node, new: list[Span]) -> Edit | None:
+    """Return the edit that writes a new scalar as JSON, None for one that is JSON already."""
+    span = node.span
+    is_new = any(span.start < each.end and each.start < span.end for each in new)
+    if node.kind != "scalar" or node.style == "double" or not is_new:
+        return None
+    is_key = node.step is None
+    value = node.value if is_key else node.to_python()
+    return Edit(span, json.dumps(value, ensure_ascii=False))
+
+
 def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Edits:
     """Return the edits if the value at ``path`` then equals ``change`` of the old one, else none."""
+    edits = as_json(tree, edits)
     if not edits:
         return ()
     old = tree.root.get(*path) if tree.root is not None else None

@@ -7,6 +7,7 @@ scalar maps to its span.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -35,6 +36,7 @@ _ESCAPES = {
     "P": "\u2029",
 }
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
+_SURROGATES = compiled_later(r"\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _HEADER = compiled_later(r"[|>](?P<signs>[-+1-9]{0,2})[ \t]*(?:#[^\r\n]*)?(?P<break>\r\n|\r|\n|\Z)")
 _BREAK = compiled_later(r"\r\n|\r|\n")
 _ROW = compiled_later(r"([ ]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
@@ -135,6 +137,10 @@ def _blanks(source: str, start: int, end: int, out: Decoded, *, escaped: bool = 
 
 def _escape(source: str, at: int, end: int, out: Decoded) -> int:
     code = source[at + 1 : at + 2]
+    if (pair := _SURROGATES.match(source, at, end)) is not None:
+        # Only JSON writes a character as two escapes.
+        out.add(json.loads(f'"{pair[0]}"'), at, pair.end())
+        return pair.end()
     if code in _HEX_DIGITS:
         stop = at + 2 + _HEX_DIGITS[code]
         try:

@@ -18,7 +18,7 @@ _ESCAPED = compiled_later('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udf
 
 _CONTROL = compiled_later("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
-_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
+_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _OTHER_READERS = compiled_later(
     r"(?i:y|n|yes|no|on|off|true|false|null|~)\Z|[-+]?[\d_]+(?::[0-5]?\d)+(?:\.\d*)?\Z|0[0-7_]+\Z|\d{4}-\d\d?-\d\d?"
     r"|(?i:[-+]?\.inf|\.nan)\Z|<<\Z|=\Z"
@@ -49,7 +49,7 @@ def plain_or_quoted(value: str, *, flow: bool = False, typed: bool = False) -> s
 
 
 def double_quoted(value: str) -> str:
-    """Return a string in double quotes on one line; this works for every string."""
+    """Return a string in double quotes on one line, for YAML and JSON; this works for every string."""
     return '"' + _ESCAPED.sub(_escape, value) + '"'
 
 
@@ -149,7 +149,7 @@ def _escape(match: re.Match[str]) -> str:
     short = _SHORT.get(char)
     if short is not None:
         return short
-    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
+    return f"\\u{ord(char):04x}"
 
 
 def _in_flow(node: Node) -> bool:

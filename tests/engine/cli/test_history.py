@@ -94,3 +94,10 @@ def test_a_run_of_one_grader_says_what_it_was_of(tmp_path: Path) -> None:
     assert "the last one passed (the grader `greets` alone)" in told
     assert "1 earlier run was of a part of the suite: no score of it" in told
     assert "– → 1.00 → –" in told
+
+
+def test_a_run_of_chosen_tasks_says_so_and_has_no_score_of_the_suite(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a"), "b": task("b", "tags: [fast]\n")}, graders=GREETS)
+    run(suite, tags=("fast",))
+    assert "passed (the tag `fast` alone)" in engine("history", suite).stdout
+    assert "note: only tasks with the tag `fast` were selected" in engine("report", suite).stdout

@@ -202,3 +202,32 @@ def test_a_trigger_prompt_that_was_misclassified_is_tried_again(suite: Path) -> 
     found = json.loads(engine("run", suite, "--failed", "-f", "json").stdout)
     assert [each["test_id"] for each in found["tasks"]] == ["b[a]d"]
     assert [each["prompt"] for each in found["trigger_results"]] == ["write [it]"]
+
+
+def test_an_edit_tries_the_trigger_prompts_that_it_affects(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = suite.parent / "trigger_tests.yaml"
+    prompts.write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: write it}]\n"
+        "should_not_trigger_prompts: [{prompt: sing}, {prompt: 'what [a] day'}]\n",
+        "utf-8",
+    )
+    wait = edits(
+        replaced(prompts, "sing}", "dance}"),
+        replaced(prompts, "dance}", "dance, reason: no text}"),
+        replaced(prompts, "[{prompt: write it}]", "[{prompt: 'what [a] day'}]"),
+        replaced(suite.parent / "tasks" / "bad.yaml", "Bye", "Bye bye"),
+        prompts.unlink,
+    )
+    monkeypatch.setattr("waza_engine.commands.watching.pause", wait)
+    found = engine("run", suite, "--watch", "-v")
+    rounds = found.stdout.split("watching 1 suite; Ctrl-C ends it\n")
+    asked = [
+        sorted(text for text in ("write it", "sing", "dance", "what [a] day") if f" {text}" in part)
+        for part in rounds
+    ]
+    assert asked == [["sing", "what [a] day", "write it"], ["dance"], [], ["what [a] day"], [], [], []], (
+        rounds
+    )
+    assert ["good" in part for part in rounds] == [True, *[False] * 6]

@@ -5,9 +5,6 @@ from waza_engine.scoring.statistics import (
     bootstrap,
     flakiness_percent,
     is_flaky,
-    pass_at_k,
-    pass_exp_k,
-    pass_hat_k,
     population_deviation,
     wilson,
 )
@@ -57,27 +54,6 @@ def test_an_interval_that_touches_zero_is_not_significant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("passed", "total", "one", "every"),
-    [
-        (0, 5, 0.0, 0.0),
-        (1, 5, 0.67232, 0.00032),
-        (3, 5, 0.98976, 0.07776),
-        (4, 5, 0.99968, 0.32768),
-        (5, 5, 1.0, 1.0),
-        (1, 1, 1.0, 1.0),
-        (1, 3, 19 / 27, 1 / 27),
-        (2, 4, 0.9375, 0.0625),
-        (3, 4, 0.99609375, 0.31640625),
-        (0, 0, 0.0, 0.0),
-    ],
-)
-def test_the_chance_that_one_or_every_new_trial_passes(
-    passed: int, total: int, one: float, every: float
-) -> None:
-    assert (pass_at_k(passed, total), pass_exp_k(passed, total)) == pytest.approx((one, every))
-
-
-@pytest.mark.parametrize(
     ("passed", "total", "interval"),
     [(4, 5, (0.3755, 0.9638)), (0, 5, (0.0, 0.4345)), (5, 5, (0.5655, 1.0)), (0, 0, (0.0, 1.0))],
 )
@@ -86,10 +62,3 @@ def test_the_interval_of_a_rate_is_that_of_wilson(
 ) -> None:
     found = wilson(passed, total)
     assert (found.lower, found.upper) == pytest.approx(interval, abs=5e-5)
-
-
-def test_pass_hat_k_is_the_mean_chance_that_so_many_trials_all_pass() -> None:
-    expected = [0.7333, 0.5667, 0.4667, 0.4, 0.3333]
-    assert pass_hat_k([(5, 5), (4, 5), (2, 5)]) == pytest.approx(expected, abs=5e-5)
-    assert pass_hat_k([(5, 5), (1, 2)]) == (0.75, 0.5)
-    assert pass_hat_k([]) == ()

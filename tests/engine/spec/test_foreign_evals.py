@@ -20,6 +20,7 @@ def dialect(text: str) -> Dialect | None:
         ("{skill_name: x, schema_version: 1, evals: [{id: 1, prompt: p, assertions: [a]}]}", "evals.json"),
         ("{skill_name: x, evals: [{id: a, prompt: p, expectations: [a], files: [f]}]}", "evals.json"),
         ("[{query: q, should_trigger: true}, {query: r, should_trigger: false}]", "trigger list"),
+        ("[{query: q, should_trigger: true}, {query: q}]", "trigger list"),
         ("{evals: [{prompt: q, should_trigger: true}]}", "trigger list"),
         ("{skill_name: x, evals: [{prompt: q, should_trigger: false}]}", "trigger list"),
         ("{name: v, stimuli: [{name: a, prompt: p}]}", "vally"),
@@ -58,7 +59,6 @@ def test_eval_files_of_other_tools_are_recognized(text: str, expected: Dialect) 
         "{skill_name: [x], evals: []}",
         "{evals: [{prompt: p}]}",
         "[{query: q, should_trigger: 'yes'}]",
-        "[{query: q, should_trigger: true}, {query: q}]",
         "[{query: 1, should_trigger: true}]",
         "{evals: [a.yaml], variants: {a: {}}}",
         # Other tools.
@@ -92,8 +92,9 @@ def test_suites_and_files_of_other_tools_are_not(text: str) -> None:
 
 def test_what_is_said_of_a_file() -> None:
     one = foreign_eval({"skill_name": "x", "evals": [{}]})
-    two = foreign_eval({"stimuli": [{"name": "a"}, {"name": "b"}]})
+    two = foreign_eval({"scenarios": [{"name": "a", "prompt": "p"}, {"name": "b"}]})
     assert one is not None
-    assert one.refusal == "an evals.json file (skill `x`, 1 case), which waza does not run"
+    assert (one.runs, one.title) == (True, "an evals.json file (skill `x`, 1 case)")
     assert two is not None
-    assert two.refusal == "a Vally eval file (2 stimuli), which waza does not run"
+    assert not two.runs
+    assert two.refusal == "a skill-validator eval file (2 scenarios), which waza does not run"

@@ -10,9 +10,9 @@ import pytest
 
 from tests.server.project.files import workspace_with
 from waza_engine.checkpoint import watch_checkpoints
+from waza_engine.spelling import MOST_MEANT
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.spelling import MOST_MEANT
 from waza_language_server.syntax.aliases import aliased_nodes
 
 TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"

@@ -122,10 +122,15 @@ def test_an_odd_value_is_an_error_where_loading_refuses_it_and_nowhere_else(
 
 @pytest.mark.parametrize("wrong", ["gradesr", "grader", "graderz"])
 @pytest.mark.parametrize("kind", ["eval", "task"])
-def test_a_misspelling_that_takes_the_graders_away_is_an_error(kind: DocumentKind, wrong: str) -> None:
+def test_a_misspelling_that_takes_the_graders_away_is_an_error_and_refused(
+    kind: DocumentKind, wrong: str, tmp_path: Path
+) -> None:
     base = {key: value for key, value in BASES[kind].items() if key != "graders"}
-    [message] = errors(kind, {**base, wrong: [GRADER]})
+    document = {**base, wrong: [GRADER]}
+    [message] = errors(kind, document)
     assert message.endswith("Without it the run has none of these graders.")
+    why = f"`{wrong}` is not a known key, so the run has none of these graders; write `graders`"
+    assert refusal(kind, document, tmp_path).endswith(why)
 
 
 @pytest.mark.parametrize("wrong", ["timeou_seconds", "trials_per_tsk"])

@@ -23,6 +23,18 @@ def test_duplicate_names_point_at_the_other_place() -> None:
     )
 
 
+def test_a_grader_may_not_have_the_name_under_which_a_list_of_expected_is_recorded() -> None:
+    text = graders("  - {type: text, name: _output_contains, config: {contains: [x]}}\n")
+    assert drawn(text, fixes=True) == (
+        "\n"
+        "⋯\n"
+        "  - {type: text, name: _output_contains, config: {contains: [x]}}\n"
+        "                       ^^^^^^^^^^^^^^^^ warning duplicate-grader-name: `expected.output_contains` "
+        "is recorded as `_output_contains`, too; the result of one overwrites that of the other.\n"
+        "                         = fix: Rename to `_output_contains_2`\n"
+    )
+
+
 def test_graders_of_different_checkpoints_may_share_a_name() -> None:
     text = TASK + (
         "  follow_up_prompts: [More]\n"

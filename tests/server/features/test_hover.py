@@ -143,6 +143,23 @@ Recorded 5 minutes ago (`mock`)."""
     )
 
 
+@pytest.mark.parametrize(
+    "at", ["{name: task_comp<CURSOR>letion, weight: 1, threshold: 0.9}", "threshold: 0<CURSOR>.9}"]
+)
+def test_a_metric_tells_its_figure_and_threshold(at: str, tmp_path: Path) -> None:
+    line = "{name: task_completion, weight: 1, threshold: 0.9}"
+    text = f"name: e\nskill: s\nconfig: {{model: m}}\nmetrics:\n  - {line}\ntasks: [tasks/*.yaml]\n"
+    path = put(tmp_path, "eval.yaml", text)
+    put(tmp_path, "tasks/first.yaml", "id: first\ninputs: {prompt: Do it}\n")
+    missed = {"identifier": "task_completion", "value": 0.5, "threshold": 0.9, "passed": False}
+    of_engine = {"engine": {"eval_file": "eval.yaml", "status": "failed"}}
+    more = {"metadata": of_engine, "metrics": {"task_completion": missed}}
+    write_results(path, {"first": [[grade("a", 0.5)]]}, more=more)
+    told = explained(text.replace(at.replace(CURSOR, ""), at), path=path)
+    assert told is not None
+    assert told.startswith("**`task_completion`** 0.50, threshold 0.90\n\nRecorded ")
+
+
 def test_a_glob_of_tasks_tells_the_files_that_it_picks_up(tmp_path: Path) -> None:
     path = put(tmp_path, "eval.yaml", "name: s\ntasks: [tasks/*.yaml]\n")
     put(tmp_path, "tasks/a.yaml", "id: a\n")

@@ -536,6 +536,21 @@ def test_a_figure_of_trigger_prompts_is_stale_for_what_decides_it_alone(suite: P
     assert other.label == "✓ 1.00 · stale"
 
 
+def test_a_metric_is_stale_for_its_own_threshold_and_not_for_that_of_another(suite: Path) -> None:
+    text = EVAL.replace("metrics:\n", "metrics:\n  - {name: efficiency, weight: 1, threshold: 0.5}\n")
+    suite.write_text(text, "utf-8")
+    figures = {
+        name: {"identifier": name, "value": 1.0, "threshold": threshold, "passed": True}
+        for name, threshold in (("task_completion", 0.9), ("efficiency", 0.5))
+    }
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed", metrics=figures))
+    edited = text.replace("threshold: 0.5", "threshold: 0.4")
+    whole, efficiency, completion, _ = Editor().hints(suite, "eval", edited)
+    assert (efficiency.label, completion.label) == ("✓ 1.00 · stale", "✓ 1.00")
+    assert "stale: the metric was changed after the run" in efficiency.tooltip
+    assert whole.label == "✓ 1/1 task · stale"
+
+
 @pytest.mark.parametrize(
     ("change", "stale"),
     [
@@ -583,4 +598,6 @@ def test_a_run_of_another_window_is_told_as_one_that_goes_on(suite: Path, *, ali
     del head["tasks"]
     path.with_suffix(JOURNAL_SUFFIX).write_text(json.dumps(head) + "\n", "utf-8")
     path.unlink()
-    assert Editor().hints(suite, "eval")[0].label == f"✓ 1/1 task · {words}"
+    told = Editor().hints(suite, "eval")[0]
+    assert told.label == f"✓ 1/1 task · {words}"
+    assert told.tooltip.endswith("; it is running elsewhere, in another window or a terminal.") == alive

@@ -169,17 +169,11 @@ LOOK_ALIKES = {
         coverage:
           routing: [compliant]
         """,
-    "Vally": """\
-        name: test-writer-eval
-        description: Evaluate the skill
-        type: capability
-        config:
-          runs: 1
+    "an experiment with people": """\
         stimuli:
-          - name: basic
-            prompt: Write tests
-            graders:
-              - type: file-exists
+          - name: left
+            image: left.png
+        conditions: [a, b]
         """,
     "promptfoo": """\
         description: My eval
@@ -237,10 +231,55 @@ def test_eval_files_of_other_tools_are_left_alone(tool: str) -> None:
 
 @pytest.mark.parametrize(
     "tool",
-    ["Vally", "promptfoo", "lm-eval", "mlflow", "a workflow", *list(LOOK_ALIKES)[-5:]],
+    ["promptfoo", "lm-eval", "mlflow", "a workflow", *list(LOOK_ALIKES)[-5:]],
 )
 def test_they_are_left_alone_beside_a_skill_too(tool: str) -> None:
     assert kind("eval.yaml", LOOK_ALIKES[tool], "SKILL.md") is None
+
+
+VALLY = """\
+    name: test-writer-eval
+    description: Evaluate the skill
+    type: capability
+    config:
+      runs: 1
+    stimuli:
+      - name: basic
+        prompt: Write tests
+        graders:
+          - type: file-exists
+    """
+
+
+@pytest.mark.parametrize("name", ["eval.yaml", "eval.yml", "a.eval.yaml", "eval.vally.yaml", "basic.yaml"])
+def test_an_eval_file_of_vally_is_claimed_by_its_content(name: str) -> None:
+    assert kind(name, VALLY) == "vally_eval"
+    assert kind(name, VALLY, "SKILL.md") == "vally_eval"
+    assert kind(name, f"tasks: [tasks/*.yaml]\n{dedent(VALLY)}") != "vally_eval"
+
+
+@pytest.mark.parametrize("text", ["stimuli:\n", "stimuli:\n  - name: a\n", "stimuli:\n  - na"])
+def test_a_vally_file_that_is_being_written_is_claimed_by_its_name_as_well(text: str) -> None:
+    assert kind("a.eval.yaml", text) == "vally_eval"
+    assert kind("experiment.yaml", text) is None
+
+
+def test_the_project_file_of_vally_is_claimed_by_its_name() -> None:
+    assert kind(".vally.yaml", "paths: {skills: [skills]}\n") == "vally_project"
+    assert kind("vally.yaml", "paths: {skills: [skills]}\n") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stimuli:\n  - name: left\n    prompt: Which is larger?\n    duration: 500\n",
+        "stimuli:\n  - name: left\n    file: left.wav\ngraders: [ann, bob]\n",
+        "stimuli: [a, b]\nprompt: Rate it.\n",
+    ],
+)
+def test_stimuli_of_other_experiments_are_left_alone(text: str) -> None:
+    assert kind("experiment.yaml", text) is None
+    assert kind("stimuli/set1.yml", text) is None
 
 
 def test_a_task_is_claimed_by_its_content() -> None:

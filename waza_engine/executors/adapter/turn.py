@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from waza_engine.executors.adapter.events import Line, ToolState, Update, event_of, read_event
-from waza_engine.executors.base import unpaid, unwatched
+from waza_engine.executors.base import unheard, unpaid, unwatched
 from waza_engine.peers.bounds import LONGEST_MESSAGE_BYTES, MOST_BYTES
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
@@ -86,8 +86,9 @@ class Turn:
     ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may restart in
     every turn. ``ends`` returns from the skills so far whether the turn is over, ``skill_names`` are the
     names of the skills in the folders of the skills directory. ``watch`` gets every tool call as it begins,
-    ``paid`` the answers by then, with tokens of ``model``. ``trouble`` says what was lost; ``noise`` is the
-    beginning of output that was no event, ``unmatched`` the first event without a meaning.
+    ``heard`` every line, ``paid`` the answers by then, with tokens of ``model``. ``trouble`` says what was
+    lost; ``noise`` is the beginning of output that was no event, ``unmatched`` the first event without a
+    meaning.
     """
 
     adapter: AdapterFile
@@ -96,6 +97,7 @@ class Turn:
     ends: Callable[[Sequence[SkillInvocation]], bool] = never_ends
     skill_names: Mapping[str, str] = field(default_factory=dict[str, str])
     watch: Callable[[ToolCall], None] = unwatched
+    heard: Callable[[str], None] = unheard
     paid: Callable[[PaidAnswer], None] = unpaid
     model: str = ""
     events: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
@@ -132,6 +134,7 @@ class Turn:
     def take(self, raw: bytes) -> bool:
         """Process a line; return whether the turn is over."""
         line = raw.decode("utf-8", "replace").strip()
+        self.heard(line)
         event = event_of(line)
         found = Line() if event is None else read_event(self.adapter, event)
         self.session = found.session or self.session
@@ -369,6 +372,8 @@ class TextSink:
         """Set the answer of the turn to all output."""
         text = bytes(self._kept).decode("utf-8", "replace").replace("\r\n", "\n")
         self._turn.answer = text.removesuffix("\n")
+        for line in text.splitlines():
+            self._turn.heard(line)
         if self._turn.answer:
             self._turn.say(self._turn.answer)
             self._turn.paid(PaidAnswer(self._turn.answer))

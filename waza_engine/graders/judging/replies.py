@@ -169,7 +169,7 @@ def read_reply(said: str, scale: Scale, wanted: str = "", *, as_text: bool = Fal
     text = without_thoughts(said)
     if not text.strip():
         raise RatingError("thought, and gave no reply" if said.strip() else "gave an empty reply")
-    objects, rest, broken = _objects(text, everywhere=as_text)
+    objects, rest, broken = objects_in(text, everywhere=as_text)
     replies = (_read(found, scale, wanted) for found in reversed(objects))
     has_line = rating_line(rest)
     reply = None if has_line else next(filter(None, replies), None)
@@ -290,7 +290,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _objects(text: str, *, everywhere: bool) -> tuple[list[Mapping[str, Any]], str, bool]:
+def objects_in(text: str, *, everywhere: bool = False) -> tuple[list[Mapping[str, Any]], str, bool]:
     """Return the outermost JSON objects in a reply, the rest after them, and whether one is broken.
 
     ``everywhere`` adds the text before and between them.

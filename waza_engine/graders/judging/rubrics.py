@@ -12,7 +12,6 @@ Markdown.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 import re
@@ -36,6 +35,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.program_files import MARKDOWN_RUBRICS, YAML_RUBRICS, example_rubric, is_rubric_path
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text, read_yaml_file
+from waza_engine.spelling import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,9 +497,8 @@ def load_rubric(
         return built_in(name)
     if not words_are_names:
         return Rubric(written)
-    spellings = (name.replace("_", "-"), name.replace("-", "_"))
-    near = [match for word in spellings for match in difflib.get_close_matches(word, built_in_names(), 1)]
-    hint = f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(built_in_names())}"
+    near = nearest(name, built_in_names())
+    hint = f"; did you mean `{near}`?" if near is not None else f"; there are {', '.join(built_in_names())}"
     raise RubricError(
         f"there is no rubric called `{name}`: write a known name, a path such as `rubrics/{name}.md`, "
         f"or the text of the rubric{hint}"

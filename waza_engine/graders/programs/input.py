@@ -140,7 +140,7 @@ def program_input(context: GradingContext) -> str:
 
 
 def trajectory(context: GradingContext) -> list[dict[str, Any]]:
-    """Return the steps of the session: messages, thoughts, tool calls.
+    """Return the steps of the session: messages, thoughts, plans, tool calls.
 
     Repeated calls of a tool stay separate steps. ``timestamp`` is in milliseconds since 1970, 0 when unknown.
     """
@@ -156,6 +156,9 @@ def trajectory(context: GradingContext) -> list[dict[str, Any]]:
             step = {"type": _STEP_OF_MESSAGE[kind], "content": str(event.get("content") or "")}
         elif kind == "tool.execution_start" and event.get("tool_name"):
             step = _tool_call(event, finished.get(event.get("tool_call_id")))
+        elif kind == "session.plan":
+            entries: object = event.get("entries")
+            step = {"type": "plan", "entries": entries if isinstance(entries, list) else []}
         else:
             continue
         steps.append({**step, "timestamp": _milliseconds(event.get("timestamp"))})
@@ -182,6 +185,9 @@ def _tool_call(started: Mapping[str, Any], finished: Mapping[str, Any] | None) -
         step["input"] = started["arguments"]
     if finished is not None:
         step["status"] = "completed" if finished.get("success") is True else "failed"
+        ended = _milliseconds(finished.get("timestamp"))
+        if (began := _milliseconds(started.get("timestamp"))) and ended > began:
+            step["duration"] = ended - began
         if finished.get("tool_result") is not None:
             step["output"] = finished["tool_result"]
     return step

@@ -193,6 +193,7 @@ def trigger_document(trigger: TriggerOutcome) -> Json:
         "should_trigger": trigger.should_trigger,
         "did_trigger": trigger.did_trigger,
         **given(error_msg=trigger.error, final_output=trigger.output, skills=list(trigger.skills)),
+        **({"times_asked": trigger.asked, "times_triggered": trigger.triggered} if trigger.asked > 1 else {}),
     }
 
 
@@ -261,6 +262,8 @@ def _trigger_of(trigger: Block) -> TriggerOutcome:
         error=text_of(trigger.get("error_msg")),
         output=text_of(trigger.get("final_output")),
         skills=texts_of(trigger.get("skills")),
+        asked=max(1, whole(trigger.get("times_asked"))),
+        triggered=whole(trigger.get("times_triggered")),
     )
 
 

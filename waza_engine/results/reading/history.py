@@ -13,35 +13,31 @@ import logging
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import cast
 
 import msgspec
 
 from waza_engine.boundary import suite_boundary
-from waza_engine.counting import counted
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.json_values import block_of
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reading.formats import place_in_time
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
-from waza_engine.results.record import RunHeader
 from waza_engine.results.reviews import reviews_stamp
+from waza_engine.results.run_parts import part_of
 from waza_engine.scoring.statistics import mean
-from waza_engine.vocabulary import Commit, shown_grader
+from waza_engine.vocabulary import Commit
 
-INDEX_VERSION = 6
+INDEX_VERSION = 7
 """Another number for another table, another form of its rows, and another way to conclude."""
 MOST_RUNS = 2_000
 """If there are more files, the newest by modification time count."""
 _PATIENCE_SECONDS = 5.0
-_MOST_NAMES = 3
 _BESIDE_INDEX = ("-wal", "-shm", "-journal")
 _LARGEST_BYTES = 256 * 1024 * 1024
 _OTHERS_FAULT = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
@@ -155,30 +151,6 @@ def run_then(recording: Recording) -> RunThen:
         chosen_graders=bool(header.graders),
         suite=header.eval_name,
     )
-
-
-def part_of(header: RunHeader) -> str:
-    """Return the part of its suite that a run covered: ``the grader `says` of the task `one` alone``."""
-    parts = [_named(map(shown_grader, header.graders), "grader"), _named(header.tasks, "task")]
-    affected, prompts = header.settings.get("affected"), header.settings.get("prompts")
-    if isinstance(affected, Mapping) and not header.tasks:
-        found = cast("Mapping[str, object]", affected)
-        if found.get("tasks") != found.get("of"):
-            parts.append(f"what changed since `{header.settings.get('changed_since')}`")
-    if shard := block_of(header.settings, "shard"):
-        parts.append(f"shard {shard.get('number')} of {shard.get('of')}")
-    parts.append("chosen trigger prompts" if prompts else "")
-    told = " of ".join(filter(None, parts))
-    return f"{told} alone" if told else ""
-
-
-def _named(names: Iterable[str], what: str) -> str:
-    """Return some names of one kind, beyond three their number; "" without any."""
-    known = list(names)
-    if len(known) > _MOST_NAMES:
-        return counted(len(known), what)
-    listed = ", ".join(f"`{name}`" for name in known)
-    return f"the {what if len(known) == 1 else f'{what}s'} {listed}" if known else ""
 
 
 def _found(directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:

@@ -9,11 +9,12 @@ from typing import Any
 from waza_engine.figures import is_finite
 from waza_engine.graders.registry import known_type
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude, trigger_verdict
+from waza_engine.results.conclusion import Conclusion, conclude, trigger_verdict
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.reading.recordings import RecordedTask, Recording
 from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.record import RunOutcome, TrialOutcome
+from waza_engine.results.run_parts import chosen_parts
 from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.scoring.statistics import paired_p
 from waza_engine.vocabulary import told_apart

@@ -13,14 +13,13 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import (
     Conclusion,
     TriggerConclusion,
-    chosen_parts,
-    chosen_tasks,
     conclude,
     misclassified_words,
 )
 from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
+from waza_engine.results.run_parts import chosen_parts
 from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 
@@ -192,7 +191,7 @@ def _tell_doubts(
         issues.tell("warn", "incomplete_baseline", words)
     for words, recording in (("the baseline", baseline), ("the current run", current)):
         run = run_of(recording.document)
-        for part in (*chosen_tasks(run), *chosen_parts(run)):
+        for part in chosen_parts(run):
             issues.tell("warn", "partial", f"{words} is a part of its suite: {part}")
     for reason in now.reasons:
         if reason.about not in (TASKS, PROMPTS, WHOLE_RUN):

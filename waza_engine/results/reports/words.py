@@ -78,9 +78,10 @@ def mistake_words(trigger: TriggerOutcome) -> str:
 
 
 def invoked_words(trigger: TriggerOutcome) -> str:
-    """Return which other skill came first, "" where the tested one was the only one, or none was."""
+    """Return in how many of several times it triggered, and which other skill came first, if any did."""
     others = trigger.skills and not (trigger.did_trigger and len(trigger.skills) == 1)
-    return f" (`{trigger.skills[0]}` was invoked first)" if others else ""
+    times = f" ({trigger.triggered} of {trigger.asked} times)" if trigger.asked > 1 else ""
+    return times + (f" (`{trigger.skills[0]}` was invoked first)" if others else "")
 
 
 def repeated_words(conclusion: Conclusion) -> str:

@@ -220,13 +220,7 @@ class ResultStore:
             return
         try:
             with clear_errors(self.journal_path):
-                rest = line
-                while rest:
-                    # A short write gives no reason; the next one does.
-                    written = self._journal.write(rest)
-                    if not written:
-                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                    rest = rest[written:]
+                write_whole(self._journal, line)
                 os.fsync(self._journal.fileno())
         except ResultsError as error:
             # A torn last line is skipped by readers; another line after it would be lost with it.
@@ -308,6 +302,32 @@ def write_output(path: Path, content: bytes | Iterable[bytes]) -> None:
                 device.writelines(_parts(content))
             return
     write_atomically(path, content)
+
+
+def opened_output(path: Path, *, append: bool = False) -> IO[bytes]:
+    """Return a path that a person has named, opened without a buffer; the old content of a file goes.
+
+    Waits for the reader of a pipe. Raises ``ResultsError``.
+    """
+    with clear_errors(path):
+        target = path.resolve()
+        if _is_device(target):
+            return target.open("wb", buffering=0)
+        files.make_folder(target.parent)
+        file = opened_to_append(target)
+        if not append:
+            file.truncate(0)
+        return file
+
+
+def write_whole(file: IO[bytes], content: bytes) -> None:
+    """Write all of a content to a file without a buffer. Raises ``OSError``."""
+    while content:
+        # A short write gives no reason; the next one does.
+        written = file.write(content)
+        if not written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        content = content[written:]
 
 
 def is_kept(path: Path) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from waza_engine.boundary import is_foreign, suite_boundary, suite_place
+from waza_engine.boundary import FileError, is_foreign, suite_boundary, suite_place
 from waza_engine.executors.base import WorkspaceFile
 from waza_engine.files import copy_file, from_home, write_bytes
 from waza_engine.processes.git import GitError, commit_named, git
@@ -111,7 +111,9 @@ def fixture_problems(
     fixtures = fixture_directory(task, suite_directory)
     for entry in task.inputs.files:
         file = entry if isinstance(entry, InputFile) else InputFile(path=entry)
-        if not file.content:
+        if file.copy_from:
+            yield from _missing_source(file, suite_directory)
+        elif not file.content:
             yield from _missing("resource.file", fixtures, file.path, "inputs.files", "the fixture directory")
     for path in dict.fromkeys((*instruction_files, *task.instruction_files)):
         yield from _missing("instruction.file", fixtures, path, "instruction_files", "the fixture directory")
@@ -132,13 +134,23 @@ def fixture_files(
     fixtures = fixture_directory(task, suite_directory)
     for entry in task.inputs.files:
         file = entry if isinstance(entry, InputFile) else InputFile(path=entry)
-        if not file.content:
+        if file.copy_from:
+            yield suite_directory / file.copy_from
+        elif not file.content:
             yield fixtures / file.path
     for path in (*instruction_files, *task.instruction_files):
         yield fixtures / path
     fixture = task.inputs.context.get("fixture")
     if isinstance(fixture, str) and fixture.strip():
         yield suite_directory / fixture
+
+
+def _missing_source(file: InputFile, suite_directory: Path) -> Iterator[tuple[str, str]]:
+    try:
+        if not _source_of(file, suite_directory).exists():
+            yield "resource.file", f"`inputs.files`: there is nothing called `{file.copy_from}`"
+    except WorkspaceError as error:
+        yield "resource.file", str(error)
 
 
 def _missing(code: str, root: Path, written: str, key: str, where: str) -> Iterator[tuple[str, str]]:
@@ -202,6 +214,9 @@ def _filled(
         if file.content:
             target = _inside(directory, file.path, "inputs.files", "the workspace")
             _write(target, file.content.encode("utf-8", "surrogatepass"))
+        elif file.copy_from:
+            files += _copied_from(directory, file, suite_directory)
+            continue
         else:
             source = _inside(fixtures, file.path, "inputs.files", "the fixture directory")
             target = _inside(directory, file.path, "inputs.files", "the workspace")
@@ -240,6 +255,26 @@ def _make_workdir(directory: Path, written: str) -> None:
         raise WorkspaceError(
             f"`inputs.workdir`: `{written}` is a file in the workspace; name a directory"
         ) from None
+
+
+def _copied_from(directory: Path, file: InputFile, suite_directory: Path) -> Iterator[WorkspaceFile]:
+    """Copy a file or folder of the suite to a path of the workspace, `.` for its root; yield the copies."""
+    key = "inputs.files"
+    source = _source_of(file, suite_directory)
+    if not source.exists():
+        raise WorkspaceError(f"`{key}`: there is nothing at {source}")
+    for each in _files_below(source):
+        below = PurePosixPath(file.path, each.relative_to(source).as_posix() if source.is_dir() else "")
+        target = _inside(directory, str(below), key, "the workspace")
+        _copy(each, target)
+        yield WorkspaceFile(str(below), target)
+
+
+def _source_of(file: InputFile, suite_directory: Path) -> Path:
+    try:
+        return suite_place(suite_directory, file.copy_from, "inputs.files", Path.exists)
+    except FileError as error:
+        raise WorkspaceError(error.why) from None
 
 
 def _copied_fixture(directory: Path, written: object, suite_directory: Path) -> list[WorkspaceFile]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from waza_engine.counting import in_seconds
@@ -75,16 +76,29 @@ def build_graders(
 
 
 def grade(
-    graders: Sequence[BuiltGrader], context: GradingContext, cancellation: Cancellation
+    graders: Sequence[BuiltGrader],
+    context: GradingContext,
+    cancellation: Cancellation,
+    known: Mapping[str, Validation] = MappingProxyType({}),
 ) -> Iterator[Validation]:
-    """Yield the verdict of each grader in order. Raises ``CancelledRunError``."""
+    """Yield the verdict of each grader in order; ``known`` are those of other graders of the trial.
+
+    Raises ``CancelledRunError``.
+    """
+    verdicts = {name: verdict.graded for name, verdict in known.items()}
     for built in graders:
-        seconds = built.deadline_seconds
+        verdict = _grade_bounded(built, replace(context, verdicts=verdicts), cancellation)
+        verdicts = {**verdicts, verdict.name: verdict.graded}
+        yield verdict
 
-        def bounded(grader: Grader[Any], seconds: float = seconds) -> Verdict:
-            return call_bounded(lambda: grader.grade(context), seconds, cancellation)
 
-        yield _grade_one(built, bounded)
+def _grade_bounded(built: BuiltGrader, context: GradingContext, cancellation: Cancellation) -> Validation:
+    seconds = built.deadline_seconds
+
+    def bounded(grader: Grader[Any]) -> Verdict:
+        return call_bounded(lambda: grader.grade(context), seconds, cancellation)
+
+    return _grade_one(built, bounded)
 
 
 def grade_here(built: BuiltGrader, context: GradingContext) -> Validation:
@@ -142,7 +156,7 @@ def _validation(
     return Validation(
         name=built.name,
         type=built.entry.type,
-        score=min(1.0, max(0.0, verdict.score)),
+        score=float(verdict.passed) if built.entry.binary else min(1.0, max(0.0, verdict.score)),
         passed=verdict.passed,
         feedback=verdict.feedback,
         weight=built.entry.weight,

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval_in, is_named_as_evals
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES, is_environment, is_searched
+from waza_engine.spec.reading.yaml_reader import read_text
+from waza_engine.spelling import nearest
 
 _LEVELS = 6
 
 
 def eval_files(root: Path) -> list[Path]:
-    """Return every eval file below a directory, sorted; foreign folders are left out."""
-    return sorted(_eval_files(root))
+    """Return every eval file below a directory that runs, sorted; foreign folders are left out."""
+    return sorted(path for path in _eval_files(root) if _foreign(path) is None)
+
+
+def foreign_eval_files(paths: Iterable[Path]) -> list[ForeignEvalError]:
+    """Return the eval files of other tools that do not run, in and below those paths that are directories."""
+    found = (_foreign(path) for root in paths if root.is_dir() for path in sorted(_eval_files(root)))
+    return [each for each in found if each is not None]
 
 
 def eval_file_of(path: Path) -> Path:
@@ -52,6 +60,12 @@ def eval_files_of(paths: Iterable[Path]) -> list[Path]:
     return list(found.values())
 
 
+def runs_as_suite(path: Path) -> bool:
+    """Return whether a file is an eval file of another tool that runs: an ``evals.json``, a trigger list."""
+    found = _evals_in(path)
+    return found is not None and found.runs
+
+
 def suite_of_task(path: Path) -> tuple[Path, str] | None:
     """Return the eval file that names a task file, and the id of the task; None for another kind of file.
 
@@ -77,11 +91,41 @@ def _selected(path: Path) -> list[Path]:
     if not path.is_absolute():
         # The current folder may have been deleted; this raises ``OSError`` then.
         Path.cwd()
-    own = next((path / name for name in EVAL_NAMES if is_named(path / name)), None)
-    found = eval_files(path) if own is None else [own]
+    found = suites_in(path)
     if not found:
-        raise SuiteError(f"{path}: there is no eval.yaml in this directory or below it.")
+        others = [f"{error}." for error in foreign_eval_files([path])]
+        none = f"{path}: there is no eval.yaml or evals.json in this directory or below it."
+        raise SuiteError(*others or [none])
     return found
+
+
+def suites_in(directory: Path) -> list[Path]:
+    """Return the suite of a directory or, without one, all suites below it.
+
+    An ``evals.json`` does not run beside an eval file that tests its skill: one was made of the other.
+    """
+    own = next((directory / name for name in EVAL_NAMES if is_named(directory / name)), None)
+    if own is not None and _foreign(own) is None:
+        return [own]
+    return _once_each(eval_files(directory))
+
+
+def _once_each(found: Sequence[Path]) -> list[Path]:
+    if not any(path.suffix == ".json" for path in found):
+        return list(found)
+    tested: set[str] = set()
+    for path in found:
+        if path.suffix != ".json":
+            with contextlib.suppress(SuiteFileError):
+                tested.add(load_eval_file(path)[0].skill)
+    return [path for path in found if path.suffix != ".json" or not _tests_one_of(path, tested)]
+
+
+def _tests_one_of(path: Path, skills: Collection[str]) -> bool:
+    try:
+        return load_eval_file(path)[0].skill in skills
+    except SuiteFileError:
+        return False
 
 
 def _testing_skill(skill: str) -> list[Path]:
@@ -91,9 +135,9 @@ def _testing_skill(skill: str) -> list[Path]:
         with contextlib.suppress(SuiteFileError):
             by_skill.setdefault(load_eval_file(eval_file)[0].skill, []).append(eval_file)
     if skill in by_skill:
-        return by_skill[skill]
-    near = difflib.get_close_matches(skill, by_skill, n=1)
-    hint = f"; did you mean `{near[0]}`?" if near else "."
+        return _once_each(by_skill[skill])
+    near = nearest(skill, by_skill)
+    hint = f"; did you mean `{near}`?" if near is not None else "."
     raise SuiteError(f"There is no path `{skill}`, and no suite here tests a skill with this name{hint}")
 
 
@@ -105,3 +149,17 @@ def _eval_files(root: Path) -> Iterator[Path]:
             continue
         folders[:] = [name for name in folders if is_searched(name, inside)]
         yield from (Path(folder) / name for name in files if name in EVAL_NAMES)
+        evals = (Path(folder) / name for name in files if is_named_as_evals(name))
+        yield from (path for path in evals if _evals_in(path) is not None)
+
+
+def _foreign(path: Path) -> ForeignEvalError | None:
+    found = _evals_in(path)
+    return None if found is None or found.runs else ForeignEvalError(path, found)
+
+
+def _evals_in(path: Path) -> ForeignEval | None:
+    try:
+        return foreign_eval_in(read_text(path), path)
+    except SuiteFileError:
+        return None

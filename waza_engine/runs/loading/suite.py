@@ -79,6 +79,11 @@ class Suite:
         return _digest(self.digest, task.digest)
 
     @property
+    def is_trigger_list(self) -> bool:
+        """Return whether it was made of a trigger list: the only suite without tasks."""
+        return not (self.spec.tasks or self.spec.tasks_from)
+
+    @property
     def grader_names(self) -> tuple[str, ...]:
         """The names of the graders that apply to every task."""
         return tuple(entry.name or entry.type for entry in self.spec.graders)
@@ -128,6 +133,8 @@ def load_suite(
         warnings += [*dataset.warnings, *_twice(rows)]
         digest = _digest(digest, _digest_of_file(dataset.path, files))
         return Suite(path, path.parent, spec, rows, tuple(warnings), digest=digest)
+    if not spec.tasks:
+        return Suite(path, path.parent, spec, (), tuple(warnings), digest=digest)
     tasks: list[SuiteTask] = []
     patterns: list[str] = []
     if only not in (None, path.name):
@@ -161,6 +168,8 @@ def select_tasks(
     With tag patterns, one of a task's tags must match one of them, too. Raises ``SuiteError`` for a pattern
     that cannot be read, and when nothing is left.
     """
+    if suite.is_trigger_list and not patterns and not tag_patterns:
+        return ()
     tagged = tuple(task for task in suite.tasks if _is_tagged(task, tag_patterns))
     if not tagged:
         wanted = ", ".join(f"`{pattern}`" for pattern in tag_patterns)

@@ -36,7 +36,7 @@ from waza_engine.runs.passes.deciding_files import (
 from waza_engine.runs.settings.options import given_settings, with_options, written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
-from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
+from waza_engine.runs.trials.triggers import trigger_file
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
@@ -104,7 +104,7 @@ def _is_other(task: SelectedTask, before: SuiteBefore | None, suite: Suite, proj
 
 def _triggers(suite: Suite, before: SuiteBefore | None, reading: _Reading, changes: ChangedFiles) -> bool:
     """Return whether trigger prompts are affected: by their file, skills, or the agent's settings."""
-    file = suite.directory / TRIGGER_TESTS
+    file = trigger_file(suite)
     if not file.is_file():
         return False
     other = before is None or before.suite != suite_key(suite)

@@ -185,6 +185,7 @@ def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -
         tell,
         sent,
         paid,
+        context.suite.spec.config.trials_per_task if context.suite.is_trigger_list else 1,
     )
     with prices:
         for found in run_triggers(

@@ -290,7 +290,7 @@ class TaskRunner:
         def done(found: TrialOutcome | Exception) -> None:
             if isinstance(found, TrialOutcome) and not found.stopped:
                 context.executor.meter.prices.add(task_id, spending_of(found, context))
-            reservation.settle()
+            reservation.settle(lost=isinstance(found, LostTrialError))
             self._reports.put(lambda: self._trial_ended(begun, number, found, reservation))
 
         self._send("started", task=task_id, trial=number)

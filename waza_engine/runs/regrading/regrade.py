@@ -219,7 +219,7 @@ class Regrading:
         asked = [built for built in task.graders if built.name not in kept]
         if context.workspace is None:
             asked = [without_workspace(built) for built in asked]
-        graded = {verdict.name: verdict for verdict in grade(asked, context, cancellation)}
+        graded = {verdict.name: verdict for verdict in grade(asked, context, cancellation, kept)}
         found = {built.name: (kept | graded)[built.name] for built in task.graders}
         if task.grade_expected:
             expected = grade_expected(task.spec.expected, context, task.expected_names)

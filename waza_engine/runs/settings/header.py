@@ -55,6 +55,7 @@ def run_header(
                 **settings.told(),
                 "workers": config.workers if config.parallel else 1,
                 "max_attempts": config.max_attempts,
+                "pass_score": config.pass_score,
                 "fail_fast": config.fail_fast,
                 "baseline": suite.spec.baseline,
                 "skill_directories": list(config.skill_directories),

@@ -106,7 +106,7 @@ def select(
             pass_rate=source.task.pass_rate or suite.spec.config.pass_rate,
         )
         selected.append(SelectedTask(source, trial, names))
-    if not selected:
+    if not selected and (grader_names or not suite.is_trigger_list):
         wanted = ", ".join(f"`{name}`" for name in grader_names)
         raise SuiteError(f"No grader is called {wanted}; the suite has {', '.join(known) or 'none'}.")
     for name in grader_names:

@@ -10,6 +10,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
+from pathlib import Path
 
 from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
 from waza_engine.results.record import TriggerOutcome
@@ -19,8 +20,10 @@ from waza_engine.runs.agent.workspace import WorkspaceError, trigger_workspace
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.trials.conversation import execute
-from waza_engine.spec.loading import load_trigger_tests
+from waza_engine.spec.evals_json import TriggerList
+from waza_engine.spec.loading import load_skill_evals, load_trigger_tests
 from waza_engine.spec.reading.suite_files import DISK
+from waza_engine.spec.skill_evals import trigger_tests_of_list
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 from waza_engine.vocabulary import PaidAnswer
 
@@ -35,7 +38,7 @@ class TriggerRun:
 
     ``begin`` is called with each before it is sent, and with whether it should trigger; ``tell`` as it is
     done, with one line about it; ``asked`` right before an agent gets it, and ``paid`` with each answer as it
-    arrives. All from any thread.
+    arrives. All from any thread. Each prompt is sent ``repetitions`` times.
     """
 
     setup: AgentSetup
@@ -45,16 +48,29 @@ class TriggerRun:
     tell: Callable[[TriggerOutcome, str], None]
     asked: Callable[[str], None] = lambda prompt: None
     paid: Callable[[str, PaidAnswer], None] = lambda prompt, answer: None
+    repetitions: int = 1
 
 
 def trigger_tests_of(suite: Suite) -> TriggerTests | None:
-    """Return the trigger prompts next to the eval file, None without a file. Raises ``SuiteFileError``."""
+    """Return the prompts of a trigger list, else those next to the eval file, None without a file.
+
+    Raises ``SuiteFileError``.
+    """
+    if suite.is_trigger_list:
+        document = load_skill_evals(suite.path)[0]
+        assert isinstance(document, TriggerList)
+        return trigger_tests_of_list(document, suite.path)
     return load_trigger_tests(suite.directory / FILE_NAME)[0] if has_triggers(suite) else None
 
 
+def trigger_file(suite: Suite) -> Path:
+    """Return the place of the trigger prompts of a suite; there may be no such file."""
+    return suite.path if suite.is_trigger_list else suite.directory / FILE_NAME
+
+
 def has_triggers(suite: Suite) -> bool:
-    """Return whether there is a file of trigger prompts next to the eval file."""
-    return DISK.is_named(suite.directory / FILE_NAME)
+    """Return whether the suite is a trigger list, or has a file of trigger prompts next to it."""
+    return DISK.is_named(trigger_file(suite))
 
 
 def chosen_prompts(tests: TriggerTests | None, patterns: Sequence[str], suite: Suite) -> TriggerTests | None:
@@ -170,20 +186,25 @@ def _tried(
         return outcome
     executor = shared.executor
     shared.begin(prompt.prompt, should)
-    response, error = _answer(prompt.prompt, skill, shared)
-    invoked = any(invocation.is_of(skill) for invocation in response.skill_invocations)
-    if response.skill_invocations:
-        # An error afterwards does not change the answer.
-        error = ""
+    answers = [_answer(prompt.prompt, skill, shared) for _ in range(shared.repetitions)]
+    # An error after a skill was invoked does not change the answer.
+    error = next((why for response, why in answers if why and not response.skill_invocations), "")
+    invoked = [invocation for response, _ in answers for invocation in response.skill_invocations]
+    triggered = sum(
+        should if executor.answers_triggers else any(each.is_of(skill) for each in response.skill_invocations)
+        for response, _ in answers
+    )
     outcome = TriggerOutcome(
         prompt=prompt.prompt,
         should_trigger=should,
         # A prompt that could not be tried counts as answered wrongly.
-        did_trigger=not should if error else should if executor.answers_triggers else invoked,
+        did_trigger=not should if error else 2 * triggered >= len(answers),
         confidence=prompt.confidence,
-        output=response.output,
+        output=answers[0][0].output,
         error=error,
-        skills=tuple(invocation.name for invocation in response.skill_invocations),
+        skills=tuple(invocation.name for invocation in invoked),
+        asked=len(answers),
+        triggered=triggered,
     )
     counter.tell(outcome)
     return outcome

@@ -3,32 +3,76 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
 from waza_engine.boundary import Boundary
+from waza_engine.frozen import frozen
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.spec.reading.yaml_reader import YamlFaultError, YamlFile, read_nodes, read_text
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_reader import YamlFile, read_text
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_DECODER = json.JSONDecoder()
 
 
-def read_json_file(path: Path, *, within: Boundary | None = None) -> YamlFile:
+@frozen()
+class JsonFile(YamlFile):
+    """The data of a JSON file. Its lines are found when an error asks for one."""
+
+    text: str = ""
+
+    def line_of(self, location: Sequence[str | int]) -> int:
+        """Return the line (from 1) of the key or item at a path, or of the nearest value around it."""
+        at = place = _after_space(self.text, 0)
+        for part in location:
+            found = next((where for key, *where in _entries(self.text, at) if key == part), None)
+            if found is None:
+                break
+            place, at = found
+        return self.text.count("\n", 0, place) + 1
+
+
+def read_json_file(path: Path, *, within: Boundary | None = None, files: SuiteFiles = DISK) -> JsonFile:
     """Return the data of a JSON object with its lines. Raises ``SuiteFileError``."""
-    text = read_text(path, within=within)
+    file = parse_json(read_text(path, within=within, files=files), path)
+    if not isinstance(file.value, dict):
+        raise SuiteFileError(path, 1, "the file must be a JSON object: `{ … }`")
+    return file
+
+
+def parse_json(text: str, path: Path) -> JsonFile:
+    """Return the data of JSON text; ``path`` names it in errors. Raises ``SuiteFileError``."""
     try:
         value = cast("Json", json.loads(text))
     except json.JSONDecodeError as error:
         raise SuiteFileError(path, error.lineno, json_fault(error, text)) from None
     except (RecursionError, ValueError):
         raise SuiteFileError(path, 1, "the JSON cannot be read: it is nested too deeply") from None
-    if not isinstance(value, dict):
-        raise SuiteFileError(path, 1, "the file must be a JSON object: `{ … }`")
-    try:
-        # JSON is nearly YAML: where it is not, every value is in line 1.
-        root = read_nodes(text)[0]
-    except YamlFaultError:
-        root = None
-    return YamlFile(path, value, root)
+    return JsonFile(path, value, None, None, text)
+
+
+def _entries(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
+    """Yield the keys or positions in the value at an offset, and the offsets of these and of their values."""
+    if text[at] not in "{[":
+        return
+    in_object, position, at = text[at] == "{", 0, _after_space(text, at + 1)
+    while text[at] not in "}]":
+        key, place = position, at
+        if in_object:
+            key, at = _DECODER.raw_decode(text, at)
+            at = _after_space(text, _after_space(text, at) + 1)
+        yield key, place, at
+        at = _after_space(text, _DECODER.raw_decode(text, at)[1])
+        position, at = position + 1, _after_space(text, at + 1) if text[at] == "," else at
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
 
 
 def json_fault(error: json.JSONDecodeError, text: str) -> str:

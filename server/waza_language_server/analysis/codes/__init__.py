@@ -17,6 +17,7 @@ from waza_language_server.analysis.codes.skills import SKILL_CODES
 from waza_language_server.analysis.codes.structure import STRUCTURE_CODES
 from waza_language_server.analysis.codes.suites import SUITE_CODES
 from waza_language_server.analysis.codes.syntax import SYNTAX_CODES
+from waza_language_server.analysis.codes.vally import VALLY_CODES
 
 GROUPS: Mapping[str, tuple[Code, ...]] = MappingProxyType(
     {
@@ -25,6 +26,7 @@ GROUPS: Mapping[str, tuple[Code, ...]] = MappingProxyType(
         "Values that cannot work": SENSE_CODES,
         "Skills": SKILL_CODES,
         "Assertions and patterns": ASSERTION_CODES,
+        "Files of Vally": VALLY_CODES,
     }
 )
 CODES: Mapping[str, Code] = MappingProxyType(

@@ -1,10 +1,22 @@
-"""The codes of the YAML text itself."""
+"""The codes of the YAML or JSON text itself."""
 
 from __future__ import annotations
 
 from waza_language_server.analysis.codes.code import Code
 
 _TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+
+_CASE = """{
+  "skill_name": "csv",
+  "evals": [
+    {
+      "id": 1,
+      "prompt": "Sum",
+      "assertions": ["It names the total."]
+    }
+  ]
+}
+"""
 
 SYNTAX_CODES = (
     Code(
@@ -39,6 +51,16 @@ SYNTAX_CODES = (
         "backslashes in single quotes.",
         _TASK + 'graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - "\\d+"\n',
         _TASK + "graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - '\\d+'\n",
+    ),
+    Code(
+        "json-syntax",
+        "Invalid JSON",
+        "error",
+        "A run stops if it cannot parse a file. The other cases are checked as usual. "
+        "VS Code reports invalid JSON itself, so it is not reported there a second time.",
+        _CASE.replace('"Sum",', '"Sum"'),
+        _CASE,
+        kind="evals_json",
     ),
     Code(
         "duplicate-key",

@@ -7,10 +7,10 @@ from functools import partial
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
+from waza_engine.spelling import listed, slip_of
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
-from waza_language_server.spelling import listed, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
@@ -112,7 +112,8 @@ def _written_at(places: Sequence[Node], values: Sequence[float]) -> Edits:
 
 def inline_ids(view: FileView) -> Found:
     """Yield the id of a task in the eval file that duplicates that of an earlier one there."""
-    tasks = view.tree.root.get("tasks") if view.kind == "eval" and view.tree.root is not None else None
+    root = view.tree.root if view.kind in {"eval", "evals_json"} else None
+    tasks = root.get("evals" if view.tree.is_json else "tasks") if root is not None else None
     if tasks is None or tasks.target.kind != "sequence":
         return
     if not _repeats(_ids.of(tasks, _id_of)):
@@ -125,7 +126,8 @@ def inline_ids(view: FileView) -> Found:
             continue
         earlier = first.setdefault(name, node)
         if earlier is not node:
-            message = f"An earlier task has the id `{name}` too; one result overwrites the other."
+            what = "case" if view.tree.is_json else "task"
+            message = f"An earlier {what} has the id `{name}` too; one result overwrites the other."
             related = (Related(earlier.span, f"The other `{name}` is here."),)
             yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
 

@@ -6,20 +6,26 @@ from collections.abc import Container
 from functools import partial
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.vocabulary import EXPECTED_LISTS, shown_grader
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GradersView
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
 from waza_language_server.text.scalar_map import ScalarMap
 
+_RECORDED_LISTS = frozenset(f"_{key}" for key in EXPECTED_LISTS)
+
 
 def duplicate_names(view: GradersView) -> Found:
     """Yield every grader with the name of an earlier grader in the same list of the document.
 
-    Lists are compared on their own: the graders of two checkpoints never meet.
+    Lists are compared on their own: the graders of two checkpoints never meet. The names under which the
+    lists of ``expected`` are recorded count as those of earlier graders.
     """
     text, graders = view.text, view.graders
     counted = graders.counted(name_of)
+    for recorded in _RECORDED_LISTS & counted.by_value.keys():
+        yield from _named_like_a_list(view, recorded)
     nameless = counted.by_value.get(None, 0)
     if counted.total - nameless == len(counted.by_value) - bool(nameless):
         return
@@ -40,6 +46,17 @@ def duplicate_names(view: GradersView) -> Found:
         related = (Related(earlier.span, f"The other `{node.value}` is here."),)
         fix = renaming(text, node, names)
         yield Problem("duplicate-grader-name", node.span, message, "warning", (fix,), related)
+
+
+def _named_like_a_list(view: GradersView, name: str) -> Found:
+    message = (
+        f"`{shown_grader(name)}` is recorded as `{name}`, too; "
+        "the result of one overwrites that of the other."
+    )
+    for node in map(name_node, view.graders):
+        if node is not None and node.value == name:
+            fix = renaming(view.text, node, ())
+            yield Problem("duplicate-grader-name", node.span, message, "warning", (fix,))
 
 
 def name_of(grader: Node) -> str | None:

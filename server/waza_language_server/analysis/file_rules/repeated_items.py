@@ -9,7 +9,7 @@ from itertools import chain
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
-from waza_language_server.project.suite_file import task_nodes
+from waza_language_server.project.suite_file import prompts_in, task_nodes
 from waza_language_server.syntax.edits import delete_item
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
@@ -81,27 +81,17 @@ def _fixes(tree: Tree, item: Node, earlier: Node) -> Iterator[Fix]:
 def both_sides(view: FileView) -> Found:
     """Yield the prompts that both must and must not trigger the skill."""
     root = view.tree.root
-    if root is None or view.kind != "trigger_tests":
+    if root is None or view.kind not in {"trigger_tests", "trigger_list"}:
         return
-    wanted: dict[str, Node] = {}
-    for prompt in _prompts(root, "should_trigger_prompts"):
-        checkpoint()
-        wanted[_plain(prompt)] = prompt
-    for prompt in _prompts(root, "should_not_trigger_prompts"):
-        checkpoint()
+    prompts = [*prompts_in(root)]
+    wanted = {_plain(each.node.target): each.node.target for each in prompts if each.should_trigger}
+    checkpoint()
+    for prompt in (each.node.target for each in prompts if not each.should_trigger):
         other = wanted.get(_plain(prompt))
         if other is not None and prompt.value.strip():
             message = "This prompt must trigger the skill, too, so one of the two always fails."
             related = (Related(other.span, "Here it must trigger the skill."),)
             yield Problem("prompt-on-both-sides", prompt.span, message, "warning", related=related)
-
-
-def _prompts(root: Node, key: str) -> Iterator[Node]:
-    prompts = root.get(key)
-    for item in prompts.target.each_item() if prompts is not None else ():
-        text = item.get("prompt") if item.target.kind == "mapping" else item
-        if text is not None and text.target.kind == "scalar":
-            yield text.target
 
 
 def _plain(prompt: Node) -> str:

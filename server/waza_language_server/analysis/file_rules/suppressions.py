@@ -8,10 +8,10 @@ from types import MappingProxyType
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, GRAVITIES, MARK
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
-from waza_language_server.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span

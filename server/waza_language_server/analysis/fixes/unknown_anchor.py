@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spelling import slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView
-from waza_language_server.spelling import slip_of
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 

@@ -44,7 +44,7 @@ def _says_something(value: Node | None) -> bool:
 
 def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
     """Yield the hint that the grader's type has a successor."""
-    node = type_node(subject.node) if shape.deprecated else None
+    node = type_node(subject.node) if shape.deprecated and not shape.versions else None
     if node is None:
         return
     successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""

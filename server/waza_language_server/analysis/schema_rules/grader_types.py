@@ -5,59 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.conversions import conversions
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
-from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import insert_entry, move_entry_up, replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
-
-_OTHER_NAMES = {
-    "custom": "program",
-    "tool": "tool_calls",
-    "tools": "tool_calls",
-    "tool_call": "tool_calls",
-    "contains": "text",
-    "string": "text",
-    "python": "code",
-    "assertion": "code",
-    "judge": "prompt",
-    "llm_judge": "prompt",
-    "rubric": "prompt",
-    "model_graded": "prompt",
-    "skill": "skill_invocation",
-    "command": "program",
-    "shell": "program",
-    "files": "file",
-    "json": "json_schema",
-    "schema": "json_schema",
-    "is_json": "json_schema",
-    "equals": "text",
-    "icontains": "text",
-    "includes": "text",
-    "match": "text",
-    "matches": "text",
-    "regexp": "text",
-    "re": "text",
-    "javascript": "code",
-    "assert": "code",
-    "llm_rubric": "prompt",
-    "g_eval": "prompt",
-    "bash": "program",
-    "exec": "program",
-}
-"""Names of types in other tools and in older versions."""
 
 
 def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     """Return the problem of a type that does not exist, with the probable one."""
     current = current_types(subject.catalog)
     meant = _meant_type(subject.catalog, subject.node, written)
+    if subject.catalog.of_vally and (meant is None or slip_of(written, current) is None):
+        message = f"Vally has no grader type `{written}` itself; a grader plug-in has to bring it."
+        return Problem("unknown-grader-type", subject.value_span(node), message, "information")
     guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
     message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
-    fixes = tuple(conversions(subject, node))
+    fixes = () if subject.catalog.of_vally else tuple(conversions(subject, node))
     if meant is not None:
         safe = meant == slip_of(written, (*current, *subject.catalog.grader_types))
         repair = partial(replace_scalar, subject.tree, node, meant)
@@ -137,7 +104,7 @@ def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:
     if alike is not None and alike.replace("_", "") == plain.replace("_", ""):
         return alike
     fitting = list(_types_by_options(catalog, entry))
-    other = _OTHER_NAMES.get(plain)
+    other = catalog.other_type_names.get(plain)
     for guess in (other, alike):
         if guess is not None and (guess in fitting or not fitting):
             return guess
@@ -149,7 +116,7 @@ def _types_that_fit(catalog: Catalog, entry: Node) -> Iterator[str]:
     fitting = list(_types_by_options(catalog, entry))
     if fitting:
         yield from fitting[:3]
-    elif not _options(entry):
+    elif not _options(entry) and "code" in catalog.grader_types:
         yield "code"
 
 

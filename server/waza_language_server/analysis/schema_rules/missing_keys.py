@@ -10,11 +10,11 @@ from typing import cast
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Property, Shape
-from waza_language_server.spelling import listed
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.escapes import in_lost_quotes, quoted
 from waza_language_server.syntax.nodes import Entry, Node

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spelling import slip_of
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import slip_of
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY, Json
+from waza_engine.spelling import slip_of
+from waza_engine.vocabulary import PARTS_OF_SUITES
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
@@ -26,14 +28,11 @@ from waza_language_server.analysis.schema_rules.misplaced_keys import (
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_keys import of_another_type, unknown_key
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.nodes import Entry, Node
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator
 
-_HIDDEN = {"graders": "graders", "tasks": "tasks", "tasks_from": "tasks"}
-"""Keys of a file whose misspelling nothing else reveals: a run passes without them."""
 _MOST_SLIPS = 100
 """The most unknown keys to check in a mapping with unparsed parts."""
 
@@ -111,7 +110,7 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
 def _removed(key: UnknownKey) -> str | None:
     """Return the part that a misspelt key of a file removes from a run; None for another key."""
     is_own = key.mapping.parent is None and key.home.parent is None and len(key.meant) == 1
-    return _HIDDEN.get(key.meant[0]) if is_own and key.home.entry(key.meant[0]) is None else None
+    return PARTS_OF_SUITES.get(key.meant[0]) if is_own and key.home.entry(key.meant[0]) is None else None
 
 
 def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> list[UnknownKey]:
@@ -224,7 +223,8 @@ def _explain_alternatives(
     if shape.at_least_one:
         if subject.may_lack(node):
             return
-        problem = missing_keys.nothing_given(subject, node, shape, shape.at_least_one)
+        whole = _whole(subject, node, shape)
+        problem = missing_keys.nothing_given(subject, node, whole, shape.at_least_one)
         collected.nothing.append((node, shape.at_least_one, problem))
         return
     contexts = error.of_branches

@@ -6,12 +6,15 @@ never a choice between twenty forms to explain, and after an edit only the touch
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import cast
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
@@ -45,6 +48,7 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
+_HALF_CHARACTER = compiled_later(r"\\u[dD][89a-fA-F]")
 _NONE_UNKNOWN = UnknownKeys()
 
 
@@ -53,13 +57,15 @@ def structure_of_file(view: FileView) -> Found:
     tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
         # Settings that consist only of comments leave the defaults unchanged.
-        if not tree.errors and kind not in {"skill", "project_config"}:
+        if not tree.errors and kind not in {"skill", "project_config", "vally_project"}:
             message = "The file is empty; a run cannot read it."
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
         return
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = document_value(tree.root.target, root.top)
+    if tree.is_json and _HALF_CHARACTER.search(tree.text):
+        value = _without_halves(value)
     validator = catalog.document_validator(kind)
     unknown = _NONE_UNKNOWN
     if not validator.is_valid(value):
@@ -68,6 +74,12 @@ def structure_of_file(view: FileView) -> Found:
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
+
+
+def _without_halves(value: Json) -> Json:
+    """Return a value without halves of surrogate pairs, which JSON may escape and the validator refuses."""
+    written = json.dumps(value, ensure_ascii=False)
+    return json.loads(written.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:
@@ -84,7 +96,7 @@ def structure_of_grader(view: GraderView) -> Found:
     if entry.key_names.count("type") > 1:
         # The duplicate is already reported; which of the two types the options belong to is unknown.
         return
-    if entry.written("ref") is not None:
+    if not catalog.of_vally and entry.written("ref") is not None:
         yield from _packaged(view)
         return
     written = grader_type(entry)
@@ -172,7 +184,8 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
 
 
 def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    yield from wrong_values.typed_as_text(subject, node, shape)
+    if not subject.tree.is_json:
+        yield from wrong_values.typed_as_text(subject, node, shape)
     if node.green.tag is not None and node.style == "plain":
         tagged = tag_before_text if node.value else tag_for_text
         yield from tagged(subject.text, node, shape)

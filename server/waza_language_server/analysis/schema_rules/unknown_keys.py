@@ -9,6 +9,7 @@ from itertools import islice
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_engine.spelling import alike_in_words, article, listed, slip_of, slips_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.coercions import as_block, as_list, only_text
 from waza_language_server.analysis.schema_rules.conversions import OPTION, as_one_pattern, one_pattern
@@ -31,7 +32,6 @@ from waza_language_server.analysis.schema_rules.scalar_coercions import (
 from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import alike_in_words, article, listed, slip_of, slips_of
 from waza_language_server.syntax.aliases import anchors_of
 from waza_language_server.syntax.edits import delete_entry, replace_scalar
 from waza_language_server.syntax.escapes import quoted
@@ -297,7 +297,8 @@ def _stray(
         "unknown-key",
         entry.key.span,
         _capital(f"{message}; {shape.unknown_key_effect}."),
-        shape.unknown_keys,
+        # Each tool around evals of skills adds keys of its own.
+        "information" if subject.tree.is_json else shape.unknown_keys,
         fixes,
     )
     return UnknownKey(problem, mapping, mapping, ())

@@ -8,6 +8,7 @@ from itertools import islice
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import NUMERIC, SWITCHES, is_not_finite, resolve_scalar
+from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.coercions import (
     in_quotes,
@@ -17,7 +18,6 @@ from waza_language_server.analysis.schema_rules.coercions import (
 from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
 from waza_language_server.analysis.schema_rules.unlikely_values import tag_alone
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix

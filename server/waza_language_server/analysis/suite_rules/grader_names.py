@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.spec.executors import EXECUTORS
+from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
 from waza_language_server.analysis.file_rules.task_file import checks_of
 from waza_language_server.analysis.problem import Problem, Severity
@@ -18,7 +19,6 @@ from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type, outside_graders
-from waza_language_server.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 

@@ -15,8 +15,10 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import from_home, shown
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import MODULE_RUNTIMES, MODULE_SUFFIXES, is_path, is_rubric_path, words_of
+from waza_engine.spelling import path_slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.analysis.suggestions import suggestion
 from waza_language_server.analysis.suite_rules.grader_files import (
     STOPS,
     TYPES_WITH_FILES,
@@ -29,8 +31,6 @@ from waza_language_server.project.places import FIXTURES, bases_of_run, found_at
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
-from waza_language_server.spelling import nearest, path_slip_of
-from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.placed_text import inserted
@@ -267,12 +267,7 @@ class _Files:
         fixes: tuple[Fix, ...] = ()
         self._told += 1
         if known is not None and self._told <= _MOST_WITH_FIXES:
-            names = known()
-            meant = nearest(node.value, names)
-            if meant is not None:
-                repair = partial(replace_scalar, self._view.document.tree, node, meant)
-                preferred = path_slip_of(node.value, names) == meant
-                fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
+            _, fixes = suggestion(self._view.document.tree, node, known(), typo_of=path_slip_of)
         return Problem(_MISSING, node.span, f"{what}; {so}.", "warning", fixes)
 
 

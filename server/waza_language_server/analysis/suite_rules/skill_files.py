@@ -7,12 +7,12 @@ from functools import partial
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spelling import slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.project.front_matter import front_matter, lost_opening
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
-from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.spec.executors import EXECUTORS
+from waza_engine.spelling import path_slip_of, slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.schema_rules.missing_keys import missing_key
 from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.suggestions import suggestion
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make, items_of
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import bases_of_run, found_at, is_plain, no_folder_at
 from waza_language_server.project.skills_of_run import UnknownSkillsError, skills_of_run
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.spelling import nearest, path_slip_of, slip_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
@@ -119,11 +120,7 @@ def _problem(view: SuiteView, node: Node, missing: str, advice: str, known: Iter
     """
     names = sorted(set(known))
     slip = slip_of(node.value, names)
-    meant = slip or nearest(node.value, names)
-    fixes: tuple[Fix, ...] = ()
-    if meant is not None:
-        repair = partial(replace_scalar, view.document.tree, node, meant)
-        fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip is not None),)
+    _, fixes = suggestion(view.document.tree, node, names, slip)
     if slip is not None:
         advice = f"did you mean `{slip}`?"
     return Problem(_NO_SKILL, node.span, f"{missing.format(node.value)}; {advice}", "warning", fixes)
@@ -203,11 +200,9 @@ def skill_of_triggers(view: SuiteView) -> Iterator[Problem]:
     if path is None or node is None or not written:
         return
     names = sorted({suite.outline.skill for suite in project.suites_of(path) if suite.outline.skill})
-    meant = nearest(written, names)
+    meant, fixes = suggestion(document.tree, node.target, names)
     if written in names or meant is None or written in Nearby(project, document).skills():
         return
-    repair = partial(replace_scalar, document.tree, node.target, meant)
-    fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip_of(written, names) == meant),)
     message = f"The suite tests the skill `{meant}`, and no prompt ever triggers `{written}`."
     yield Problem(_NO_SKILL, node.target.span, message, "warning", fixes)
 
@@ -280,11 +275,7 @@ def _similar(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> tuple[Fi
         boundary = project.disk.reach.around(suite.folder)
         names = project.disk.names(place).value[:_MOST_BESIDE] if boundary.holds(place) else ()
         found.update(f"{above}/{name}" if above else name for name, is_folder in names if is_folder)
-    meant = nearest(written, sorted(found))
-    if meant is None:
-        return ()
-    repair = partial(replace_scalar, view.document.tree, node, meant)
-    return (Fix(f"Change to `{shown(meant)}`", repair, preferred=path_slip_of(written, found) == meant),)
+    return suggestion(view.document.tree, node, sorted(found), typo_of=path_slip_of)[1]
 
 
 def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Iterator[Problem]:

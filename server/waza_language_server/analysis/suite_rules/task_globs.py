@@ -13,6 +13,7 @@ from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
+from waza_engine.spelling import path_slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.embedded.language import Finding
@@ -21,7 +22,6 @@ from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of
-from waza_language_server.spelling import path_slip_of
 from waza_language_server.syntax.edits import delete_item, replace_scalar
 from waza_language_server.text.edit import Fix, Related
 

@@ -10,10 +10,10 @@ from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TAB, sentence
+from waza_engine.spelling import slip_of
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.explain import is_merge_mark
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.tree import Tree

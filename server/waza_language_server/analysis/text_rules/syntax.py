@@ -27,7 +27,7 @@ _SEVERITY: Mapping[str, Severity] = MappingProxyType(
 def syntax(view: FileView) -> Found:
     """Yield the syntax problems of a text."""
     tree = view.tree
-    if len(tree.text) > MAX_CHARACTERS:
+    if tree.is_json or len(tree.text) > MAX_CHARACTERS:
         yield from syntax_faults(tree)
     elif tree.errors:
         from waza_language_server.analysis.text_rules.repairs import explained_faults

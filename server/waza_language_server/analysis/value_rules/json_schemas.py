@@ -12,11 +12,12 @@ from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.json_schema_dialects import draft_of
 from waza_engine.spec.reading.scalars import Json
+from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
+from waza_language_server.analysis.suggestions import suggestion
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.languages import LANGUAGES
-from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
@@ -107,12 +108,8 @@ def json_schemas(view: GraderView) -> Iterator[Problem]:
 def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
     if node.kind != "scalar" or draft_of(node.value) is not None:
         return
-    meant = nearest(node.value, _DIALECTS)
-    fixes: tuple[Fix, ...] = ()
-    advice = f", as `{_DIALECTS[0]}` is."
-    if meant is not None:
-        advice = f"; did you mean `{meant}`?"
-        fixes = (Fix(f"Change to `{meant}`", partial(replace_scalar, tree, node, meant)),)
+    meant, fixes = suggestion(tree, node, _DIALECTS)
+    advice = f"; did you mean `{meant}`?" if meant else f", as `{_DIALECTS[0]}` is."
     message = f"`{shown(node.value)}` is not a known dialect of JSON Schema{advice}"
     yield Problem("value-not-allowed", node.span, message, "error", fixes)
 
@@ -240,13 +237,8 @@ def _of_type(tree: Tree, node: Node) -> Iterator[Problem]:
             continue
         if each.value in _TYPES:
             continue
-        meant = _OTHER_TYPES.get(each.value.lower()) or nearest(each.value, _TYPES)
+        meant, fixes = suggestion(tree, each, _TYPES, _OTHER_TYPES.get(each.value.lower()))
         advice = f"; did you mean `{meant}`?" if meant else f"; it must be {listed(_TYPES)}."
-        fixes: tuple[Fix, ...] = ()
-        if meant is not None:
-            preferred = slip_of(each.value, _TYPES) == meant
-            repair = partial(replace_scalar, tree, each, meant)
-            fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
         message = f"A JSON Schema has no type `{shown(each.value)}`{advice}"
         yield Problem("value-not-allowed", each.span, message, "error", fixes)
 

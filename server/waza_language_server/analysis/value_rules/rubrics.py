@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from waza_engine.files import shown
 from waza_engine.spec.program_files import is_rubric_path
+from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
-from waza_language_server.spelling import listed, nearest, slip_of
-from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.text.edit import Fix
+from waza_language_server.analysis.suggestions import suggestion
 
 
 def rubric_names(view: GraderView) -> Iterator[Problem]:
@@ -23,12 +21,8 @@ def rubric_names(view: GraderView) -> Iterator[Problem]:
         name = node.value.strip()
         if not known or name in known:
             continue
-        meant = nearest(name, known)
+        meant, fixes = suggestion(view.file.tree, node, known)
         advice = f"did you mean `{meant}`?" if meant else f"write a path, a text, or {listed(known)}."
-        fixes: tuple[Fix, ...] = ()
-        if meant is not None:
-            repair = partial(replace_scalar, view.file.tree, node, meant)
-            fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip_of(name, known) == meant),)
         message = f"There is no rubric called `{shown(name)}`; {advice}"
         yield Problem("value-not-allowed", node.span, message, "error", fixes)
 

@@ -15,6 +15,7 @@ from waza_engine.assertions.names import (
     is_refused_member,
 )
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spelling import article
 from waza_language_server.embedded.brackets import CLOSERS, open_call, unclosed
 from waza_language_server.embedded.language import (
     NOWHERE,
@@ -40,7 +41,6 @@ from waza_language_server.embedded.python.members import (
 from waza_language_server.embedded.python.python_source import PythonFault, first_tokens, parse_python
 from waza_language_server.embedded.python.python_source import Token as Written
 from waza_language_server.embedded.python.scopes import resolve_names
-from waza_language_server.spelling import article
 
 
 class PythonAssertions:

@@ -22,6 +22,7 @@ from waza_engine.assertions.names import (
     members_of,
 )
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, check_python_syntax
+from waza_engine.spelling import nearest, slip_of
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.inference import Types, infer, names_inside
 from waza_language_server.embedded.python.members import (
@@ -36,7 +37,6 @@ from waza_language_server.embedded.python.members import (
 )
 from waza_language_server.embedded.python.python_source import PythonSource, brief
 from waza_language_server.embedded.python.scopes import Comprehension, parameters, resolve_names
-from waza_language_server.spelling import nearest, slip_of
 
 _JAVASCRIPT = {
     "length": "len(…)",

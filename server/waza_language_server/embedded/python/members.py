@@ -22,7 +22,7 @@ from waza_engine.assertions.names import (
 )
 from waza_engine.assertions.names import members_of as tabled_members
 from waza_engine.frozen import frozen
-from waza_language_server.spelling import article
+from waza_engine.spelling import article
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import sys
 from collections.abc import Iterator
 
 from waza_engine.assertions.names import CONTEXT_NAMES, FUNCTION_NAMES
+from waza_engine.spelling import nearest, slip_of
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.javascript import LITERALS
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
@@ -30,7 +30,6 @@ from waza_language_server.embedded.python.scopes import (
     resolve_names,
     with_names_replaced,
 )
-from waza_language_server.spelling import slip_of
 
 _ANSWER = frozenset({"response", "answer", "completion", "actual_output", "final_output", "result", "text"})
 """Names of the answer in other tools."""
@@ -92,13 +91,10 @@ def _unknown_name(source: PythonSource, name: str, start: int, end: int, known: 
         return source.finding(code, place, f"{what}, whose only functions are {functions}.")
     if name in sys.stdlib_module_names:
         return source.finding(code, place, f"{what}: of all modules only `re` is there.")
-    close = difflib.get_close_matches(name.lower(), sorted(known | {"None"}), n=1, cutoff=0.7)
-    if name.lower() == "none":
-        close = ["None"]
-    if close:
-        is_typo = close[0] == slip_of(name, known)
-        rewrite = source.rewrite(place, close[0], f"Change to `{close[0]}`", preferred=is_typo)
-        return source.finding(code, place, f"{what}; did you mean `{close[0]}`?", rewrite)
+    if intended := nearest(name, sorted(known | {"None"})):
+        is_typo = intended == slip_of(name, known)
+        rewrite = source.rewrite(place, intended, f"Change to `{intended}`", preferred=is_typo)
+        return source.finding(code, place, f"{what}; did you mean `{intended}`?", rewrite)
     if _is_called(source, start):
         rewrites = (source.rewrite(place, "len", "Change to `len`"),) if name.lower() in _LENGTH else ()
         return source.finding(code, place, f"{what}, whose only functions are {functions}.", *rewrites)

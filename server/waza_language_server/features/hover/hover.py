@@ -26,8 +26,10 @@ from waza_language_server.features.hover.anchors import anchored_value, merged_k
 from waza_language_server.features.hover.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.hover.shape_text import notes, signature, type_words, value_text
 from waza_language_server.features.scores.score_text import score_story, strength_story
+from waza_language_server.features.scores.verdict_hints import metric_verdicts
 from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
 from waza_language_server.project.document_scores import read_scores
+from waza_language_server.project.eval_cases import homes_of
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes
 from waza_language_server.project.rules import rule_under
@@ -100,7 +102,7 @@ def _told(
     patience: float,
     prices: ModelPrices,
 ) -> Hover | None:
-    catalog = workspace.catalog
+    catalog = workspace.catalog.of(document.kind)
     pointed = _pointed(document, offset)
     if pointed is None:
         return None
@@ -111,9 +113,11 @@ def _told(
         strength = _strength_of_list(document, workspace.project, entry)
         return Hover(told.span, f"{told.text}\n\n{strength}") if told is not None and strength else told
     metric = entry if entry is not None and pointed.node.path[:1] == ("metrics",) else None
-    if metric is not None and metric.key.value == "name":
+    if metric is not None and metric.key.value in {"name", "threshold"}:
         told = _of_key(document, metric, catalog, page)
-        return Hover(pointed.node.span, told.text) if told is not None else None
+        figure = _of_metric(document, workspace.project, metric, now, patience)
+        text = "\n\n".join([*([figure] if figure else []), *([told.text] if told is not None else [])])
+        return Hover(pointed.node.span, text) if text else None
     shape = shape_at(document.kind, pointed.node.path, document.tree.root, catalog)
     if shape is None:
         return None
@@ -206,7 +210,7 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
     if shape.kind == "grader.type":
         text += f"\n\n{grader_types_table(catalog)}"
     name = _surrounding_grader(holder)
-    if name is not None and catalog.grader(name) is not None and not catalog.is_custom(name):
+    if name is not None and catalog.has_page(name):
         text += f"\n\n[All about {name}]({page}#{name})"
     return Hover(entry.key.span, text)
 
@@ -214,8 +218,7 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
 def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
     name = node.target.value
     shape = catalog.grader(name)
-    # A type of a plug-in has no page among ours.
-    page = "" if catalog.is_custom(name) else page
+    page = page if catalog.has_page(name) else ""
     return Hover(node.span, grader_documentation(name, shape, page)) if shape else None
 
 
@@ -242,6 +245,19 @@ def _of_grader(
     told = [] if score is None else [score_story(score, now)]
     told += [] if strength is None else [strength_story(strength)]
     return Hover(entry.value.span, "\n\n".join(told)) if told else None
+
+
+def _of_metric(
+    document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
+) -> str:
+    """Return the figure of a metric in the newest run of the suite, "" if there is none."""
+    holder = entry.value.parent
+    name = holder.get("name") if holder is not None else None
+    read = within(lambda: read_scores(document, project), patience)
+    if read is None:
+        return STILL_READING
+    found = metric_verdicts(document, read[0], now)
+    return next((one.tooltip for one in found if name is not None and one.node.span == name.span), "")
 
 
 def _strength_of_list(document: Document, project: Project, entry: Entry) -> str:
@@ -347,7 +363,9 @@ def named_thing(document: Document, workspace: Workspace, node: Node, kind: str)
         case "path.fixture":
             return _head(workspace, nearby, path, (folder / value for folder in nearby.fixture_folders()))
         case "path.suite":
-            return _head(workspace, nearby, path, (path.parent / value,))
+            is_case = document.kind == "evals_json"
+            homes = homes_of(workspace.project, path) if is_case else (path.parent,)
+            return _head(workspace, nearby, path, (home / value for home in homes))
         case "task.id":
             return _task(workspace, path, value.strip())
         case _:

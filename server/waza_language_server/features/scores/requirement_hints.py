@@ -15,7 +15,6 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.spec.skill_requirements import SkillRequirement, SpokenTest, names, skill_requirements
 from waza_language_server.features.scores.inlay_hints import InlayHint
-from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.front_matter import front_matter
 from waza_language_server.project.suite_file import SuiteFile, prompts_in
 from waza_language_server.project.suites import Task
@@ -97,8 +96,7 @@ def _tests_of(suite: Suite, project: Project, read: set[Path]) -> list[_Test]:
     for entry in SuiteFile(project.tree(suite.path)).tasks():
         checkpoint()
         tests.append(_Test(entry.id, False, _said(entry.node)))
-    present = project.names(suite.folder)
-    for path in (suite.folder / name for name in TRIGGER_NAMES if name in present):
+    for path in project.trigger_files(suite.folder):
         if path in read:
             continue
         read.add(path)

@@ -17,7 +17,7 @@ from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.scores.live_text import LIVE, is_live, live_label, live_story
 from waza_language_server.features.scores.words import (
-    ADVISORY,
+    SIGNS,
     advisory_label,
     age,
     error_label,
@@ -62,6 +62,13 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
         return STALE
     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
     return f"{STALE}: {changes[0].words}{more}"
+
+
+def stale_words(stale: str) -> str:
+    """Return the end of a sentence about a result: why it may no longer hold."""
+    if stale == RUNS_ELSEWHERE:
+        return f"; {stale}"
+    return f"; stale: {stale}" if stale else ""
 
 
 def suite_graders_label(scores: Sequence[Score]) -> str:
@@ -112,7 +119,7 @@ def _strength(strength: Strength) -> str:
     if not strength.tried:
         return "**Strength:** not known, it passes on no recorded trial"
     share = f"{strength.caught / strength.tried:.0%}"
-    missed = f"; it notices no {', no '.join(strength.missed)}" if strength.missed else ""
+    missed = f"; not noticed: {', '.join(strength.missed)}" if strength.missed else ""
     return f"**Strength:** {share}, {strength.caught} of {strength.tried} changes noticed{missed}"
 
 
@@ -151,8 +158,7 @@ def _verdict_label(outcomes: Sequence[Outcome]) -> str:
 
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
-    glyph = {"error": "!", "pending": "◷", "advisory": ADVISORY}.get(result.status, "✗")
-    mark = "✓" if result.passed else glyph
+    mark = "✓" if result.passed else SIGNS.get(result.status, "✗")
     line = f"- {mark} {code(shown_grader(result.name))} {shown_score(result.score)}"
     feedback = result.feedback.strip().splitlines()
     return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
@@ -165,7 +171,7 @@ def _outcome_story(outcome: Outcome) -> list[str]:
         lines += ["", fenced(result.feedback[:MAX_FEEDBACK])]
     if result.trials > 1:
         # Of a grader that broke no trial was found wrong.
-        against = {"error": "!", "advisory": ADVISORY}.get(result.status, "✗")
+        against = SIGNS.get(result.status, "✗")
         verdicts = zip(result.passes, result.scores, strict=False)
         trials = ", ".join(f"{'✓' if passed else against} {shown_score(score)}" for passed, score in verdicts)
         lines += ["", f"Trials: {trials}"]
@@ -202,4 +208,4 @@ def _origin(score: Score, newest: Outcome, now: datetime) -> str:
         words += graded_again(newest.regraded, now)
     if score.shared:
         words += f" in {code(suite_words(score.suite))}"
-    return f"{words}; stale: {score.stale}." if score.stale else f"{words}."
+    return f"{words}{stale_words(score.stale)}."

@@ -14,7 +14,6 @@ from waza_engine.frozen import frozen
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.score_text import stale_label
-from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.document_scores import DocumentScores, goes_on_elsewhere
 from waza_language_server.project.recorded_values import INPUTS, ByPlace, Values, by_place, entries
 from waza_language_server.project.runnable_id import RunnableId
@@ -213,9 +212,7 @@ class _Evidence:
         moment = prompt.timestamp
         if self._ran_elsewhere(prompt.origin, moment):
             return _elsewhere("error" if prompt.error else "passed" if prompt.right else "failed")
-        found = self._scores.recorded.changes(moment, ())
-        # Other prompts of the file say nothing of this one.
-        return self._said(moment, [each for each in found if each.path.name not in TRIGGER_NAMES])
+        return self._said(moment, self._scores.recorded.changes_of_prompt(moment))
 
     def words_of_suite(self, moment: datetime, gone: Sequence[str]) -> str:
         """Return why the verdict of the suite itself may be stale, apart from its parts.

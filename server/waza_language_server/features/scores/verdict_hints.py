@@ -27,6 +27,7 @@ from waza_language_server.features.scores.score_text import (
     graded_again,
     grader_line,
     stale_label,
+    stale_words,
     suite_graders_label,
     told_by,
 )
@@ -54,7 +55,6 @@ from waza_language_server.project.changed_inputs import (
     said_by,
     why_stale,
 )
-from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.judging import Judging, in_parts, judging
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import SuiteFile, prompts_in, rule_at, shown_at
@@ -127,6 +127,16 @@ def suite_verdict(document: Document, scores: DocumentScores, now: datetime | No
         return None
     newest = max(scores.runs, key=lambda run: run.timestamp)
     return _View(scores, newest, judging(document, scores, newest), now or datetime.now(UTC)).of_whole()
+
+
+def metric_verdicts(document: Document, scores: DocumentScores, now: datetime | None) -> tuple[Verdict, ...]:
+    """Return the verdicts of the metrics of an eval file; none when it was never run as a whole."""
+    root = document.tree.root
+    if root is None or not scores.runs:
+        return ()
+    newest = max(scores.runs, key=lambda run: run.timestamp)
+    view = _View(scores, newest, judging(document, scores, newest), now or datetime.now(UTC))
+    return tuple(view.of_metrics(root))
 
 
 def entry_verdicts(document: Document, project: Project, scores: DocumentScores) -> tuple[Verdict, ...]:
@@ -257,15 +267,17 @@ class _View:
         )
         return stale, changes
 
-    def _of_stale_triggers(self, run: RunResult, metric: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return the same of a figure of trigger prompts, which no grader and no task decides."""
-        changes = self._scores.recorded.changes(run.timestamp, ())
+    def _of_stale_metric(self, run: RunResult, name: str) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return the same of a metric; no grader and no task decides those of trigger prompts."""
+        of_tasks = not name.startswith("trigger_")
+        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks) if of_tasks else ())
         stale = why_stale(
-            written=self._judging.rewritten_trigger_metric(run, metric),
+            written=self._judging.rewritten_metric(run, name),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=self._scores.awaits_suite(self._run, run.timestamp),
             elsewhere=self._scores.runs_elsewhere(self._run),
+            since=self._told_since(run) if of_tasks else "",
         )
         return stale, changes
 
@@ -282,29 +294,27 @@ class _View:
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
-        name, run, whole = root.get("name"), self._run.whole, self.of_whole()
+        name, whole = root.get("name"), self.of_whole()
         if name is None or whole is None:
             return
         yield Verdict(name, whole.label, whole.tooltip, whole.changes)
-        if run is None:
-            return
-        # A part that was run since has no figures of the whole suite.
-        stale, changes = self._of_stale_whole(run) if self._parts else (whole.stale, whole.changes)
-        metrics = root.get("metrics")
-        by_name = {metric.name: metric for metric in run.metrics}
+        yield from self.of_metrics(root)
+
+    def of_metrics(self, root: Node) -> Iterator[Verdict]:
+        """Yield the verdicts of the metrics in the newest run of the whole suite: only it has figures."""
+        metrics, run = root.get("metrics"), self._run.whole
+        by_name = {metric.name: metric for metric in run.metrics} if run is not None else {}
         for item in metrics.target.each_item() if metrics is not None else ():
             word = item.get("name")
             metric = by_name.get(word.value) if word is not None else None
-            if word is not None and metric is not None:
+            if run is not None and word is not None and metric is not None:
                 said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
                 again = self._judging.suite_again
-                old, because = stale, changes
-                if metric.name.startswith("trigger_"):
-                    old, because = self._of_stale_triggers(run, metric.name)
-                told = f"{_sign(again)}{said}{stale_label(old, because)}"
+                stale, changes = self._of_stale_metric(run, metric.name)
+                told = f"{_sign(again)}{said}{stale_label(stale, changes)}"
                 value = f"{shown_score(metric.value)}, threshold {shown_threshold(metric.threshold)}"
-                origin = self._origin(run, old, again)
-                yield Verdict(word, told, f"**{code(metric.name)}** {value}\n\n{origin}", because)
+                origin = self._origin(run, stale, again)
+                yield Verdict(word, told, f"**{code(metric.name)}** {value}\n\n{origin}", changes)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of its expectations."""
@@ -401,9 +411,7 @@ class _View:
             yield from running
 
     def _of_prompt(self, prompt: Node, result: PromptResult) -> Verdict:
-        # Other prompts of the file say nothing of this one.
-        found = self._scores.recorded.changes(result.timestamp, ())
-        changes = tuple(change for change in found if change.path.name not in TRIGGER_NAMES)
+        changes = self._scores.recorded.changes_of_prompt(result.timestamp)
         stale = why_stale(
             changes=changes,
             agent=self._scores.recorded.other_agent(result.timestamp),
@@ -429,7 +437,7 @@ class _View:
         words += graded_again(again.at, self._now) if again is not None else ""
         suite = self._scores.suite_of(self._run)
         words += f" in {code(suite_words(suite))}" if suite is not None else ""
-        return f"{words}; stale: {stale}." if stale else f"{words}."
+        return f"{words}{stale_words(stale)}."
 
 
 def _sign(again: AskedAgain | RegradedSuite | None) -> str:

@@ -11,7 +11,7 @@ from waza_engine.figures import shown_below, shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.vocabulary import shown_grader
-from waza_language_server.features.scores.words import error_label, share_label, shortened
+from waza_language_server.features.scores.words import SIGNS, error_label, share_label, shortened
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 NOTHING_JUDGED = "– nothing judged"
 NOT_RUN = "– not run"
-_SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "◷"}
 
 
 def worst_first(run: RunResult) -> list[TaskResult]:
@@ -73,7 +72,7 @@ def tasks_label(run: RunResult) -> str:
     from waza_engine.results.reading.suite_conclusion import conclude_recorded, fails
 
     found, tasks = conclude_recorded(run), run.tasks.values()
-    sign = _SIGNS[found.verdict]
+    sign = SIGNS[found.verdict]
     if sign != "✗":
         return share_label(sign, sum(task.passed for task in tasks), len(tasks), "task")
     failed = sum(map(fails, tasks))

@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 
 ADVISORY = "○"
 """Marks a grader that did not pass and is not required: no failure."""
+SIGNS = {
+    "passed": "✓",
+    "failed": "✗",
+    "graded": "✗",
+    "advisory": ADVISORY,
+    "error": "!",
+    "errored": "!",
+    "pending": "◷",
+    "unjudged": "◷",
+}
+"""The mark of each verdict, and of each status of a grader that did not pass."""
 LONGEST_REASON = 60
 TRACEBACK = "Traceback (most recent call last):"
 _PATH_FIRST = compiled_later(r"(?:/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)? (?P<said>.+)", re.DOTALL)

@@ -49,6 +49,8 @@ def written(ls: WazaServer, document: Document, problems: tuple[Problem, ...], p
     from waza_language_server.protocol.convert import Converter
 
     convert = Converter(document, ls.session.encoding, ls.abilities)
+    if document.tree.is_json and ls.options.reports_json_syntax:
+        problems = tuple(problem for problem in problems if problem.code not in _SYNTAX_OF_JSON)
     shown, more = _shown(problems)
     found: list[str] = []
     for problem in shown:
@@ -104,6 +106,9 @@ def _rank(problem: Problem) -> int:
     from waza_language_server.analysis.problem import SEVERITIES
 
     return SEVERITIES.index(problem.severity)
+
+
+_SYNTAX_OF_JSON = frozenset({"json-syntax", "duplicate-key"})
 
 
 def _shown(problems: tuple[Problem, ...]) -> tuple[tuple[Problem, ...], str]:

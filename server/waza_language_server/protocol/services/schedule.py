@@ -15,6 +15,7 @@ from waza_engine.checkpoint import Superseded
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.protocol.messages import CancelledRequestError, OutdatedError
 from waza_language_server.protocol.turns import MOST_RESTARTS, Turns
+from waza_language_server.schema.catalog import VALLY_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,7 +155,8 @@ class Diagnostics:
         problems = diagnose(document, workspace)
         if self._session.is_current(document):
             self._known[document.uri] = (document, workspace, problems)
-            if any(problem.code == "unknown-grader-type" for problem in problems):
+            unknown = any(problem.code == "unknown-grader-type" for problem in problems)
+            if unknown and document.kind not in VALLY_KINDS:
                 self._on_unknown_type()
         return problems
 

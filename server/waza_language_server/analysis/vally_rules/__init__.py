@@ -1,0 +1,1 @@
+"""Rules about Vally's files beyond their schemas: versions, names, references, weights."""

@@ -1,0 +1,84 @@
+"""What a Vally file names elsewhere: environments of ``.vally.yaml``, skills and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from waza_engine.checkpoint import checkpoint
+from waza_engine.files import shown
+from waza_engine.spelling import listed, nearest
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.project.claim import VALLY_PROJECT_NAMES
+from waza_language_server.project.index import Project
+from waza_language_server.project.suites import folders_above
+from waza_language_server.project.uris import path_of
+from waza_language_server.schema.locate import located_below
+from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Fix
+
+
+def references(view: SuiteView) -> Found:
+    """Yield names of environments that ``.vally.yaml`` does not have, and paths where nothing is."""
+    document, catalog = view.document, view.workspace.catalog.vally
+    path, root = path_of(document.uri), document.tree.root
+    if path is None or root is None or not view.workspace.project.roots:
+        return
+    known = environment_names(view.workspace.project, path)
+    for number, (node, shape) in enumerate(located_below(root, catalog.document(document.kind), catalog), 1):
+        if not number % NODES_AT_ONCE:
+            checkpoint()
+        if node.kind != "scalar" or not node.value.strip():
+            continue
+        if shape.kind == "vally.environment" and known is not None and node.value not in known:
+            yield _unknown(view, node, known)
+        elif shape.kind == "vally.path":
+            yield from _missing(view, node, path)
+
+
+def environment_names(project: Project, path: Path) -> tuple[str, ...] | None:
+    """Return the environments of the nearest ``.vally.yaml``, None if there is none or it cannot be read."""
+    for folder in folders_above(path):
+        for name in project.disk.holding(folder, VALLY_PROJECT_NAMES):
+            tree = project.tree(folder / name)
+            if tree.root is None or tree.errors:
+                return None
+            environments = tree.root.get("environments")
+            return tuple(environments.target.key_names) if environments is not None else ()
+    return None
+
+
+def _unknown(view: SuiteView, node: Node, known: tuple[str, ...]) -> Problem:
+    there = f"it has {listed(known, 'and')}" if known else "it has none"
+    message = f"`.vally.yaml` has no environment `{node.value}`; {there}."
+    meant = nearest(node.value, known)
+    repair = partial(replace_scalar, view.document.tree, node, meant or "")
+    fixes = (Fix(f"Change to `{meant}`", repair),) if meant else ()
+    return Problem("vally-environment", node.span, message, "error", fixes)
+
+
+def _missing(view: SuiteView, node: Node, path: Path) -> Iterator[Problem]:
+    """Yield the problem of a relative path where nothing is; what cannot be seen is not missing."""
+    disk = view.workspace.project.disk
+    place = Path(path.parent, node.value.strip())
+    if Path(node.value).is_absolute() or "${" in node.value or any(sign in node.value for sign in "*?"):
+        return
+    parent = Path(*_normal(place).parts[:-1])
+    names = disk.names(parent)
+    if (names.known and not any(name == _normal(place).name for name, _ in names.value)) or names.absent:
+        message = f"There is nothing called `{shown(node.value)}` beside this file."
+        yield Problem("missing-file", node.span, message, "warning")
+
+
+def _normal(path: Path) -> Path:
+    """Return a path without `..`, as written: links count as folders."""
+    parts: list[str] = []
+    for part in path.parts:
+        if part == ".." and len(parts) > 1:
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return Path(*parts)

@@ -1,0 +1,1 @@
+"""``compare``: several runs of the same prompts, which are captures or trials."""

@@ -1,0 +1,155 @@
+"""Go on with an output: its finished rows stay, and answers that were paid for are not asked again.
+
+A row is written when it is graded, and a row of trials when all of them are. Until then its answers are in a
+journal next to the output, ``FILE.partial.jsonl``. Each row says in its metadata what decided it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Generator, Iterator
+from pathlib import Path
+from typing import IO, cast
+
+from waza_engine.files import FileError, opened_to_read, remove_file
+from waza_engine.harness.rows import HarnessError, line_of
+from waza_engine.results.json_values import Json, block_of, blocks_of, text_of, whole
+from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.writing.store import (
+    ResultsError,
+    is_kept,
+    opened_output,
+    write_atomically,
+    write_whole,
+)
+
+DIGEST = "wazaDigest"
+"""The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
+Answers = defaultdict[tuple[str, int], list[Json]]
+"""Answers by their digest and the number of the trial, 0 for a capture."""
+
+
+class Journal:
+    """The answers that no row of an output holds yet; thread-safe. Without a file it does nothing."""
+
+    def __init__(self, output: Path | None) -> None:
+        is_file = output is not None and is_kept(output)
+        self.path = output.with_name(f"{output.name}{JOURNAL_SUFFIX}") if output and is_file else None
+        self._lock = threading.Lock()
+        self._file: IO[bytes] | None = None
+
+    def open(self) -> None:
+        """Begin to write after what is there. Raises ``HarnessError``."""
+        if self.path is not None:
+            with _clear_errors(self.path):
+                self._file = opened_output(self.path, append=True)
+                # The last line of a killed process may be torn.
+                write_whole(self._file, b"\n")
+
+    def add(self, digest: str, trial: int, answer: Json) -> None:
+        """Store an answer, so that it outlives the process and the system. Raises ``HarnessError``."""
+        if self._file is not None and self.path is not None:
+            line = line_of({"digest": digest, "trial": trial, "answer": answer})
+            with self._lock, _clear_errors(self.path):
+                write_whole(self._file, line)
+                os.fsync(self._file.fileno())
+
+    def close(self, *, is_complete: bool) -> None:
+        """Close the file, and remove it when the output holds everything."""
+        if self._file is not None:
+            self._file.close()
+        if is_complete and self.path is not None:
+            with contextlib.suppress(OSError):
+                remove_file(self.path)
+
+
+def resume(output: Path, journal: Journal, wanted: Collection[str], grader: str, trials: int) -> Answers:
+    """Take everything but finished rows out of an output, and return the answers that need not be asked.
+
+    ``wanted`` are the digests of all prompts, ``grader`` is that of the grader; a row must have so many
+    ``trials`` (0 for captures). The finished rows are in the result, too, with the trial -1. Raises
+    ``HarnessError``.
+    """
+    answers: Answers = defaultdict(list)
+    finished: set[int] = set()
+    for number, row in enumerate(_objects_in(output)):
+        of_answer, _, of_grader = text_of(block_of(row, "metadata").get(DIGEST)).partition(":")
+        if not of_answer:
+            raise HarnessError(f"{output} has rows without `metadata.{DIGEST}`, so --resume cannot use it.")
+        entries = _entries(row)
+        complete = of_grader == grader and all("score" in each for each in entries if grader)
+        if of_answer not in wanted or (
+            complete and len(entries) == (trials or 1) and not any(map(_is_broken, entries))
+        ):
+            finished.add(number)
+            answers[of_answer, -1].append({})
+            continue
+        for entry in entries:
+            if not _is_broken(entry):
+                answers[of_answer, whole(entry.get("trialNum"))].append(_ungraded(entry, bool(of_grader)))
+    held = {key for key, found in answers.items() if found}
+    journal.open()
+    for (digest, trial), found in list(answers.items()):
+        for answer in found if trial >= 0 else []:
+            journal.add(digest, trial, answer)
+    if journal.path is not None:
+        for entry in _objects_in(journal.path):
+            key = text_of(entry.get("digest")), whole(entry.get("trial"))
+            answer = dict(block_of(entry, "answer"))
+            if key not in held and (key[0], -1) not in held and not _is_broken(answer):
+                answers[key].append(answer)
+    lines = (line_of(row) for number, row in enumerate(_objects_in(output)) if number in finished)
+    with _clear_errors(output):
+        write_atomically(output, lines)
+    return answers
+
+
+def _entries(row: Json) -> list[Json]:
+    trials = blocks_of(row.get("trials"))
+    return [dict(each) for each in trials] if trials else [row]
+
+
+def _is_broken(entry: Json) -> bool:
+    """Return whether the agent gave nothing at all, so that the prompt is worth another try."""
+    failed = entry.get("errors") or text_of(entry.get("reasoning")).startswith("Error: ")
+    return bool(failed) and not entry.get("output") and not entry.get("trajectory")
+
+
+def _ungraded(entry: Json, was_graded: bool) -> Json:
+    """Return an answer without its verdict, and without the error of a grader that gave none."""
+    plain = {
+        key: value for key, value in entry.items() if key not in ("score", "outcome", "pass", "reasoning")
+    }
+    if was_graded and "score" not in entry and plain.get("errors"):
+        plain["errors"] = plain["errors"][:-1]
+    return plain
+
+
+def _objects_in(path: Path) -> Iterator[Json]:
+    """Yield the objects of a file whose lines may be torn; nothing when it does not exist."""
+    try:
+        file = opened_to_read(path)
+    except FileError as error:
+        if error.kind == "missing":
+            return
+        raise HarnessError(f"{path} cannot be read: {error.why}.") from None
+    with file:
+        for line in file:
+            with contextlib.suppress(ValueError, RecursionError):
+                found: object = json.loads(line)
+                if isinstance(found, dict):
+                    yield cast("Json", found)
+
+
+@contextlib.contextmanager
+def _clear_errors(path: Path) -> Generator[None]:
+    try:
+        yield
+    except ResultsError as error:
+        raise HarnessError(str(error)) from None
+    except OSError as error:
+        raise HarnessError(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -1,0 +1,269 @@
+"""A Vally eval file as an eval file of this engine: its stimuli become tasks.
+
+Verdicts are Vally's. Each trial ends with a ``score`` grader: it passes when all others do or, with a
+``scoring.threshold``, when the weighted score reaches it, and a grader in error makes the trial an error. The
+graders of a type share its weight. What has no counterpart is refused before anything runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from waza_engine.spec.explain import Location, location_of, sentence
+from waza_engine.spec.limits import LONGEST_SECONDS
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.yaml_reader import YamlFile
+from waza_engine.spec.vally.blocks import VallyBlock
+from waza_engine.spec.vally.counterparts import COUNTERPARTS, NoCounterpartError, Options, seconds_of
+from waza_engine.spec.vally.eval_file import Defaults, Environment, Stimulus, Turn, VallyEval, VallyGrader
+from waza_engine.spec.vally.graders import GRADERS, Max, MaxTime, MaxToolCalls, SkillOptions, ToolCallOptions
+from waza_engine.spec.vally.versions import slug_of
+
+VERDICT = "verdict"
+"""The name of the grader that decides a trial."""
+_NEGLIGIBLE = 1e-9
+"""The weight of a type that does not count: a weight of zero means 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The file that is converted, and what of it has no counterpart: phrases by their places."""
+
+    file: YamlFile
+    vally: VallyEval
+    environments: Mapping[str, Environment]
+    refused: dict[str, Location] = field(default_factory=dict[str, Location])
+
+    @property
+    def defaults(self) -> Defaults:
+        return self.vally.defaults or self.vally.config or Defaults()
+
+    def refuse(self, phrase: str, at: Location, value: object = True) -> None:
+        """Note a part that has no counterpart, unless its value is empty."""
+        if value:
+            self.refused.setdefault(phrase, at)
+
+    def environment(self, written: str | Environment, at: Location) -> Environment:
+        """Return an environment by its name or as it is written. Raises ``SuiteFileError``."""
+        if isinstance(written, str):
+            if written and written not in self.environments:
+                message = f"`.vally.yaml` has no environment `{written}`"
+                raise SuiteFileError(self.file.path, self.file.line_of(at), message)
+            written = self.environments[written] if written else Environment()
+        self.refuse("`environment.commands`", at, written.commands)
+        self.refuse("`environment.git`", at, written.git)
+        return written
+
+
+def suite_of(file: YamlFile, vally: VallyEval, environments: Mapping[str, Environment]) -> dict[str, Any]:
+    """Return the content of the eval file that runs a Vally eval file.
+
+    ``environments`` are those of ``.vally.yaml``. Raises ``SuiteFileError``, which names everything that has
+    no counterpart.
+    """
+    source = _Source(file, vally, environments)
+    defaults, executor = source.defaults, source.defaults.executor
+    key = "agent_environment" if vally.agent_environment else "environment"
+    root = source.environment(vally.agent_environment or vally.environment, (key,))
+    source.refuse("`grading_environment`", ("grading_environment",), vally.grading_environment)
+    source.refuse("`judge_provider`", ("defaults",), defaults.judge_provider)
+    tasks = [_task(each, source, root, ("stimuli", at)) for at, each in enumerate(vally.stimuli)]
+    if source.refused:
+        first = min(file.line_of(at) for at in source.refused.values())
+        parts = ", ".join(source.refused)
+        message = f"waza has no counterpart for parts of this Vally eval file, so nothing runs: {parts}"
+        raise SuiteFileError(file.path, first, message)
+    config = {
+        "trials_per_task": max(1, defaults.runs),
+        "timeout_seconds": _seconds(defaults.timeout),
+        "executor": executor if isinstance(executor, str) else executor.name,
+        "model": defaults.model,
+        "judge_model": defaults.judge_model,
+        "reasoning_effort": defaults.reasoning_effort,
+        "judge_reasoning_effort": defaults.judge_reasoning_effort,
+        # Vally finds no other skills than those of the environment.
+        "skill_directories": _skill_folders(root) or ["none"],
+        "mcp_servers": {name: _written(server) for name, server in root.mcp_servers.items()},
+        "pass_score": vally.scoring.threshold if vally.scoring else None,
+    }
+    skill = _skill_folders(root)[0] if len(root.skills) == 1 else ""
+    return {
+        "name": vally.name or file.path.name.partition(".")[0],
+        "description": vally.description,
+        "skill": PurePosixPath(skill).name,
+        "version": vally.version,
+        "config": {name: value for name, value in config.items() if value not in (None, "", {})},
+        "tasks": tasks,
+    }
+
+
+def _task(stimulus: Stimulus, source: _Source, root: Environment, at: Location) -> dict[str, Any]:
+    defaults, own = source.defaults, source.environment(stimulus.environment, (*at, "environment"))
+    settings = stimulus.config or Defaults()
+    runs = stimulus.runs if stimulus.runs is not None else _set(settings, "runs") or defaults.runs
+    timeout = stimulus.timeout or _set(settings, "timeout")
+    of_stimulus = f"of `{stimulus.name}`"
+    source.refuse(f"`runs` {of_stimulus}", at, runs != defaults.runs)
+    for key in sorted(settings.model_fields_set - {"runs", "timeout"}):
+        source.refuse(f"`config.{key}` {of_stimulus}", at)
+    source.refuse(f"`environment.mcpServers` {of_stimulus}", at, own.mcp_servers)
+    source.refuse(f"`attachments` {of_stimulus}", at, stimulus.attachments)
+    source.refuse(f"`simulation` {of_stimulus}", at, stimulus.simulation)
+    prompts = [turn.prompt if isinstance(turn, Turn) else turn for turn in stimulus.turns]
+    prompts = prompts or [stimulus.prompt or ""]
+    graders, checkpoints = _graders(stimulus, source, len(prompts), at)
+    tags = {**source.vally.tags, **stimulus.tags}
+    return {
+        "id": slug_of(stimulus.name) or stimulus.name,
+        "name": stimulus.name,
+        "description": stimulus.description,
+        "tags": [f"{key}:{each}" for key, value in tags.items() for each in _listed(value)],
+        **({"timeout_seconds": _seconds(timeout)} if timeout else {}),
+        **({"skill_directories": [*_skill_folders(root), *_skill_folders(own)]} if own.skills else {}),
+        "inputs": {
+            "prompt": prompts[0],
+            "follow_up_prompts": prompts[1:],
+            "files": [
+                {"path": each.dest or PurePosixPath(each.src).name, "copy_from": each.src}
+                for each in (*root.files, *own.files)
+            ],
+        },
+        "graders": graders,
+        "checkpoints": [{"after_turn": turn, "graders": each} for turn, each in sorted(checkpoints.items())],
+    }
+
+
+def _graders(
+    stimulus: Stimulus, source: _Source, turns: int, at: Location
+) -> tuple[list[Options], dict[int, list[Options]]]:
+    """Return the graders at the end of a trial, and those after earlier turns, which count from 1."""
+    found: list[tuple[str, Options]] = []
+    checkpoints: defaultdict[int, list[Options]] = defaultdict(list)
+    names: set[str] = {VERDICT}
+    threshold = source.vally.scoring.threshold if source.vally.scoring else None
+    for grader, options, place in _checks(stimulus, source, at):
+        name = next(name for name in _names(grader) if name not in names)
+        phrase = f"`{grader.type}` (grader `{name}` of `{stimulus.name}`)"
+        row = COUNTERPARTS.get(grader.type)
+        if row is None or options is None:
+            source.refuse(phrase, place)
+            continue
+        names.add(name)
+        try:
+            config = row.options(options, stimulus)
+        except NoCounterpartError as error:
+            source.refuse(f"{error} in {phrase}", place)
+            continue
+        # A judge rates; the others count 1 or 0.
+        entry = {"name": name, "type": row.type, "binary": row.type != "prompt", "config": config}
+        if grader.turn is None or grader.turn >= turns - 1:
+            found.append((grader.type, {**entry, "required": grader.required}))
+        else:
+            checkpoints[grader.turn + 1].append(entry)
+            source.refuse(f"`turn` beside a threshold in {phrase}", place, threshold is not None)
+    weights = source.vally.scoring.weights if source.vally.scoring else {}
+    count = Counter(keyword for keyword, _ in found)
+    for keyword, entry in found if weights else ():
+        entry["weight"] = weights.get(keyword, 0) / count[keyword] or _NEGLIGIBLE
+    decides = {
+        "name": VERDICT,
+        "type": "score",
+        "config": {} if threshold is None else {"threshold": threshold},
+    }
+    return [*(entry for _, entry in found), *([decides] if found else [])], checkpoints
+
+
+def _checks(
+    stimulus: Stimulus, source: _Source, at: Location
+) -> Iterator[tuple[VallyGrader, VallyBlock | None, Location]]:
+    """Yield graders, and constraints as the graders that they mean, with their options; None for a plug-in.
+
+    Raises ``SuiteFileError`` for options that cannot be used.
+    """
+    for place, graders in (((), source.vally.graders), (at, stimulus.graders)):
+        for number, grader in enumerate(graders):
+            where = (*place, "graders", number)
+            row = GRADERS.get(grader.type)
+            yield grader, None if row is None else _options(row.options, grader, source, where), where
+    for keyword, options in _constraints(stimulus, source.vally):
+        yield VallyGrader(type=keyword), options, (*at, "constraints")
+
+
+def _options(model: type[VallyBlock], grader: VallyGrader, source: _Source, at: Location) -> VallyBlock:
+    try:
+        return model.model_validate(grader.config, context={"warnings": list[str]()})
+    except ValidationError as error:
+        finding = error.errors(include_url=False)[0]
+        place = (*at, "config", *location_of(finding, grader.config))
+        line = source.file.line_of(place)
+        raise SuiteFileError(source.file.path, line, sentence(finding, place), place) from None
+
+
+def _constraints(stimulus: Stimulus, vally: VallyEval) -> Iterator[tuple[str, VallyBlock]]:
+    limits = stimulus.constraints
+    if limits is not None:
+        if limits.max_turns is not None:
+            yield "turn-count", Max(max=limits.max_turns)
+        if limits.max_tokens is not None:
+            yield "token-budget", Max(max=limits.max_tokens)
+        if limits.max_tool_calls is not None:
+            yield "tool-call-count", MaxToolCalls(max=limits.max_tool_calls)
+        if longest := limits.max_duration or (limits.max_duration_ms and f"{limits.max_duration_ms}ms"):
+            yield "wall-time", MaxTime(max=longest)
+        for key, names in (("required", limits.expect_tools), ("disallowed", limits.reject_tools)):
+            if names:
+                patterns = ["." if name == "*" else f"^{re.escape(name)}$" for name in names]
+                yield "tool-calls", ToolCallOptions.model_validate({key: patterns})
+        for key, names in (("required", limits.expect_skills), ("disallowed", limits.reject_skills)):
+            if names:
+                yield _of_skills(key, names)
+    if stimulus.expect_activation is not None:
+        environment = vally.agent_environment or vally.environment
+        skills = _skill_folders(environment) if isinstance(environment, Environment) else []
+        names = [PurePosixPath(skill).name for skill in skills] or ["*"]
+        yield _of_skills("required" if stimulus.expect_activation else "disallowed", names)
+
+
+def _of_skills(key: str, names: Iterator[str] | Any) -> tuple[str, VallyBlock]:
+    """Return the grader for skills; any skill is a call of the tool that loads them."""
+    if "*" in names:
+        return "tool-calls", ToolCallOptions.model_validate({key: ["^skill$"]})
+    return "skill-invocation", SkillOptions.model_validate({key: list(names)})
+
+
+def _names(grader: VallyGrader) -> Iterator[str]:
+    """Yield names for a grader, the best first: no two of a task may be equal."""
+    name = grader.name or grader.type
+    yield name
+    number = 2
+    while True:
+        yield f"{name}-{number}"
+        number += 1
+
+
+def _set(settings: Defaults, key: str) -> Any:
+    return getattr(settings, key) if key in settings.model_fields_set else None
+
+
+def _skill_folders(environment: Environment) -> list[str]:
+    folders = [each.removesuffix("SKILL.md").rstrip("/") or "." for each in environment.skills]
+    return list(dict.fromkeys(folders))
+
+
+def _written(server: VallyBlock) -> Options:
+    return server.model_dump(mode="json", exclude_unset=True)
+
+
+def _listed(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else [value]
+
+
+def _seconds(duration: str) -> int:
+    return min(seconds_of(duration), LONGEST_SECONDS)
