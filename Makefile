@@ -74,9 +74,10 @@ bench: $(READY) ## Our server beside yaml-language-server in one interleaved run
 	$(BIN)/python -m tests.bench.regrading
 	$(BIN)/python -m tests.bench.workspace
 
-schemas: $(READY) ## Write again what is generated from the models: JSON Schemas, docs/graders.md, docs/diagnostics.md.
+schemas: $(READY) ## Write again what is generated from the models: JSON Schemas, docs/graders.md, docs/vally.md, docs/diagnostics.md.
 	$(BIN)/waza-engine schema --out waza_engine/schemas
 	$(BIN)/python -m waza_engine.commands.grader_reference > docs/graders.md
+	$(BIN)/python -m waza_engine.commands.vally_reference > docs/vally.md
 	$(BIN)/python -m waza_language_server.diagnostics_page > docs/diagnostics.md
 
 vscode: $(READY) vscode-extension/node_modules/.ready ## Package the extension as a .vsix.

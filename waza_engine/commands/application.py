@@ -17,9 +17,11 @@ from waza_engine.commands.harness import harness
 from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
+    EvalFormat,
     FailUnder,
     Graders,
     JudgeModel,
+    Layout,
     OutputFormat,
     PreflightFormat,
     ReportFormat,
@@ -72,6 +74,7 @@ def run(
     ] = None,
     output_format: Annotated[
         OutputFormat,
+        OutputFormat,
         typer.Option(
             "-f",
             "--format",
@@ -81,6 +84,13 @@ def run(
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
+    ] = None,
+    layout: Annotated[
+        Layout | None,
+        typer.Option(
+            help="Also write grading.json, timing.json and benchmark.json, and the files of the agents, to "
+            "the next <skill>-workspace/iteration-N next to the skill, for the viewer of skill-creator.",
+        ),
     ] = None,
     fail_under: FailUnder = None,
     jobs: Annotated[
@@ -186,12 +196,49 @@ def run(
         telemetry=telemetry,
         jobs=jobs,
         quiet=quiet,
+        layout="" if layout is None else layout.value,
         cluster=cluster,
         certificates=tls,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
+    if layout is not None:
+        # Its folder has the files of the agents.
+        settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
+
+
+@application.command(short_help="Write a suite in the format of another tool.")
+def convert(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FROM", help="An eval.yaml (of waza or Vally), evals.json or trigger list."),
+    ],
+    directory: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the new files.")
+    ],
+    to: Annotated[EvalFormat | None, typer.Option("--to", help="The new format. By default waza.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Write nothing if anything is lost or differs.")
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only say whether the source has changed since DIR was converted."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a suite in the format of another tool, and list what is left out or differs.
+
+    Exit code 0: written, or with --check nothing has changed. 1: --strict found a loss, --check a change.
+    2: the suite cannot be converted.
+    """
+    from waza_engine.commands.convert import check_command, convert_command
+
+    if check:
+        raise typer.Exit(check_command(source, directory, as_json=as_json))
+    target = None if to is None else to.value
+    raise typer.Exit(convert_command(source, target, directory, strict=strict, force=force, as_json=as_json))
 
 
 @application.command(short_help="Execute trials of runs on other machines.")

@@ -72,6 +72,7 @@ def run_command(
     telemetry: TelemetryOptions | None = None,
     jobs: int = 1,
     quiet: bool = False,
+    layout: str = "",
     narrowing: Narrowing = lambda settings: settings,
     cluster: str | None = None,
     certificates: Path | None = None,
@@ -83,8 +84,9 @@ def run_command(
     and models within the same budget. With several models the name of the model goes into the name of each
     file, with several suites their directory into that of ``output``; JSON is a list, and for several suites
     ``{"suites": [...]}``. ``verbose`` None is as ``.waza.yaml`` says. ``quiet`` prints what did not pass.
-    ``narrowing`` returns the settings of a suite with the tasks that are wanted of it. ``cluster`` executes
-    the trials, with the ``certificates`` of a folder.
+    ``narrowing`` returns the settings of a suite with the tasks that are wanted of it. ``layout`` is
+    ``skill-creator`` to write such a folder for each run as well. ``cluster`` executes the trials, with the
+    ``certificates`` of a folder.
     """
     try:
         told = Telemetry(telemetry or TelemetryOptions(), output_format)
@@ -115,7 +117,9 @@ def run_command(
     )
     try:
         with chosen.opened():
-            ended = _executed(plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend)
+            ended = _executed(
+                plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend, layout=bool(layout)
+            )
     except SuiteError as error:
         return _refused(error, paths[0])
     found = [run.report for run in ended]
@@ -204,6 +208,7 @@ def _executed(
     *,
     jobs: int,
     recommend: bool,
+    layout: bool,
 ) -> list[_Ended]:
     """Carry the plan out, and return the runs that have ended, in its order.
 
@@ -215,6 +220,8 @@ def _executed(
     def finish(index: int) -> None:
         ended[index].is_kept = _written(ended, index, plan, junit_files)
         display.summarize(index, ended[index])
+        if layout:
+            ended[index].is_kept &= _laid_out(ended[index])
 
     with display:
         for index, report in _reports(plan, display, cancellation, jobs):
@@ -536,6 +543,19 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     except ResultsError as error:
         complain(str(error))
         return False
+    return True
+
+
+def _laid_out(ended: _Ended) -> bool:
+    """Write the folder of a run, and say where; return whether it is written."""
+    from waza_engine.commands.layout import write_layout
+
+    try:
+        folder = write_layout(ended.planned.prepared.suite, ended.report.outcome)
+    except ResultsError as error:
+        complain(str(error))
+        return False
+    complain(f"results for skill-creator's viewer: {folder}")
     return True
 
 

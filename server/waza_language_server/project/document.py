@@ -29,6 +29,8 @@ DocumentKind = Literal[
     "vally_eval",
     "vally_project",
 ]
+SUITES: frozenset[DocumentKind] = frozenset({"eval", "evals_json", "trigger_list"})
+"""The kinds of files that a run takes as a suite."""
 _READERS: Mapping[DocumentKind, Reader] = {"evals_json": parse_json, "trigger_list": parse_json}
 """The readers of the kinds that are not YAML."""
 

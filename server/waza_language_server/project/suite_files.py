@@ -55,8 +55,11 @@ class SuiteSource:
 
 
 def suite_title(project: Project, path: Path) -> str:
-    """Return the name of a suite, by default that of its folder."""
-    return project.outline(path).name or path.parent.name
+    """Return the name of a suite, by default that of its folder; evals have the name of their skill."""
+    outline = project.outline(path)
+    if path.suffix == ".json":
+        return outline.skill or path.stem
+    return outline.name or path.parent.name
 
 
 def document_at(project: Project, path: Path, kind: DocumentKind) -> Document | None:

@@ -18,6 +18,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, decoded, read_beginning, read_bytes
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, object_in, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
+from waza_engine.spec.harness_rows import harness_words
 
 # Names and values of the Python era, and the current ones.
 _CONFIG_NAMES = {
@@ -87,6 +88,8 @@ def why_unreadable(path: Path) -> str:
         return f"{path} is not a result file: it is not UTF-8 text."
     if not text:
         return f"{path} is not a result file: it is empty."
+    if words := harness_words(text):
+        return f"{path} {words}."
     try:
         json.loads(text)
     except json.JSONDecodeError as error:

@@ -28,7 +28,7 @@ class VallyPaths(VallyBlock):
 class VallySuite(VallyBlock):
     """A choice of evals and stimuli."""
 
-    description: Text = Field(default="", description="What the suite is for.")
+    description: Text = Field(default="", description="The purpose of the suite.")
     filter: Annotated[
         dict[str, Any],
         Shown({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "array"]}}),

@@ -6,15 +6,12 @@ never a choice between twenty forms to explain, and after an edit only the touch
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import cast
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
@@ -37,8 +34,6 @@ from waza_language_server.analysis.schema_rules.unlikely_values import (
     may_be_unlikely,
     may_hold_items,
     no_name,
-    tag_before_text,
-    tag_for_text,
     unlikely_values,
 )
 from waza_language_server.schema.catalog import Catalog, SchemaName
@@ -48,7 +43,6 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
-_HALF_CHARACTER = compiled_later(r"\\u[dD][89a-fA-F]")
 _NONE_UNKNOWN = UnknownKeys()
 
 
@@ -64,8 +58,6 @@ def structure_of_file(view: FileView) -> Found:
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = document_value(tree.root.target, root.top)
-    if tree.is_json and _HALF_CHARACTER.search(tree.text):
-        value = _without_halves(value)
     validator = catalog.document_validator(kind)
     unknown = _NONE_UNKNOWN
     if not validator.is_valid(value):
@@ -74,12 +66,6 @@ def structure_of_file(view: FileView) -> Found:
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
-
-
-def _without_halves(value: Json) -> Json:
-    """Return a value without halves of surrogate pairs, which JSON may escape and the validator refuses."""
-    written = json.dumps(value, ensure_ascii=False)
-    return json.loads(written.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:
@@ -152,7 +138,7 @@ def _may_need_advice(node: Node, shape: Shape) -> bool:
     green = node.green
     if green.kind == "scalar":
         if not green.value or green.tag is not None:
-            return green.tag is not None or wrong_values.says_nothing(node, shape)
+            return wrong_values.says_nothing(node, shape)
         if green.style != "plain":
             return (green.style == "double" and may_be_escaped(node, shape)) or may_be_no_name(green.value)
         return (
@@ -186,9 +172,6 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
 def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
     if not subject.tree.is_json:
         yield from wrong_values.typed_as_text(subject, node, shape)
-    if node.green.tag is not None and node.style == "plain":
-        tagged = tag_before_text if node.value else tag_for_text
-        yield from tagged(subject.text, node, shape)
     if node.value and may_be_unlikely(node.value):
         yield from unlikely_values(node, shape)
     if node.value and may_be_no_name(node.value):

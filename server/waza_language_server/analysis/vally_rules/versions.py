@@ -2,7 +2,7 @@
 
 A comment chooses the version (``# vally: 0.16``), in the file or in the nearest ``.vally.yaml``; else the
 nearest ``package.json`` with Vally among its dependencies. Without a choice it is the newest version that
-takes everything in the file: what newer ones refuse is then a hint, so that no working file has errors.
+takes everything in the file. Forms that newer ones refuse are then hints: no working file has errors.
 """
 
 from __future__ import annotations

@@ -1,0 +1,92 @@
+"""The layout of skill-creator's workspaces: what its viewer and its statistics read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.engine.runs.test_skill_evals import NEVER, SAYS, skill_with
+from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.commands.layout import write_layout
+from waza_engine.runs.loading.suite import load_suite
+
+
+def written(path: Path, **options: Any) -> Path:
+    report, _ = run(path, keep_workspace=True, **options)
+    return write_layout(load_suite(path), report.outcome)
+
+
+def read(file: Path) -> Any:
+    return json.loads(file.read_text("utf-8"))
+
+
+def test_one_trial_lies_directly_in_the_folder_of_its_configuration(tmp_path: Path) -> None:
+    case = {"expected_output": "A cup.", "assertions": [SAYS, "It is hot.", NEVER], "slug": "brew"}
+    folder = written(skill_with(tmp_path, case))
+    assert folder == tmp_path / "skills" / "tea-workspace" / "iteration-1"
+    trial = folder / "eval-brew" / "with_skill"
+    grading = read(trial / "grading.json")
+    assert [(each["text"], each["passed"]) for each in grading["expectations"]] == [
+        ("says", True),
+        ("It is hot.", False),
+        ("must_not: coffee", True),
+    ]
+    assert grading["expectations"][1]["evidence"].startswith("Not judged: ")
+    assert grading["summary"] == {"passed": 2, "failed": 1, "total": 3, "pass_rate": 0.6667}
+    assert set(read(trial / "timing.json")) == {"total_tokens", "duration_ms", "total_duration_seconds"}
+    assert "Brew tea" in (trial / "outputs" / "answer.md").read_text("utf-8")
+    assert read(folder / "eval-brew" / "eval_metadata.json") == {
+        "eval_id": 1,
+        "eval_name": "brew",
+        "prompt": "Brew tea",
+        "assertions": ["says", "It is hot.", "must_not: coffee"],
+    }
+
+
+def test_several_trials_and_the_baseline_have_folders_of_their_own(tmp_path: Path) -> None:
+    path = skill_with(tmp_path, {"assertions": [SAYS]}, {"id": "two", "assertions": [NEVER]})
+    folder = written(path, trials=2, baseline=True)
+    found = sorted(file.parent.relative_to(folder).as_posix() for file in folder.rglob("grading.json"))
+    sides = [f"{side}/run-{number}" for side in ("with_skill", "without_skill") for number in (1, 2)]
+    assert found == [f"eval-{name}/{side}" for name in ("1", "two") for side in sides]
+    assert read(folder / "eval-1" / "with_skill" / "run-2" / "eval_metadata.json")["eval_id"] == "1"
+    benchmark = read(folder / "benchmark.json")
+    assert benchmark["metadata"]["evals_run"] == ["1", "two"]
+    assert benchmark["metadata"]["runs_per_configuration"] == 2
+    assert len(benchmark["runs"]) == 8
+    assert benchmark["runs"][0]["result"] | {"time_seconds": 0} == {
+        "passed": 1,
+        "failed": 0,
+        "total": 1,
+        "pass_rate": 1.0,
+        "time_seconds": 0,
+        "tokens": 0,
+        "tool_calls": 0,
+        "errors": 0,
+    }
+    assert benchmark["run_summary"]["with_skill"]["pass_rate"]["mean"] == 1.0
+    assert benchmark["run_summary"]["delta"]["pass_rate"] == "+0.00"
+    assert written(path) == folder.with_name("iteration-2")
+
+
+def test_the_files_of_the_agent_are_outputs(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    writes = "hooks: {before_task: [{command: 'true'}]}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS, more=writes)
+    report, _ = run(path, keep_workspace=True)
+    trial = report.outcome.tasks[0].trials[0]
+    workspace = Path(trial.workspace)
+    (workspace / "out").mkdir()
+    (workspace / "out" / "a.txt").write_text("made")
+    (workspace / "answer.md").symlink_to("/etc/passwd")
+    object.__setattr__(
+        trial, "files_changed", type(trial.files_changed)(created=("out/a.txt", "answer.md", "gone"))
+    )
+    folder = write_layout(load_suite(path), report.outcome)
+    outputs = folder / "eval-Task-a" / "with_skill" / "outputs"
+    assert sorted(file.relative_to(outputs).as_posix() for file in outputs.rglob("*") if file.is_file()) == [
+        "answer.md",
+        "out/a.txt",
+    ]
+    assert [each["text"] for each in read(outputs.parent / "grading.json")["expectations"]] == ["greets"]
