@@ -107,6 +107,11 @@ class Meter:
         return self._stopping if self._within is None else self._within.stopping
 
     @property
+    def limited(self) -> Spending:
+        """Return what its limits have counted so far, of several runs together if they share them."""
+        return Spending(self._tokens, self._cost) if self._within is None else self._within.limited
+
+    @property
     def tokens(self) -> int:
         """Tokens spent so far."""
         return self._tokens
