@@ -26,7 +26,7 @@ def test_the_weighted_mean_decides(threshold: float | None, expected: tuple[floa
 
 def test_the_feedback_names_what_failed() -> None:
     low = grade("score", {"threshold": 0.9}, verdicts=VERDICTS)
-    assert low.feedback == "the score is 0.87, below 0.9; failed: `b`"
+    assert low.feedback == "the score is 0.88, below 0.9; failed: `b`"
     assert grade("score", None, verdicts=VERDICTS).feedback == "failed: `b`"
 
 
