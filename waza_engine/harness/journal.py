@@ -73,8 +73,8 @@ def resume(
     """Take everything but finished rows out of an output, and return the answers that need not be asked.
 
     ``wanted`` are the digests of the prompts by their ids; rows with other ids stay. ``grader`` is the digest
-    of the grader; a row must have so many ``trials`` (0 for captures). The finished rows are in the result, too, with the trial -1. Raises
-    ``HarnessError``.
+    of the grader; a row must have so many ``trials`` (0 for captures). The finished rows are in the result,
+    too, with the trial -1. Raises ``HarnessError``.
     """
     answers: Answers = defaultdict(list)
     finished: set[int] = set()

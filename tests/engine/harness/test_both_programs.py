@@ -16,8 +16,12 @@ from waza_engine.harness.schemas import SCHEMAS, schema_of
 
 pytestmark = pytest.mark.check
 
-EQUAL_ROWS = {"capture": "CaptureResult", "trials": "TrialResult", "summaries": "SummaryResult"}
-EQUAL_ROWS |= {"references": "ValidationResult"}
+EQUAL_ROWS = {
+    "capture": "CaptureResult",
+    "trials": "TrialResult",
+    "summaries": "SummaryResult",
+    "references": "ValidationResult",
+}
 
 
 def both(name: str, folder: Path) -> tuple[Answer, Answer]:

@@ -1,4 +1,4 @@
-"""Killed processes, broken graders, planted keys, budgets: nothing that was paid for is lost or paid twice."""
+"""Killed processes, broken graders, planted keys, budgets: what was paid for is neither lost nor paid twice."""
 
 import json
 import os
@@ -175,7 +175,8 @@ def test_a_broken_grader_costs_its_row_alone(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("waza_engine.harness.grading.TIMEOUT_SECONDS", 3.0)
-    grader = f"import json, sys\ntext = sys.stdin.read()\n{BROKEN[kind]}\nprint(json.dumps(dict(score=1, **{{'pass': True}})))\n"
+    answer = "print(json.dumps({'pass': True, 'score': 1}))"
+    grader = f"import json, sys\ntext = sys.stdin.read()\n{BROKEN[kind]}\n{answer}\n"
     (tmp_path / "grader.py").write_text(grader, "utf-8")
     (tmp_path / "rows.jsonl").write_text(
         lines(*(capture(f"row{at}", None, output=f"row{at}") for at in range(3))), "utf-8"
