@@ -378,7 +378,7 @@ class _Reader:
         self.fault(Span(start, end), 'This string is not closed; write `"` at its end.', close, guess=True)
         return end
 
-    # What is missing.
+    # Missing characters.
 
     def lacks_comma(self, frame: _Frame, found: Span) -> None:
         insert = Fix("Insert a comma", (Edit(Span(frame.end, frame.end), ","),), preferred=True)
