@@ -12,9 +12,8 @@ from functools import partial
 from typing import cast
 
 from waza_engine.checkpoint import checkpoint
-from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, found_outside
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
 from waza_language_server.analysis.schema_rules.discouraged_keys import (
     deprecated_keys,
