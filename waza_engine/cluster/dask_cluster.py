@@ -22,8 +22,9 @@ from distributed import Client, Future, LocalCluster
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.carrying import can_read, end_pass, end_run, reach_limit
 from waza_engine.cluster.certificates import make_certificates, security_of
+from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
 from waza_engine.cluster.dask_backend import DaskBackend
-from waza_engine.cluster.dask_processes import WORKS, carry_in_dask
+from waza_engine.cluster.dask_processes import WORKS, carry_in_dask, offer_slots
 from waza_engine.cluster.dask_settings import apply_settings
 from waza_engine.cluster.versions import difference, hello, resource_of
 from waza_engine.processes.programs import start_marked
@@ -32,6 +33,8 @@ from waza_engine.results.json_values import Json
 from waza_engine.runs.loading.suite import SuiteError
 
 if TYPE_CHECKING:
+    from distributed.security import Security
+
     from waza_engine.runs.trials.context import RunContext
     from waza_engine.runs.trials.selection import SelectedTask
 
@@ -64,6 +67,7 @@ class DaskCluster:
         self._unfit: dict[str, str] = {}
         self._is_open = False
         self._is_closed = threading.Event()
+        self._is_adaptive = False
         self._slots = 0
         self._heard = 0.0
         self._empty_since: float | None = None
@@ -94,6 +98,11 @@ class DaskCluster:
     def slots(self) -> int:
         """Return how many trials the usable workers execute at a time."""
         return self._slots
+
+    @property
+    def room(self) -> int:
+        """Return how many trials the cluster takes: what waits makes an adaptive one grow."""
+        return self._slots * 2 if self._is_adaptive else self._slots
 
     @property
     def failure(self) -> str:
@@ -165,8 +174,9 @@ class DaskCluster:
     def _patience(self) -> float:
         return 0.0 if self._local is not None and self._local.are_gone else _NO_WORKER_SECONDS
 
-    def _open(self) -> None:
-        address, certificates = self._address.address, self._address.certificates
+    def _started(self) -> tuple[str, Security | None]:
+        """Start what is to be started; return the address of the scheduler and how to connect to it."""
+        address, certificates, file = self._address.address, self._address.certificates, self._address.file
         if self._address.local:
             folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix="waza-cluster-"))
             certificates = Path(folder, "certificates")
@@ -186,8 +196,18 @@ class DaskCluster:
             self._local = _LocalWorkers(self._address.local, address, certificates)
             self._closing.callback(self._local.close)
             self._local.start()
-        else:
-            security = security_of(certificates, address)
+            return address, security
+        if file is None:
+            return address, security_of(certificates, address)
+        described = read_cluster_file(file)
+        security = None if certificates is None else security_of(certificates, "tls:")
+        cluster = start_cluster(described, security)
+        self._closing.callback(cluster.close)
+        self._is_adaptive = bool(described.adapt)
+        return str(cluster.scheduler_address), cluster.security
+
+    def _open(self) -> None:
+        address, security = self._started()
         try:
             client = Client(address, security=security, set_as_default=False, timeout=_OPEN_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
@@ -246,10 +266,12 @@ class DaskCluster:
                 backend.grown()
         workers: Mapping[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
         for address in workers.keys() - usable.keys() - self._unfit.keys():
-            found = client.run(hello, workers=[address], on_error="return").get(address)
-            sentence = f"The worker {address} is none of `waza-engine worker`; start it so."
+            found = client.run(offer_slots, self._resource, workers=[address], on_error="return").get(address)
+            sentence = f"The worker {address} has no waza-engine of this version; install the same on both."
             if isinstance(found, Mapping):
-                sentence = difference(address, cast("Mapping[str, str]", found)) or sentence
+                sentence = difference(address, cast("Mapping[str, str]", found))
+            if not sentence:
+                continue
             self._unfit[address] = sentence
             if self._is_open:
                 self._warn(sentence)
