@@ -160,8 +160,9 @@ class DaskCluster:
     def check_reads(self, place: Path, suite: Path, nonce: str) -> None:
         """Raise ``SuiteError`` when a worker does not see the folder of a run."""
         assert self._client is not None
+        usable = [address for address, slots in self._workers().items() if slots]
         found: Mapping[str, object] = self._client.run(
-            can_read, str(place), str(suite), nonce, workers=list(self._usable()), on_error="return"
+            can_read, str(place), str(suite), nonce, workers=usable, on_error="return"
         )
         blind = [address for address, sees in found.items() if sees is not True]
         if blind:
@@ -244,14 +245,12 @@ class DaskCluster:
         for sentence in self._unfit.values():
             self._warn(sentence)
 
-    def _usable(self) -> Mapping[str, int]:
-        """Return the slots of the workers with our versions, by their addresses."""
+    def _workers(self) -> Mapping[str, int]:
+        """Return the slots of each worker by its address, 0 of one that takes no trials."""
         assert self._client is not None
         workers: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         return {
-            address: int(worker["resources"][self._resource])
-            for address, worker in workers.items()
-            if self._resource in worker["resources"]
+            address: int(worker["resources"].get(self._resource, 0)) for address, worker in workers.items()
         }
 
     def _refresh(self) -> None:
@@ -259,13 +258,12 @@ class DaskCluster:
         client = self._client
         if client is None or not self.can_submit:
             return
-        usable = self._usable()
-        before, self._slots = self._slots, sum(usable.values())
+        workers = self._workers()
+        before, self._slots = self._slots, sum(workers.values())
         if self._slots > before:
             for backend in self._backends:
                 backend.grown()
-        workers: Mapping[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-        for address in workers.keys() - usable.keys() - self._unfit.keys():
+        for address in {name for name, slots in workers.items() if not slots} - self._unfit.keys():
             found = client.run(offer_slots, self._resource, workers=[address], on_error="return").get(address)
             sentence = f"The worker {address} has no waza-engine of this version; install the same on both."
             if isinstance(found, Mapping):

@@ -46,6 +46,11 @@ def test_what_is_wrong_in_a_file_is_one_sentence(tmp_path: Path, text: str, word
     assert "\n" not in str(error.value)
 
 
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DASK_TEMPORARY_DIRECTORY", str(tmp_path))
+
+
 @pytest.mark.check
 @pytest.mark.parametrize("how", ["workers: 1\n", "adapt: {minimum: 1, maximum: 2}\n"])
 def test_trials_run_on_workers_that_dask_has_started(tmp_path: Path, how: str) -> None:
