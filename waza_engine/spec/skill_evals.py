@@ -45,7 +45,14 @@ def suite_of(
     tasks = [task_of_case(case, path, files) for case in document.evals]
     name = f"{document.skill_name} evals"
     return EvalFile.model_validate(
-        {"name": name, "skill": document.skill_name, "config": config, "tasks": tasks}
+        {
+            "name": name,
+            "description": document.description,
+            "skill": document.skill_name,
+            "version": document.version,
+            "config": config,
+            "tasks": tasks,
+        }
     )
 
 
