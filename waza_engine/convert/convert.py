@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.boundary import FileError, suite_boundary
+from waza_engine.boundary import FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
 from waza_engine.convert.conversion import Conversion, ConversionError, Target
 from waza_engine.convert.to_evals_json import to_evals_json
@@ -71,7 +71,7 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
     for name, source in conversion.copies.items():
         target = conversion.directory / name
         try:
-            make_folder(target.parent)
+            make_folder(target.parent, within=boundary_of_named(conversion.directory))
             copy_file(source, target, within=within)
         except (FileError, OSError) as error:
             raise ScaffoldError(f"{source} could not be copied to {target}: {error}.") from None

@@ -98,9 +98,7 @@ GRADERS = """\
 - {type: text, name: advice, required: false, config: {contains: [x]}}
 - {type: prompt, name: judge, config: {prompt: 'Is it kind? Call set_waza_grade_pass if it is.'}}
 """
-SETTINGS = CONFIG.replace("trials_per_task: 1", "trials_per_task: 3").replace(
-    "mock}", "mock, fail_fast: true}"
-)
+SETTINGS = "config: {trials_per_task: 3, timeout_seconds: 20, executor: mock, fail_fast: true}\n"
 
 
 @pytest.mark.parametrize(
