@@ -1,14 +1,15 @@
 """A pytest plugin: with ``--waza`` the tasks of suites are collected as tests.
 
-The first test of a suite runs all of its collected tasks, so that there is one record of a session. Without
-``--waza`` nothing of the engine is imported.
+The first test of a suite runs all of its collected tasks, so that there is one record of a session. Its last
+one fails for whatever is wrong with the run besides its tasks: trigger prompts, metrics, the run itself.
+Without ``--waza`` nothing of the engine is imported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
 
@@ -48,10 +49,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile 
 class SuiteFile(pytest.File):
     """An eval file. Its tasks run together, when the first of them is tested."""
 
-    _results: Mapping[str, TaskConclusion] | None = None
+    _result: Result | None = None
+    _ended: BaseException | None = None
 
-    def collect(self) -> Iterator[TaskItem]:
-        """Yield an item for each enabled task."""
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield an item for each enabled task, and one for the verdict of the suite."""
         from waza_engine.api import SuiteError, SuiteFileError, load_suite
 
         try:
@@ -60,51 +62,97 @@ class SuiteFile(pytest.File):
             raise self.CollectError(str(error)) from error
         for task in suite.tasks:
             yield cast("Any", TaskItem).from_parent(self, name=task.id)
+        yield cast("Any", VerdictItem).from_parent(self, name="suite verdict")
 
-    def result_of(self, task: str) -> TaskConclusion | None:
-        """Return the result of a task, None if it has none."""
-        if self._results is None:
-            self._results = {}
-            self._results = {found.id: found for found in self._carried_out().tasks}
-        return self._results.get(task)
+    @property
+    def result(self) -> Result:
+        """Return the result of the selected tests. If there is none, each of them ends with the reason."""
+        if self._ended is not None:
+            raise self._ended
+        if self._result is None:
+            try:
+                self._result = self._carried_out()
+            except (pytest.fail.Exception, pytest.skip.Exception) as ended:
+                self._ended = ended
+                raise
+        return self._result
 
     def _carried_out(self) -> Result:
-        """Run the selected tasks, or grade their newest record again."""
-        from waza_engine.api import ResultsError, grade, load_suite, run
+        """Run the selected tasks, for its verdict the whole suite, or grade its newest record again."""
+        from waza_engine.api import ResultsError, SuiteError, SuiteFileError, grade, load_suite, run
         from waza_engine.spec.executors import EXECUTORS
 
-        suite = load_suite(self.path)
-        tasks = [item.name for item in self.session.items if item.parent is self]
-        executor = EXECUTORS.get(suite.spec.config.executor or "")
+        items = [item for item in self.session.items if item.parent is self]
+        is_whole = any(isinstance(item, VerdictItem) for item in items)
+        tasks = [] if is_whole else [item.name for item in items]
         # An evals.json names no agent.
         names_agent = self.path.suffix != ".json"
-        if names_agent and (
-            (executor is not None and not executor.costs) or self.config.getoption("--waza-run")
-        ):
-            return run(suite, tasks=tasks, fail_fast=self.config.getoption("maxfail") == 1)
         try:
+            suite = load_suite(self.path)
+            executor = EXECUTORS.get(suite.spec.config.executor or "")
+            if names_agent and (
+                (executor is not None and not executor.costs) or self.config.getoption("--waza-run")
+            ):
+                return run(suite, tasks=tasks, fail_fast=self.config.getoption("maxfail") == 1)
             return grade(suite, tasks=tasks)
         except ResultsError as error:
             how = "`--waza-run` runs it with its agent" if names_agent else "run it with `waza-engine run`"
             pytest.skip(f"{error} ({how})")
+        except (SuiteError, SuiteFileError) as error:
+            pytest.fail(str(error), pytrace=False)
 
 
-class TaskItem(pytest.Item):
-    """A task of a suite."""
-
-    def runtest(self) -> None:
-        """Fail with the reason of the task and of each grader against it."""
-        suite = self.parent
-        assert isinstance(suite, SuiteFile)
-        found = suite.result_of(self.name)
-        if found is None or found.verdict in ("skipped", "not run", "lost"):
-            pytest.skip(found.reason if found is not None else "The task has no result.")
-        if found.verdict != "passed":
-            pytest.fail(_failure(found), pytrace=False)
+class _SuiteItem(pytest.Item):
+    @property
+    def result(self) -> Result:
+        assert isinstance(self.parent, SuiteFile)
+        return self.parent.result
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the location of the test, as pytest prints it."""
         return self.path, None, self.name
+
+
+class TaskItem(_SuiteItem):
+    """A task of a suite."""
+
+    def runtest(self) -> None:
+        """Fail with the reason of the task and of each grader against it."""
+        found = next((task for task in self.result.tasks if task.id == self.name), None)
+        if found is None or found.verdict == "skipped":
+            pytest.skip(found.reason if found is not None else "The task has no result.")
+        if found.verdict != "passed":
+            _fail(_failure(found))
+
+
+class VerdictItem(_SuiteItem):
+    """The verdict of the run, as far as no task shows it."""
+
+    @property
+    def without_result(self) -> list[str]:
+        """Return the ids of the suite's tasks that the graded record does not have."""
+        from waza_engine.api import load_suite
+
+        known = {task.id for task in self.result.tasks}
+        return [task.id for task in load_suite(self.path).tasks if task.id not in known]
+
+    def runtest(self) -> None:
+        """Fail with the reasons against the run that are not about its tasks."""
+        from waza_engine.results.conclusion_words import TASKS
+
+        conclusion = self.result.conclusion
+        if reasons := [reason.words for reason in conclusion.reasons if reason.about != TASKS]:
+            _fail("\n".join(reasons))
+        if missing := self.without_result:
+            pytest.skip(f"The record has no result of {', '.join(missing)}.")
+        if conclusion.verdict == "unjudged":
+            pytest.skip(conclusion.words)
+
+
+def _fail(message: str) -> NoReturn:
+    from waza_engine.masking import masked
+
+    pytest.fail(masked(message), pytrace=False)
 
 
 def _failure(task: TaskConclusion) -> str:
@@ -115,7 +163,7 @@ def _failure(task: TaskConclusion) -> str:
 
 def _is_foreign(path: Path) -> bool:
     """Return whether a file belongs to another tool that calls its files so, too, and does not run here."""
-    from waza_engine.spec.foreign_evals import foreign_eval
+    from waza_engine.spec.foreign_evals import foreign_eval, is_named_as_evals
     from waza_engine.spec.problems import SuiteFileError
     from waza_engine.spec.reading.json_reader import parse_json
     from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
@@ -124,8 +172,8 @@ def _is_foreign(path: Path) -> bool:
         text = read_text(path)
         value = parse_json(text, path).value if path.suffix == ".json" else parse_yaml(text, path).value
     except SuiteFileError:
-        return path.suffix == ".json"
+        return is_named_as_evals(path.name)
     found = foreign_eval(value)
-    if found is not None or path.suffix == ".json":
+    if found is not None or is_named_as_evals(path.name):
         return found is None or not found.runs
     return isinstance(value, Mapping) and _SUITE_KEYS.isdisjoint(value)

@@ -1,9 +1,12 @@
 """``pytest --waza``: a process of its own, as users start it."""
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from tests.engine.greeter import SUITE, write_greeter
 
 pytestmark = pytest.mark.check
 
+OF_AN_AGENT = SUITE.replace("executor: mock", "executor: copilot-sdk")
 PASSES, FAILS = "Say hello please", "Say hello"
 
 
@@ -47,28 +51,83 @@ def test_each_task_is_a_test_with_the_feedback_of_its_graders(tmp_path: Path) ->
 def test_only_the_selected_tasks_run(tmp_path: Path) -> None:
     write_greeter(tmp_path / "evals", good=PASSES, bad=FAILS)
     printed = pytest_of(tmp_path, "--waza", "-k", "good")
-    assert "1 passed, 1 deselected" in printed
+    assert "1 passed, 2 deselected" in printed
 
 
 def test_without_the_option_nothing_is_collected(tmp_path: Path) -> None:
     write_greeter(tmp_path / "evals", bad=FAILS)
     assert "no tests ran" in pytest_of(tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\nwaza = true\n", "utf-8")
-    assert "1 failed" in pytest_of(tmp_path)
+    assert "1 failed, 1 passed" in pytest_of(tmp_path)
 
 
 def test_a_suite_of_an_agent_is_graded_from_its_record(tmp_path: Path) -> None:
     write_greeter(tmp_path / "evals", good=PASSES)
-    assert "1 passed" in pytest_of(tmp_path, "--waza")
-    eval_file = tmp_path / "evals" / "eval.yaml"
-    eval_file.write_text(SUITE.replace("executor: mock", "executor: copilot-sdk"), "utf-8")
-    assert "1 passed" in pytest_of(tmp_path, "--waza")
+    assert "2 passed" in pytest_of(tmp_path, "--waza")
+    (tmp_path / "evals" / "eval.yaml").write_text(OF_AN_AGENT, "utf-8")
+    assert "2 passed" in pytest_of(tmp_path, "--waza")
+
+
+def recorded(directory: Path, edit: Callable[[dict[str, Any]], object], more: str = "") -> Path:
+    """Run a suite with the mock, edit its record, and let an agent be what the suite names."""
+    evals = write_greeter(directory / "evals", SUITE + more, good=PASSES, other=PASSES)
+    (evals / "trigger_tests.yaml").write_text(
+        "skill: greeter\nshould_trigger_prompts: [{prompt: greet me}]\n", "utf-8"
+    )
+    pytest_of(directory, "--waza")
+    (record,) = (evals / ".waza" / "results").glob("*.json")
+    document = json.loads(record.read_text("utf-8"))
+    edit(document)
+    record.write_text(json.dumps(document), "utf-8")
+    (evals / "eval.yaml").write_text(OF_AN_AGENT + more, "utf-8")
+    return evals
+
+
+def interrupt(document: dict[str, Any]) -> None:
+    document["metadata"]["engine"]["status"] = "canceled"
+    document["tasks"][0]["runs"][0]["stopped"] = True
+    document["tasks"][1].update(status="skipped", runs=[])
+
+
+def test_a_task_that_did_not_come_to_its_end_is_a_failure(tmp_path: Path) -> None:
+    recorded(tmp_path, interrupt)
+    printed = pytest_of(tmp_path, "--waza")
+    assert "3 failed" in printed, printed
+    assert printed.count("the run was interrupted") >= 2
+
+
+def test_what_fails_a_run_besides_its_tasks_is_a_failure_of_its_verdict(tmp_path: Path) -> None:
+    def misclassify(document: dict[str, Any]) -> None:
+        document["trigger_results"][0]["did_trigger"] = False
+
+    recorded(tmp_path, misclassify, "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n")
+    printed = pytest_of(tmp_path, "--waza")
+    assert "1 failed, 2 passed" in printed, printed
+    assert "trigger_accuracy is 0.00, below 0.9" in printed
+
+
+def test_a_record_without_all_tasks_gives_no_verdict_of_the_suite(tmp_path: Path) -> None:
+    recorded(tmp_path, lambda document: document["tasks"].pop())
+    printed = pytest_of(tmp_path, "--waza")
+    assert "1 passed, 2 skipped" in printed, printed
+    assert "The record has no result of other." in printed
+
+
+def test_a_suite_that_cannot_run_fails_each_test(tmp_path: Path) -> None:
+    provider = "provider: {base_url: 'http://127.0.0.1:9/v1', api_key_env: KEY_OF_NOBODY}"
+    write_greeter(
+        tmp_path / "evals", SUITE.replace("executor: mock", f"executor: openai, {provider}"), good=PASSES
+    )
+    printed = pytest_of(tmp_path, "--waza", "--waza-run")
+    assert ("2 failed" in printed, "Traceback" in printed) == (True, False), printed
+    assert printed.count("FAILED evals/eval.yaml::") == 2
+    assert "KEY_OF_NOBODY`" in printed
 
 
 def test_a_suite_of_an_agent_without_a_record_is_skipped(tmp_path: Path) -> None:
-    write_greeter(tmp_path / "evals", SUITE.replace("executor: mock", "executor: copilot-sdk"), good=PASSES)
+    write_greeter(tmp_path / "evals", OF_AN_AGENT, good=PASSES)
     printed = pytest_of(tmp_path, "--waza")
-    assert "1 skipped" in printed
+    assert "2 skipped" in printed
     assert "--waza-run" in printed
 
 

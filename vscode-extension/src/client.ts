@@ -29,7 +29,7 @@ import type { Runs } from "./runs";
 import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
 import type { Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
-import { SKILL_GLOB } from "./suiteFiles";
+import { EVALS_GLOB, SKILL_GLOB } from "./suiteFiles";
 import { TraceChannel } from "./traceChannel";
 import { OPEN_TRIAL } from "./trials";
 import { outlinesYaml } from "./yamlCoexistence";
@@ -237,7 +237,7 @@ export class ServerConnection implements vscode.Disposable {
             options: { cwd: this.workingDirectory, env: { ...environmentOfPrograms(), ...environment } },
         };
         const options: LanguageClientOptions = {
-            documentSelector: [...YAML, { scheme: "file", pattern: SKILL_GLOB }],
+            documentSelector: [...YAML, ...[SKILL_GLOB, EVALS_GLOB].map((pattern) => ({ scheme: "file", pattern }))],
             initializationOptions: {
                 interpreter: command,
                 trusted: vscode.workspace.isTrusted,
@@ -247,6 +247,7 @@ export class ServerConnection implements vscode.Disposable {
                 drawsMarks: true,
                 confirms: true,
                 createsFiles: true,
+                reportsJsonSyntax: true,
                 runWithCommand: "waza.runWith",
                 runEvents: true,
                 ...toldSettings(),
@@ -267,7 +268,7 @@ export class ServerConnection implements vscode.Disposable {
                 provideInlayHints: async (document, range, token, next) => (await next(document, range, token))?.map(hintWithSettings),
                 resolveInlayHint: async (hint, token, next) => hintWithSettings((await next(hint, token)) ?? hint),
                 provideCodeLenses: async (document, token, next) => (await this.lenses.provide(document, token, next)).map(waitingForServer),
-                provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
+                provideDocumentSymbols: (document, token, next) => (isOutlined(document) ? undefined : next(document, token)),
             },
         };
         const client = new QuietClient("waza", "Waza", executable, options, () => {
@@ -293,6 +294,11 @@ export class ServerConnection implements vscode.Disposable {
             this.log.show();
         }
     }
+}
+
+/** Returns whether another extension shows the outline of a document: VS Code's own does for JSON. */
+function isOutlined(document: vscode.TextDocument): boolean {
+    return document.languageId === "json" || outlinesYaml();
 }
 
 /** A client whose callers report failed starts: its own messages about them only go to the log. */

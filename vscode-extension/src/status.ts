@@ -2,12 +2,13 @@
 
 import * as vscode from "vscode";
 import type { FoundServer } from "./interpreters";
-import { SUITE_FILE_GLOB } from "./suiteFiles";
+import { NAMED_EVALS_GLOB, SUITE_FILE_GLOB } from "./suiteFiles";
 
 export class Status implements vscode.Disposable {
     private readonly item = vscode.languages.createLanguageStatusItem("waza.status", [
         { scheme: "file", language: "yaml", pattern: SUITE_FILE_GLOB },
         { scheme: "file", language: "yaml", pattern: "**/tasks/**" },
+        { scheme: "file", pattern: NAMED_EVALS_GLOB },
     ]);
 
     constructor() {

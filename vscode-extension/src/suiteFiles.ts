@@ -13,9 +13,17 @@ export const SKILL_GLOB = "**/SKILL.md";
 /** Files whose name alone says what they are. */
 export const SUITE_FILE_GLOB = "**/{.waza.yaml,.waza.yml,eval.yaml,eval.yml,wazaEval.yaml,wazaEval.yml,trigger_tests.yaml,trigger_tests.yml}";
 
+/** JSON files that may be evals of a skill: the server decides by their content. */
+export const EVALS_GLOB = "**/{*eval*.json,*trigger*.json,evals/*.json}";
+
+/** Those whose name alone says so. */
+export const NAMED_EVALS_GLOB = "**/{evals,*.evals}.json";
+
 const SKILL_NAME = "SKILL.md";
 const OWN_NAMES = /^(\.waza|trigger_tests)\.ya?ml$/;
 const EVAL_NAMES = /^(.+[-_.])?(eval|wazaEval)\.ya?ml$/;
+const NAMES_OF_EVALS = /(?:eval|trigger)[^/\\]*\.json$|[/\\]evals[/\\][^/\\]*\.json$/;
+const KEYS_OF_EVALS = /"(?:evals|should_trigger)"\s*:/;
 const YAML_NAMES = /\.ya?ml$/;
 
 /** True when `text`, saved as `file`, is probably part of an evaluation suite. */
@@ -23,6 +31,9 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     const name = path.basename(file);
     if (OWN_NAMES.test(name)) {
         return true;
+    }
+    if (mayBeEvals(file)) {
+        return KEYS_OF_EVALS.test(text);
     }
     const keys = topLevelKeys(text);
     if (EVAL_NAMES.test(name)) {
@@ -36,6 +47,11 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     }
     const inTasks = path.basename(path.dirname(file)) === "tasks";
     return keys.has("inputs") && (inTasks || keys.has("id") || keys.has("graders"));
+}
+
+/** Returns whether a JSON file may be evals of a skill, by its path. */
+export function mayBeEvals(file: string): boolean {
+    return NAMES_OF_EVALS.test(file);
 }
 
 /** Returns whether a name alone shows that its folder is that of a suite or a skill. */

@@ -19,6 +19,7 @@ const manifest = JSON.parse(written, (_, value: unknown) => {
     return key === undefined ? value : words[key];
 }) as {
     icon: string;
+    activationEvents: string[];
     contributes: {
         commands: { command: string; title?: string; category?: string }[];
         chatSkills: { path: string }[];
@@ -163,4 +164,9 @@ void test("the extension sets every key of its own that a condition asks for", (
     const source = files.map((file) => fs.readFileSync(path.join(ROOT, "src", file), "utf8")).join("");
     assert.ok(asked.has("waza:canRun"));
     assert.deepEqual([...asked].filter((key) => !source.includes(`"setContext", "${key}"`)), []);
+});
+
+void test("no JSON file of another tool starts the extension", () => {
+    const ofJson = manifest.activationEvents.filter((event) => event.includes("json"));
+    assert.deepEqual(ofJson, ["workspaceContains:**/{evals,*.evals}.json"]);
 });

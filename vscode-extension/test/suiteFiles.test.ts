@@ -38,3 +38,15 @@ void test("a byte order mark and quoted keys do not hide a suite", () => {
 void test("indented keys say nothing", () => {
     assert.ok(!looksLikeSuiteFile("/w/eval.yaml", "job:\n  tasks: []\n"));
 });
+
+void test("evals of a skill are known by their name and a key", () => {
+    assert.ok(looksLikeSuiteFile("/w/skills/a/evals/evals.json", '{"skill_name": "a", "evals": ['));
+    assert.ok(looksLikeSuiteFile("/w/skills/a/evals/more.json", '{ "evals" : [] }'));
+    assert.ok(looksLikeSuiteFile("/w/trigger-cases.json", '[{"query": "a", "should_trigger": true}]'));
+});
+
+void test("other JSON is not", () => {
+    assert.ok(!looksLikeSuiteFile("/w/package.json", '{"scripts": {"evals": "run"}, "evals": []}'));
+    assert.ok(!looksLikeSuiteFile("/w/retrieval.json", '{"query": "evals"}'));
+    assert.ok(!looksLikeSuiteFile("/w/evals/tsconfig.json", '{"compilerOptions": {}}'));
+});

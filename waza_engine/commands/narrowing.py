@@ -26,7 +26,7 @@ def only_failed(settings: RunSettings, *, failed: bool, errors: bool) -> RunSett
     """Return the settings for the tasks and trigger prompts that failed, or broke, when they were last run.
 
     Only tasks that the settings select count. Raises ``NothingAffectedError`` when none did, ``SuiteError``
-    and ``SuiteFileError`` for a suite without results, or one that cannot be loaded.
+    when another one did not pass or the suite has no results, ``SuiteFileError`` if it cannot be loaded.
     """
     option = "--failed" if failed else "--errors"
     choice = chosen(settings)
@@ -45,7 +45,15 @@ def only_failed(settings: RunSettings, *, failed: bool, errors: bool) -> RunSett
     prompts = () if settings.limited else _prompts(suite, {p.prompt for p in newest.prompts if is_wanted(p)})
     if not tasks and not prompts:
         words = " or ".join(word for word, is_asked in (("failed", failed), ("broke", errors)) if is_asked)
-        raise NothingAffectedError(f"Nothing to run: no task of {suite.path} {words} when it was last run.")
+        found = f"no task of {suite.path} {words} when it was last run"
+        results = [(task.source.id, newest.tasks.get(task.source.id)) for task in choice.tasks]
+        others = [name for name, result in results if result is None or not _is_settled(result)]
+        others += () if settings.limited else _prompts(suite, {p.prompt for p in newest.prompts if p.error})
+        if others:
+            # Exit code 0 would say that everything passed.
+            named = f"`{others[0]}` and {len(others) - 1} more have" if others[1:] else f"`{others[0]}` has"
+            raise SuiteError(f"N{found[1:]}, but {named} not passed; run it without `{option}`.")
+        raise NothingAffectedError(f"Nothing to run: {found}.")
     return replace(settings, tasks=tuple(map(escape, tasks)), prompts=prompts)
 
 
@@ -65,6 +73,12 @@ def only_outdated(settings: RunSettings) -> RunSettings:
     if len(found) == len(choice.tasks):
         return settings
     return replace(settings, tasks=tuple(escape(task.source.id) for task in found), prompts=prompts)
+
+
+def _is_settled(result: TaskResult) -> bool:
+    """Return whether a task passed, has no grader or waits for a person, in the last run that planned it."""
+    is_good = result.status in ("passed", "skipped") and result.was_run and not result.is_cut_short
+    return is_good and result.later is None
 
 
 def check_free(suite: Suite, settings: RunSettings) -> None:

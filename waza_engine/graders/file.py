@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field
 
 from waza_engine.boundary import Boundary
 from waza_engine.files import decoded, read_bytes
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.matching.globs import is_glob, matching_paths
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
@@ -20,13 +22,14 @@ from waza_engine.spec.reading.file_cache import current_contents
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
+RulePath: TypeAlias = tuple[str | int, ...]
 
 
 class ContentPatterns(GraderConfig):
     """Patterns for the content of one file."""
 
     path: PlainText = Field(
-        description="The file, relative to the workspace.",
+        description="The file, or a glob, relative to the workspace.",
         examples=["package.json"],
         min_length=1,
         json_schema_extra={"x-waza-kind": "path.workspace"},
@@ -66,12 +69,12 @@ class FileConfig(GraderConfig):
 
     must_exist: WorkspacePathList = Field(
         default=(),
-        description="Files or folders, relative to the workspace, that must exist after the run.",
+        description="Files or folders, or globs, relative to the workspace, that must exist after the run.",
         examples=[["src/index.ts", "package.json"]],
     )
     must_not_exist: WorkspacePathList = Field(
         default=(),
-        description="Files or folders, relative to the workspace, that must not exist after the run.",
+        description="Files or folders, or globs, in the workspace, that must not exist after the run.",
         examples=[[".env", "node_modules/"]],
     )
     content_patterns: Annotated[tuple[ContentPatterns, ...], ListOf(texts=False)] = Field(
@@ -108,6 +111,9 @@ class FileGrader(Grader[FileConfig]):
 
     - Paths are relative to the workspace. Absolute paths and paths that leave the workspace are errors.
     - Folders count as existing, and a `/` at the end does no harm.
+    - A path with `*`, `**`, `?` or `{a,b}` is a glob, unless a file has that very name; names with a leading
+      dot match, too. `must_exist` needs one match, `must_not_exist` none; `must_match` must match in one of
+      the files, `must_not_match` in none. Upstream knows no globs.
     - When a file of `content_patterns` cannot be read, its patterns fail too, those of `must_not_match`
       included.
     - Patterns are RE2 over the whole file; add `(?m)` to mean lines and `(?i)` to ignore case.
@@ -142,7 +148,7 @@ class FileGrader(Grader[FileConfig]):
         present = [(path, workspace_path(workspace, path)) for path in config.must_exist]
         absent = [(path, workspace_path(workspace, path)) for path in config.must_not_exist]
         checks = [_must_exist(workspace, i, path, place) for i, (path, place) in enumerate(present)]
-        checks += [_must_not_exist(i, path, place) for i, (path, place) in enumerate(absent)]
+        checks += [_must_not_exist(workspace, i, path, place) for i, (path, place) in enumerate(absent)]
         for index, (entry, place) in enumerate(entries):
             checks += _content(workspace, index, entry, place)
         return verdict_of_checks(
@@ -163,14 +169,31 @@ def read_workspace_file(workspace: Path, place: Path) -> bytes:
     return read_bytes(place, LARGEST_FILE_BYTES, within=Boundary.around(workspace, name="the workspace"))
 
 
+def globbed(workspace: Path, path: str, place: Path) -> list[Path] | None:
+    """Return what matches a glob; None for a plain path, and for one that exists as it is written.
+
+    Links that lead out of the workspace are left out. Raises ``GraderError`` as ``matching_paths``.
+    """
+    if not is_glob(path) or is_there(place):
+        return None
+    return [each for each in matching_paths(workspace, path) if not leads_outside(workspace, each)]
+
+
 def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:
+    matched = globbed(workspace, path, place)
+    if matched is not None:
+        return Check(("must_exist", index), bool(matched), "" if matched else f"nothing matches {path}")
     if _exists(place) and not leads_outside(workspace, place):
         return Check(("must_exist", index), True)
     why = "is a link that leads out of the workspace" if _exists(place) else "does not exist"
     return Check(("must_exist", index), False, f"{path} {why}")
 
 
-def _must_not_exist(index: int, path: str, place: Path) -> Check:
+def _must_not_exist(workspace: Path, index: int, path: str, place: Path) -> Check:
+    matched = globbed(workspace, path, place)
+    if matched is not None:
+        exists = f"{matched[0].relative_to(workspace).as_posix()} exists but must not" if matched else ""
+        return Check(("must_not_exist", index), not matched, exists)
     there = is_there(place)
     return Check(("must_not_exist", index), not there, f"{path} exists but must not" if there else "")
 
@@ -193,6 +216,9 @@ def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path) -
         for i, p in enumerate(entry.must_not_match)
     ]
     path = ("content_patterns", index, "path")
+    matched = globbed(workspace, entry.path, place)
+    if matched is not None:
+        return _content_of_any(workspace, entry, matched, wanted, path)
     try:
         text = decoded(read_workspace_file(workspace, place))
     except OSError as error:
@@ -206,3 +232,27 @@ def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path) -
         Check(path, True),
         *(pattern_check(at, pattern, text, wanted=match, of=entry.path) for at, pattern, match in wanted),
     ]
+
+
+def _content_of_any(
+    workspace: Path,
+    entry: ContentPatterns,
+    matched: Sequence[Path],
+    wanted: Sequence[tuple[RulePath, str, bool]],
+    path: RulePath,
+) -> list[Check]:
+    """Return a check for each pattern over the files of a glob: some match must be there, or none."""
+    files = [each for each in matched if each.is_file()]
+    if not wanted:
+        return [Check(path, bool(files), "" if files else f"no file matches {entry.path}")]
+    texts = {place: decoded(read_workspace_file(workspace, place)) for place in files}
+    checks: list[Check] = []
+    for at, pattern, match in wanted:
+        each = [
+            pattern_check(at, pattern, text, wanted=match, of=place.relative_to(workspace).as_posix())
+            for place, text in texts.items()
+        ]
+        deciding = next((check for check in each if check.passed == match), None)
+        none = f"no match for the pattern `{pattern}` in the files of {entry.path}" if match else ""
+        checks.append(deciding or Check(at, not match, none))
+    return checks

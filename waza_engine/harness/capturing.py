@@ -19,7 +19,7 @@ from waza_engine.harness.grading import HarnessGrader, Tally
 from waza_engine.harness.journal import DIGEST, Answers, Journal, resume
 from waza_engine.harness.rows import HarnessError, Prompt, shown_input
 from waza_engine.results.json_values import Json
-from waza_engine.scoring.statistics import pass_at_k, pass_exp_k
+from waza_engine.scoring.pass_estimates import pass_at, pass_exp
 from waza_engine.terminal import complain
 
 _PREVIEW_CHARACTERS = 50
@@ -62,7 +62,9 @@ class Capturing:
         """Read what an earlier process has written, before anything is asked. Raises ``HarnessError``."""
         output, journal = self._options.output, self._journal
         if self._options.resume and output is not None:
-            wanted = {self._agent.digest_of(prompt) for prompt in self._prompts}
+            wanted: defaultdict[str, set[str]] = defaultdict(set)
+            for prompt in self._prompts:
+                wanted[prompt.id].add(self._agent.digest_of(prompt))
             self._earlier = resume(output, journal, wanted, self._grader_digest, self._options.trials)
             return
         if journal.path is not None and journal.path.exists():
@@ -144,8 +146,8 @@ class Capturing:
             passed = sum(entry["pass"] for entry in entries)
             rates = {
                 "passRate": passed / count,
-                "passAtK": pass_at_k(passed, count),
-                "passExpK": pass_exp_k(passed, count),
+                "passAtK": pass_at(passed / count, count),
+                "passExpK": pass_exp(passed / count, count),
             }
             self._show(f"  → {prompt.id}: {passed} of {count} passed")
         base = self._agent.base_facts

@@ -110,7 +110,7 @@ class Tally:
             )
 
 
-def graded_rows(path: Path, grader: HarnessGrader, tally: Tally, show: bool) -> Iterator[Json]:
+def graded_rows(path: Path, grader: HarnessGrader, tally: Tally, *, show: bool) -> Iterator[Json]:
     """Yield the rows of a file with their ``score``; ``show`` prints each verdict on standard error.
 
     A row that the grader cannot grade has the reason in ``errors`` (of a capture) or ``error`` instead.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 from waza_engine.files import FileError, opened_to_read
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
@@ -27,6 +27,7 @@ from waza_engine.results.writing.store import (
 from waza_engine.spec.reading.json_reader import json_fault
 from waza_engine.terminal import Notation, complain, json_text, say_document
 
+ItemT = TypeVar("ItemT", bound="Row | Prompt")
 STANDARD_STREAM = Path("-")
 """The name of standard input and output."""
 LONGEST_LINE_BYTES = 64_000_000
@@ -221,6 +222,14 @@ def capture_in(row: Row, notes: Notes) -> Json:
         "timing": {**times, "start": start, "end": end if "end" in times else start + total, "total": total},
         "toolErrors": block.get("toolErrors") is True,
     }
+
+
+def shown_while_read(items: Iterable[ItemT], *, show: bool) -> Iterator[ItemT]:
+    """Yield rows or prompts; ``show`` prints their ids on standard error."""
+    for item in items:
+        if show:
+            complain(item.id)
+        yield item
 
 
 def number_in(block: Block, key: str) -> float:

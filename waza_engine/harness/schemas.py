@@ -6,186 +6,101 @@ more and less: readers ask only for the keys that they use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 Schema: TypeAlias = dict[str, Any]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_OPTIONAL = "?"
-_TEXT: Schema = {"type": "string"}
-_NUMBER: Schema = {"type": "number"}
-_SWITCH: Schema = {"type": "boolean"}
-_ANYTHING: Schema = {}
-_FREE: Schema = {"type": "object", "propertyNames": _TEXT, "additionalProperties": {}}
+_KINDS: dict[str, Schema] = {
+    "text": {"type": "string"},
+    "number": {"type": "number"},
+    "share": {"type": "number", "minimum": 0, "maximum": 1},
+    "switch": {"type": "boolean"},
+    "null": {"type": "null"},
+    "key": {"type": ["string", "number"]},
+    "key_or_null": {"type": ["string", "number", "null"]},
+    "any": {},
+    "free": {"type": "object", "propertyNames": {"type": "string"}, "additionalProperties": {}},
+}
 
 
-def _object(properties: Mapping[str, Schema]) -> Schema:
-    """Return the schema of an object without other keys; a name that ends with `?` may be missing."""
+def _kind(written: str) -> Schema:
+    """Return a schema: ``text``, a list ``text[]``, one of several ``text|null``, the constant ``=a``."""
+    if written.startswith("="):
+        return {"type": "string", "const": written[1:]}
+    if "|" in written:
+        return {"anyOf": [_kind(each) for each in written.split("|")]}
+    if written.endswith("[]"):
+        return {"type": "array", "items": _kind(written[:-2])}
+    return _KINDS[written]
+
+
+def _object(written: str) -> Schema:
+    """Return the schema of an object without other keys: ``id:text hint?:text``; ``?`` is optional."""
+    keys = [part.split(":") for part in written.split()]
     return {
         "type": "object",
-        "properties": {name.removesuffix(_OPTIONAL): schema for name, schema in properties.items()},
-        "required": [name for name in properties if not name.endswith(_OPTIONAL)],
+        "properties": {key.removesuffix("?"): _kind(kind) for key, kind in keys},
+        "required": [key for key, _ in keys if not key.endswith("?")],
         "additionalProperties": False,
     }
 
 
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def _is(value: str) -> Schema:
-    return {"type": "string", "const": value}
-
-
-def _any_of(*schemas: Schema) -> Schema:
-    return {"anyOf": list(schemas)}
-
-
-_INPUT = _any_of(_TEXT, _list(_TEXT))
-_SCORE = _object(
-    {
-        "pass": _SWITCH,
-        "score": {"type": "number", "minimum": 0, "maximum": 1},
-        "reasoning?": _TEXT,
-        "outcome?": _FREE,
-    }
-)
-_WHEN: Mapping[str, Schema] = {"timestamp": _NUMBER, "stepId?": _TEXT}
-_CALL: Mapping[str, Schema] = {
-    "name": _TEXT,
-    "status": _TEXT,
-    "input?": _ANYTHING,
-    "output?": _ANYTHING,
-    "duration?": _NUMBER,
-}
-_STEP: Schema = {
+_STEP = "timestamp:number stepId?:text"
+_CALL = "name:text status:text input?:any output?:any duration?:number"
+_KINDS["input"] = _kind("text|text[]")
+_KINDS["score"] = _object("pass:switch score:share reasoning?:text outcome?:free")
+_KINDS["step"] = {
     "oneOf": [
-        _object({"type": _is("thought"), "content": _TEXT, **_WHEN}),
-        _object({"type": _is("message"), "content": _TEXT, **_WHEN}),
-        _object({"type": _is("tool_call"), **_CALL, **_WHEN}),
-        _object({"type": _is("plan"), "entries": _list(_ANYTHING), **_WHEN}),
+        _object(f"type:=thought content:text {_STEP}"),
+        _object(f"type:=message content:text {_STEP}"),
+        _object(f"type:=tool_call {_CALL} {_STEP}"),
+        _object(f"type:=plan entries:any[] {_STEP}"),
     ]
 }
-_TIMING = _object(
-    {
-        "start": _NUMBER,
-        "end": _NUMBER,
-        "firstResponse?": _NUMBER,
-        "sessionCreation": _NUMBER,
-        "total": _NUMBER,
-        "inputTokens?": _NUMBER,
-        "outputTokens?": _NUMBER,
-    }
+_KINDS["timing"] = _object(
+    "start:number end:number firstResponse?:number sessionCreation:number total:number "
+    "inputTokens?:number outputTokens?:number"
 )
-_TRIAL = _object(
-    {
-        "trialNum": _NUMBER,
-        "output": _TEXT,
-        "trajectory": _list(_STEP),
-        "duration": _NUMBER,
-        "pass?": _SWITCH,
-        "score?": _NUMBER,
-        "reasoning?": _TEXT,
-        "outcome?": _FREE,
-    }
+_KINDS["trial"] = _object(
+    "trialNum:number output:text trajectory:step[] duration:number "
+    "pass?:switch score?:number reasoning?:text outcome?:free"
 )
-_PAIR = _object({"name": _TEXT, "value": _TEXT})
-_CATEGORY = _object({"name": _TEXT, "count": _NUMBER, "percentage": _NUMBER})
-_ERROR = _object({"code": _NUMBER, "message": _TEXT, "data?": _ANYTHING})
-_VERSION = _is("2.0")
+_KINDS["pair"] = _object("name:text value:text")
+_KINDS["category"] = _object("name:text count:number percentage:number")
+_KINDS["error"] = _object("code:number message:text data?:any")
+_KINDS["stdio"] = _object("type?:=stdio name:text command:text args:text[] env:pair[]")
+_KINDS["http"] = _object("type:=http name:text url:text headers:pair[]")
+_KINDS["success"] = _object("jsonrpc:=2.0 id:key result:any")
+_KINDS["failure"] = _object("jsonrpc:=2.0 id:key_or_null error:error")
 
-SCHEMAS: Mapping[str, Schema] = {
-    "PromptCase": _object(
-        {
-            "id": _TEXT,
-            "input": _INPUT,
-            "hint?": _TEXT,
-            "reference?": _TEXT,
-            "metadata?": _FREE,
-            "timeout?": _NUMBER,
-        }
-    ),
-    "GraderResult": _SCORE,
-    "TrajectoryStep": _STEP,
+SCHEMAS: dict[str, Schema] = {
+    "PromptCase": _object("id:text input:input hint?:text reference?:text metadata?:free timeout?:number"),
+    "GraderResult": _KINDS["score"],
+    "TrajectoryStep": _KINDS["step"],
     "CaptureResult": _object(
-        {
-            "id": _TEXT,
-            "input": _INPUT,
-            "output": _TEXT,
-            "hint?": _TEXT,
-            "trajectory": _list(_STEP),
-            "metadata": _FREE,
-            "timing": _TIMING,
-            "toolErrors": _SWITCH,
-            "errors?": _list(_TEXT),
-            "score?": _SCORE,
-            "outcome?": _FREE,
-        }
+        "id:text input:input output:text hint?:text trajectory:step[] metadata:free timing:timing "
+        "toolErrors:switch errors?:text[] score?:score outcome?:free"
     ),
-    "SummaryResult": _object(
-        {"id": _TEXT, "input": _TEXT, "output": _TEXT, "toolCalls": _list(_TEXT), "duration": _NUMBER}
-    ),
-    "TrialEntry": _TRIAL,
+    "SummaryResult": _object("id:text input:text output:text toolCalls:text[] duration:number"),
+    "TrialEntry": _KINDS["trial"],
     "TrialResult": _object(
-        {
-            "id": _TEXT,
-            "input": _INPUT,
-            "hint?": _TEXT,
-            "k": _NUMBER,
-            "passRate?": _NUMBER,
-            "passAtK?": _NUMBER,
-            "passExpK?": _NUMBER,
-            "trials": _list(_TRIAL),
-            "metadata?": _FREE,
-        }
+        "id:text input:input hint?:text k:number passRate?:number passAtK?:number passExpK?:number "
+        "trials:trial[] metadata?:free"
     ),
     "CalibrationSample": _object(
-        {
-            "id": _TEXT,
-            "input": _INPUT,
-            "output": _TEXT,
-            "hint?": _TEXT,
-            "originalScore": _SCORE,
-            "rescoredResult?": _SCORE,
-            "trajectorySnippet": _list(_STEP),
-        }
+        "id:text input:input output:text hint?:text originalScore:score rescoredResult?:score "
+        "trajectorySnippet:step[]"
     ),
     "BalanceAnalysis": _object(
-        {
-            "totalCases": _NUMBER,
-            "categories": _list(_CATEGORY),
-            "underrepresented": _list(_TEXT),
-            "suggestions": _list(_TEXT),
-        }
+        "totalCases:number categories:category[] underrepresented:text[] suggestions:text[]"
     ),
-    "ValidationResult": _object({"id": _TEXT, "reference": _TEXT, "passes": _SWITCH, "graderResult": _SCORE}),
-    "McpServerConfig": _any_of(
-        _object(
-            {
-                "type?": _is("stdio"),
-                "name": _TEXT,
-                "command": _TEXT,
-                "args": _list(_TEXT),
-                "env": _list(_PAIR),
-            }
-        ),
-        _object({"type": _is("http"), "name": _TEXT, "url": _TEXT, "headers": _list(_PAIR)}),
-    ),
-    "Session": _object({"id": _TEXT, "_meta?": _any_of(_FREE, {"type": "null"})}),
-    "JsonRpcRequest": _object(
-        {
-            "jsonrpc": _VERSION,
-            "id": {"type": ["string", "number"]},
-            "method": _TEXT,
-            "params?": _ANYTHING,
-        }
-    ),
-    "JsonRpcResponse": _any_of(
-        _object({"jsonrpc": _VERSION, "id": {"type": ["string", "number"]}, "result": _ANYTHING}),
-        _object({"jsonrpc": _VERSION, "id": {"type": ["string", "number", "null"]}, "error": _ERROR}),
-    ),
-    "JsonRpcError": _ERROR,
+    "ValidationResult": _object("id:text reference:text passes:switch graderResult:score"),
+    "McpServerConfig": _kind("stdio|http"),
+    "Session": _object("id:text _meta?:free|null"),
+    "JsonRpcRequest": _object("jsonrpc:=2.0 id:key method:text params?:any"),
+    "JsonRpcResponse": _kind("success|failure"),
+    "JsonRpcError": _KINDS["error"],
 }
 """Without their titles."""
 

@@ -1,11 +1,12 @@
 """The files that decided a run, with their digests and contents, as they were when it began.
 
-They are stored in ``.waza/inputs``, in a file named by its content: runs of the same suite share one.
+They are stored in ``.waza/inputs``, in a file named by the digests in it: runs of the same suite share one.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,8 +84,17 @@ def inputs_directory(results: Path) -> Path:
 
 
 def digest_of(content: bytes) -> str:
-    """Return the name of a file with this content."""
+    """Return the SHA-256 of some content."""
     return hashlib.sha256(content).hexdigest()
+
+
+def inputs_digest(inputs: RunInputs) -> str:
+    """Return the digest that names the inputs of a run: that of its files and folders.
+
+    The stored texts are not in it: the credentials that are masked there differ from machine to machine.
+    """
+    document = {key: value for key, value in inputs_document(inputs).items() if key != "texts"}
+    return digest_of(json.dumps(document, sort_keys=True).encode())
 
 
 def inputs_document(inputs: RunInputs) -> Json:
@@ -109,9 +119,10 @@ def inputs_of(results: Path, digest: str) -> RunInputs:
         text = read_text(inputs_directory(results) / f"{digest}.json", LONGEST_BYTES, within=within)
     except OSError:
         return RunInputs()
-    if digest_of(text.encode("utf-8", "surrogatepass")) != digest:
-        return RunInputs()
     found, suite = _inputs_in(object_in(text.encode()) or {}), results.absolute().parent.parent.parent
+    # Earlier versions named the file by its whole content.
+    if digest not in (inputs_digest(found), digest_of(text.encode("utf-8", "surrogatepass"))):
+        return RunInputs()
 
     def is_inside(path: str) -> bool:
         return not is_foreign(path) and within.holds(suite / path)

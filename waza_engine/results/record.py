@@ -132,7 +132,8 @@ class FilesChanged:
 class UnjudgedAnswer:
     """An answer that was paid for, and that no verdict is about. Its calls of tools are lines of it.
 
-    ``prompt`` is the trigger prompt that it answers, "" in a trial.
+    ``prompt`` is the trigger prompt that it answers, "" in a trial. A prompt that was sent, and of whose
+    answer nothing had arrived, has one without text.
     """
 
     by: Answerer
@@ -338,7 +339,7 @@ class RunOutcome:
     """A finished run, with any status. ``message`` explains an error.
 
     ``limit`` says which limit of cost or tokens ended it, "" when none did. ``baseline`` is the same run
-    without skills. ``unjudged`` are answers to trigger prompts that were not tried to their end.
+    without skills. ``unjudged`` are answers to trigger prompts that were sent, and not tried to their end.
     """
 
     header: RunHeader

@@ -1,8 +1,7 @@
 """Go on with a recorded run: what of it is kept, what runs again, and whether its suite is still the same.
 
-Nothing that was paid for is paid again unasked, but for a trigger prompt of which no answer had arrived. A
-trial that was cut off while an agent that costs was asked is ``lost``: it may have been paid for, and runs
-again only with ``--retry lost``.
+Nothing that was paid for is paid again unasked. A trial or a trigger prompt that was cut off while an agent
+that costs was asked is ``lost``: it may have been paid for, and runs again only with ``--retry lost``.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.header import engine_block
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
+from waza_engine.results.inputs import RunInputs, inputs_digest, inputs_of
 from waza_engine.results.json_values import Block, block_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, record_boundary
 from waza_engine.results.reading.formats import read_document
@@ -29,15 +28,15 @@ from waza_engine.results.record import RunHeader, RunOutcome, TrialOutcome, Trig
 from waza_engine.results.writing.store import ResultsError, recover_journals
 from waza_engine.runs.loading.discovery import eval_files_of, runs_as_suite
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.passes.deciding_files import inputs_today, kept_inputs
+from waza_engine.runs.passes.deciding_files import inputs_today
 from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 from waza_engine.runs.trials.selection import SelectedTask
-from waza_engine.scoring.cost import Spending
+from waza_engine.scoring.cost import Cost, Spending, tokens_of
 
 _RUN_ID = compiled_later(r"run-\d+-[0-9a-f]+")
 _LOST = (
-    "the run was interrupted while the agent was asked, so this trial may have been paid for; "
-    "`--resume --retry lost` runs it again"
+    "the run was interrupted while the agent was asked, so this may have been paid for; "
+    "`--resume --retry lost` asks again"
 )
 _MAY_CHANGE = {"max_cost_usd", "max_tokens", "fail_under", "fail_under_trigger", "cache"}
 """Recorded settings that may be others when a run goes on."""
@@ -49,7 +48,7 @@ class EarlierRun:
     """A run that another one goes on with.
 
     ``tasks`` and ``baseline`` hold its kept trials by task id, ``triggers`` its trigger prompts. ``spent`` is
-    all that it cost, trials that run again included.
+    all that it cost, and the runs with which it went on, trials that run again included.
     """
 
     run_id: str
@@ -58,6 +57,17 @@ class EarlierRun:
     baseline: Mapping[str, Sequence[TrialOutcome]]
     triggers: Sequence[TriggerOutcome]
     spent: Spending = field(default_factory=Spending)
+
+    @property
+    def spent_elsewhere(self) -> Spending:
+        """Return what was spent for anything but the kept trials, which a record counts by themselves."""
+        kept = [trial for run in (self.tasks, self.baseline) for trials in run.values() for trial in trials]
+        usages = [usage for trial in kept for usage in (trial.usage, trial.judge_usage, trial.other_usage)]
+        usd = self.spent.cost.usd - sum(trial.cost.usd for trial in kept if trial.cost is not None)
+        return Spending(
+            max(0, self.spent.tokens - sum(map(tokens_of, usages))),
+            Cost(max(0.0, usd), self.spent.cost.unpriced),
+        )
 
     def trials_of(self, *, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
         """Return the kept trials of a pass."""
@@ -166,14 +176,16 @@ def earlier_run(
         for run in (outcome, outcome.baseline)
     )
     trials = [trial for each in (kept, baseline) for found in each.values() for trial in found]
-    lost = sum(trial.lost for trial in trials)
     triggers = [found for found in outcome.triggers if not _asks_again(found, retry)]
     if costs and "lost" not in retry:
         triggers += _lost_prompts(outcome)
+    lost, prompts = sum(trial.lost for trial in trials), sum(found.error == _LOST for found in triggers)
     words = f"goes on with the run of {outcome.header.started:%Y-%m-%d %H:%M} UTC"
     words += f": {counted(len(trials) - lost, 'trial')} kept"
-    if lost:
-        words += f", {lost} lost: they may have been paid for, and `--retry lost` runs them again"
+    words += f", {lost} lost" if lost else ""
+    words += f", {counted(prompts, 'trigger prompt')} lost" if prompts else ""
+    if lost or prompts:
+        words += ": they may have been paid for, and `--retry lost` runs them again"
     return EarlierRun(outcome.header.run_id, words, kept, baseline, triggers, outcome.spending or Spending())
 
 
@@ -235,9 +247,9 @@ def _check_same(
         raise SuiteError(f"{suite.path}: two tasks have the id `{twice[0]}`; give one of them another id.")
     if not recording.header.inputs:
         raise SuiteError(f"{recording.path} does not say how its suite was then; start a new run.")
-    today = inputs_today(suite, chosen)
-    if digest_of(kept_inputs(today)) != recording.header.inputs:
-        changed = list(_changed(inputs_of(recording.path, recording.header.inputs), today))
+    before, today = inputs_of(recording.path, recording.header.inputs), inputs_today(suite, chosen)
+    if inputs_digest(today) not in (recording.header.inputs, inputs_digest(before)):
+        changed = list(_changed(before, today))
         named = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED]) or "one of its files"
         more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
         raise SuiteError(
@@ -266,7 +278,7 @@ def _kept(trials: Sequence[TrialOutcome], retry: Sequence[str], *, costs: bool) 
 
 
 def _lost_prompts(run: RunOutcome) -> Iterator[TriggerOutcome]:
-    """Yield the trigger prompts with an answer that was paid for, and no result."""
+    """Yield the trigger prompts that were sent to an agent that is paid, and have no result."""
     tried = {found.prompt for found in run.triggers}
     for answer in run.unjudged:
         if answer.prompt and answer.prompt not in tried:

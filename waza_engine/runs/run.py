@@ -20,8 +20,16 @@ from waza_engine.executors.base import Executor
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.inputs import digest_of
-from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome, TrialOutcome
+from waza_engine.results.inputs import inputs_digest
+from waza_engine.results.record import (
+    RunHeader,
+    RunOutcome,
+    RunStatus,
+    TaskOutcome,
+    TrialOutcome,
+    TriggerOutcome,
+    UnjudgedAnswer,
+)
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.store import (
     Attachments,
@@ -81,11 +89,15 @@ class RunReport:
 
 @dataclass(slots=True)
 class _Course:
-    """The state of a run: the results of its passes, and its errors."""
+    """The state of a run: the results of its passes, and its errors.
+
+    ``meter`` is that of a run which pays, and whose results must be stored.
+    """
 
     store: ResultStore
     attachments: Attachments
     stream: EventStream
+    meter: Meter | None = None
     findings: Findings = field(default_factory=Findings)
     baseline: Findings | None = None
     message: str = ""
@@ -102,7 +114,10 @@ class _Course:
         except ResultsError as error:
             if extra:
                 self.lost = self.lost or str(error)
-            elif not self.write_error:
+                return
+            if self.meter is not None:
+                self.meter.refusal = str(error)
+            if not self.write_error:
                 self.write_error = str(error)
                 self.stream.send("output", message=f"error: {error}")
 
@@ -204,9 +219,11 @@ class PreparedRun:
         deciding = inputs_today(self.suite, self._chosen)
         inputs, directory = kept_inputs(deciding), self.suite.directory
         commit = commit_of(directory, [directory / file.path for file in deciding.files])
-        self.header = replace(self.header, inputs=digest_of(inputs), commit=commit)
-        store = ResultStore(self.suite.directory, self.header, self._planned)
-        course = _Course(store, Attachments(store.path, within=store.within), stream)
+        self.header = replace(self.header, inputs=inputs_digest(deciding), commit=commit)
+        before = None if self._earlier is None else self._earlier.spent_elsewhere
+        store = ResultStore(self.suite.directory, self.header, self._planned, before)
+        attachments = Attachments(store.path, within=store.within)
+        course = _Course(store, attachments, stream, self._meter if self._must_keep else None)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -292,10 +309,11 @@ class PreparedRun:
             lambda task_id, trial, baseline: course.writing(
                 lambda: course.store.add_trial(task_id, trial, baseline=baseline)
             ),
-            lambda trigger: course.writing(lambda: course.store.add_trigger(trigger)),
+            lambda trigger: self._keep_trigger(course, trigger),
             lambda task_id, trial, baseline: course.writing(
                 lambda: course.store.add_asked(task_id, trial, baseline=baseline)
             ),
+            lambda prompt: course.writing(lambda: course.store.add_asked_prompt(prompt)),
             self._earlier_trials,
             () if self._earlier is None else self._earlier.triggers,
         )
@@ -335,16 +353,22 @@ class PreparedRun:
             run_pass(self._without, context, handling, course.baseline)
 
     def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> None:
-        if task.status == "skipped" and not task.trials:
-            return
-        course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
-        if course.write_error and self._must_keep:
-            raise SuiteError(f"{course.write_error} The run ends here, for nothing more could be kept.")
+        if task.status != "skipped" or task.trials:
+            course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
+        self._check_kept(course)
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:
             course.writing(
                 lambda: write_transcript(directory, task, self._prompt(task), self.header.started), extra=True
             )
+
+    def _keep_trigger(self, course: _Course, trigger: TriggerOutcome) -> None:
+        course.writing(lambda: course.store.add_trigger(trigger))
+        self._check_kept(course)
+
+    def _check_kept(self, course: _Course) -> None:
+        if course.write_error and self._must_keep:
+            raise SuiteError(f"{course.write_error} The run ends here, for nothing more could be kept.")
 
     def _prompt(self, task: TaskOutcome) -> str:
         spec = next((found.trial for found in self._main.tasks if found.source.id == task.id), None)
@@ -452,7 +476,11 @@ def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutc
         metrics=findings.metrics,
         triggers=findings.triggers,
         trigger_metrics=findings.trigger_metrics,
-        unjudged=[answer for answers in findings.unjudged.values() for answer in answers],
+        unjudged=[
+            answer
+            for prompt, answers in findings.unjudged.items()
+            for answer in answers or (UnjudgedAnswer("agent", "", prompt),)
+        ],
     )
 
 

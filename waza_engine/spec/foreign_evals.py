@@ -96,8 +96,8 @@ def foreign_eval(data: object) -> ForeignEval | None:
 
 
 def is_named_as_evals(name: str) -> bool:
-    """Return whether a file is called as the evals of a skill are, whatever is in it."""
-    return name == "evals.json" or name.endswith(".evals.json")
+    """Return whether only evals of other tools are called so, whatever is in the file."""
+    return name == "evals.json" or name.endswith((".evals.json", ".eval.yaml", ".eval.yml"))
 
 
 def may_be_evals(name: str) -> bool:

@@ -25,6 +25,7 @@ from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
 from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.harness_rows import harness_words
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.json_reader import parse_json, read_json_file
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 
 _INCLUDE = "include:"
+_ROW_SUFFIXES = (".jsonl", ".ndjson")
 _ENTRY_KEYS = ("assertions", "rubric", "model", "script")
 
 
@@ -230,6 +232,8 @@ def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path
 
 def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     text = read_text(path, files=files)
+    if path.suffix in _ROW_SUFFIXES and (words := harness_words(text)):
+        raise SuiteFileError(path, 0, f"this file {words}")
     # As YAML, JSON is read much slower, and some of it not at all.
     file = parse_json(text, path) if path.suffix == ".json" else parse_yaml(text, path)
     found = foreign_eval(file.value)

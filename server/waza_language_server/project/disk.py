@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 
 from waza_engine.files import FileError, read_beginning, read_bytes, text_of
 from waza_engine.frozen import frozen
+from waza_language_server.project.document import reader_of
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.stamps import Stamp, identity_of, is_settled, reason, stamp_of
@@ -215,7 +216,9 @@ class Disk:
 
     def tree(self, path: Path) -> Tree:
         """Return the tree of a file, parsed once for each version of it; empty when it cannot be read."""
-        return self._believed(self._trees, path, path, lambda text: parse(text.value), MAX_TREES)
+        return self._believed(
+            self._trees, path, path, lambda text: reader_of(path)(text.value, None), MAX_TREES
+        )
 
     def parsed(self, text: str) -> Tree:
         """Return the tree of the text of a file; the last one is cached."""

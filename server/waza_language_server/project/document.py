@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
+from pathlib import PurePath
 from typing import Literal
 
 from waza_engine.frozen import frozen
@@ -28,8 +29,15 @@ DocumentKind = Literal[
     "vally_eval",
     "vally_project",
 ]
+SUITES: frozenset[DocumentKind] = frozenset({"eval", "evals_json", "trigger_list"})
+"""The kinds of files that a run takes as a suite."""
 _READERS: Mapping[DocumentKind, Reader] = {"evals_json": parse_json, "trigger_list": parse_json}
 """The readers of the kinds that are not YAML."""
+
+
+def reader_of(path: PurePath) -> Reader:
+    """Return the reader of a file of a suite that is not open, by its name."""
+    return parse_json if path.suffix.lower() == ".json" else parse
 
 
 @frozen(eq=False, slots=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.vocabulary import told_apart
 from waza_language_server.project.claim import SKILL_NAME
-from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.suites import folders_above
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.syntax.tree import Tree
 
+JUDGED = "assertions"
+"""The grader that judges all assertions of a case that are sentences."""
 _ASSERTIONS = ("assertions", "expectations")
 _LEVELS = 3
 """Folders in which the skill of an ``evals.json`` is searched: its own, ``evals/``, and one between."""
@@ -31,6 +35,26 @@ def assertions_of(case: Node) -> Iterator[Node]:
     for key in _ASSERTIONS:
         listed = case.get(key)
         yield from listed.items if listed is not None else ()
+
+
+def judged_assertions(case: Node) -> Iterator[tuple[Node, str, int]]:
+    """Yield each assertion with the name of the grader that decides it, and its place among the criteria.
+
+    The names are those of a run (``waza_engine.spec.skill_evals``): one grader judges all sentences.
+    """
+    distinct: dict[str, Node] = {}
+    for node in assertions_of(case):
+        distinct.setdefault(json.dumps(node.to_python(), sort_keys=True), node)
+    sentences: list[Node] = []
+    typed: list[tuple[Node, str]] = []
+    for number, node in enumerate(distinct.values(), 1):
+        if word(node.get("type")):
+            typed.append((node, word(node.get("name")) or f"assertion-{number}"))
+        else:
+            sentences.append(node)
+    yield from ((node, JUDGED, place) for place, node in enumerate(sentences))
+    _, *names = told_apart([JUDGED, *(name for _, name in typed)])
+    yield from ((node, name, 0) for (node, _), name in zip(typed, names, strict=True))
 
 
 def skill_file_of(project: Project, path: Path) -> Path | None:

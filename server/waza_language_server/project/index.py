@@ -33,7 +33,7 @@ from waza_language_server.project.claim import (
     claim,
 )
 from waza_language_server.project.disk import TOO_LARGE, Disk
-from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.document import SUITES, Document, DocumentKind
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import EMPTY, Outline, outline, outline_of
 from waza_language_server.project.reach import Reach
@@ -205,6 +205,8 @@ class Project:
         document = self.documents.get(path)
         if document is not None:
             return outline_of(document)
+        if path.suffix.lower() == JSON_SUFFIX:
+            return outline(self.disk.tree(path))
         return self.disk.derived(path, "outline", self._outline_in)
 
     def read(self, path: Path) -> None:
@@ -311,7 +313,7 @@ class Project:
         if path.name in TRIGGER_NAMES:
             return self.suites_in(path.parent)
         document = self.documents.get(path)
-        is_open = document is not None and document.kind == "eval"
+        is_open = document is not None and document.kind in SUITES
         if is_open or path.name in self.eval_names(path) or self._is_other_eval(path):
             return (self.suite(path),)
         found = self._suites_that_pick_up(path, most_far)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, split_pattern
+from waza_language_server.project.eval_cases import skill_file_of
 from waza_language_server.project.places import FIXTURES, roots_around
 from waza_language_server.project.suites import paths_of_pattern
 
@@ -112,7 +113,10 @@ class PathsIn:
     def holders(self) -> tuple[Path, ...]:
         """The files whose folders paths start at: those of its suites, and itself."""
         path = self._file.path
-        return tuple(dict.fromkeys((*self._suites, path))) if path is not None else ()
+        if path is None:
+            return ()
+        skill = skill_file_of(self._project, path) if self._file.kind == "evals_json" else None
+        return tuple(dict.fromkeys((*self._suites, *([skill] if skill is not None else []), path)))
 
     @cached_property
     def _suites(self) -> tuple[Path, ...]:

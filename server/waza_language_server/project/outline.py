@@ -128,7 +128,7 @@ def outline(tree: Tree) -> Outline:
     return Outline(
         id=word(root.get("id")),
         name=word(root.get("name")),
-        skill=word(root.get("skill")),
+        skill=word(root.get("skill_name" if tree.is_json else "skill")),
         patterns=patterns,
         inline_tasks=inline_tasks,
         tasks_from=word(root.get("tasks_from")),

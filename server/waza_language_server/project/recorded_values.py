@@ -9,15 +9,15 @@ from weakref import WeakKeyDictionary
 from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import deciding_values
 from waza_engine.spec.reading.scalars import Json
+from waza_language_server.project.document import reader_of
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_language_server.project.facts import Fact
     from waza_language_server.project.index import Project
 
 INPUTS = "//inputs"
@@ -62,11 +62,7 @@ def values_of_file(project: Project, path: Path) -> Values:
     document = project.documents.get(path)
     if document is not None:
         return values_today(document.tree)
-    return project.disk.derived(path, _PURPOSE, _read)
-
-
-def _read(text: Fact[str]) -> Values:
-    return values(parse(text.value))
+    return project.disk.derived(path, _PURPOSE, lambda text: values(reader_of(path)(text.value, None)))
 
 
 def values(tree: Tree) -> Values:
@@ -91,6 +87,10 @@ def values(tree: Tree) -> Values:
                 deciding_values({key: named[key].to_python() for key in named if key not in large}),
             )
     for place, node in places:
+        if tree.is_json and place:
+            # A case has no blocks: any of its keys may decide.
+            found[place, INPUTS] = node.to_python()
+            continue
         for key in ("inputs", "expected", "metrics"):
             value = node.get(key)
             found[place, f"//{key}"] = value.to_python() if value is not None else None

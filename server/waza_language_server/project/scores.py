@@ -16,13 +16,13 @@ from waza_engine.files import FileError, read_text
 from waza_engine.frozen import frozen
 from waza_language_server.project.changed_inputs import InputTexts
 from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.document import reader_of
 from waza_language_server.project.going_runs import GoingRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values
 from waza_language_server.project.regraded import Regradings
 from waza_language_server.project.stamps import was_there
 from waza_language_server.project.strengths import Strengths
-from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -76,12 +76,12 @@ class Scores:
         """
         known = self._graded.get((path, moment))
         if known is None and recorded is not None:
-            known = self._graded[path, moment] = values(parse(recorded))
+            known = self._graded[path, moment] = values(reader_of(path)(recorded, None))
         if known is None:
             if not was_there(path, moment):
                 return None
             try:
-                tree = parse(read_text(path, MAX_BYTES))
+                tree = reader_of(path)(read_text(path, MAX_BYTES), None)
             except FileError:
                 return None
             known = self._graded[path, moment] = values(tree)

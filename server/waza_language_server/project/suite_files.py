@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.reading.searched_folders import is_searched
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
 from waza_language_server.project.suites import folders_below
@@ -54,8 +55,11 @@ class SuiteSource:
 
 
 def suite_title(project: Project, path: Path) -> str:
-    """Return the name of a suite, by default that of its folder."""
-    return project.outline(path).name or path.parent.name
+    """Return the name of a suite, by default that of its folder; evals have the name of their skill."""
+    outline = project.outline(path)
+    if path.suffix == ".json":
+        return outline.skill or path.stem
+    return outline.name or path.parent.name
 
 
 def document_at(project: Project, path: Path, kind: DocumentKind) -> Document | None:
@@ -166,3 +170,7 @@ def files_in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:
         for name in wanted:
             if name in names:
                 yield SuiteSource.at(project, folder / name, kind)
+    for name in sorted(filter(is_named_as_evals, names)):
+        of_skill = project.claim(folder / name)
+        if of_skill is not None:
+            yield SuiteSource.at(project, folder / name, of_skill)

@@ -101,7 +101,8 @@ class VerdictPlaces:
 
     def prompts(self) -> Iterator[tuple[str, bool, FilePlace]]:
         """Yield the trigger prompts of the suite, whether the skill should start, and their locations."""
-        for path in self._project.trigger_files(self._suite.parent):
+        is_json = self._suite.suffix == ".json"
+        for path in [self._suite] if is_json else self._project.trigger_files(self._suite.parent):
             for prompt in prompts_in(self._project.tree(path).root):
                 yield prompt.text, prompt.should_trigger, self._place(path, prompt.node)
 

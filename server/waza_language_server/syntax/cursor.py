@@ -6,12 +6,13 @@ Columns decide: a key belongs to the deepest container whose children may be at 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
-from waza_language_server.syntax.flow import flow_position
+from waza_language_server.syntax.flow import FlowPosition, flow_position
 from waza_language_server.syntax.frames import Frame, column_of, frames_above, line_start_of
 from waza_language_server.syntax.lines import behind_properties, dash_at, key_at
 from waza_language_server.syntax.nodes import Entry, Node
@@ -63,6 +64,11 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
     text = tree.text
     offset = min(max(offset, 0), len(text))
     nothing = Cursor((), "none", None, "", Span(offset, offset), column_of(text, offset))
+    if tree.is_json:
+        flow = flow_position(tree.root, text, offset, [])
+        if flow is not None:
+            return _in_flow(flow, text, offset)
+        return nothing if tree.root is not None else replace(nothing, role="key", in_flow=True)
     if tree.layout is None or offset > tree.layout.stop:
         return nothing
     inside = _inside_long_scalar(tree, offset)
@@ -74,21 +80,25 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
     frames = frames_above(tree.root, text, start)
     flow = flow_position(tree.root, text, offset, frames)
     if flow is not None:
-        return Cursor(
-            flow.path,
-            flow.role,
-            flow.key,
-            text[flow.replace.start : offset],
-            flow.replace,
-            column_of(text, flow.replace.start),
-            flow.node,
-            flow.existing_keys,
-            in_flow=True,
-            needs_comma=flow.needs_comma,
-        )
+        return _in_flow(flow, text, offset)
     if _in_comment(text, start, offset) or _behind_brackets(tree.root, text, offset):
         return nothing
     return _Line(tree, offset, start, frames).cursor()
+
+
+def _in_flow(flow: FlowPosition, text: str, offset: int) -> Cursor:
+    return Cursor(
+        flow.path,
+        flow.role,
+        flow.key,
+        text[flow.replace.start : offset],
+        flow.replace,
+        column_of(text, flow.replace.start),
+        flow.node,
+        flow.existing_keys,
+        in_flow=True,
+        needs_comma=flow.needs_comma,
+    )
 
 
 def _before_document(text: str, start: int, offset: int) -> bool:

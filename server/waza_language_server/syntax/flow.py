@@ -25,7 +25,7 @@ _TOKEN = (
 )
 _ENTRIES = {
     "[": compiled_later(rf"\s*+{_TOKEN}(?::[^\[\]{{}},#]*+)?,", re.DOTALL),
-    "{": compiled_later(rf"\s*+{_TOKEN}(?::[ \n\r]\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:#]*+)?,", re.DOTALL),
+    "{": compiled_later(rf"\s*+{_TOKEN}(?::\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:#]*+)?,", re.DOTALL),
 }
 """An entry with its comma that is easily parsed: a string with or without quotes, short brackets, a key."""
 _MARK = compiled_later(r"""[\[\]{},:"']|(?<=[ \t\r\n])#""")
@@ -182,7 +182,7 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
             char == ":"
             and levels
             and levels[-1].bracket == "{"
-            and text[at + 1 : at + 2] in {" ", "\n", "\r", ""}
+            and (text[at + 1 : at + 2] in {" ", "\n", "\r", ""} or text[at - 1] in _QUOTES)
         ):
             level = levels[-1]
             if level.key is None:

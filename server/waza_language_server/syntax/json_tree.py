@@ -42,6 +42,8 @@ _ON_LINE = compiled_later(r'"(?:[^"\\\r\n]|\\[^\r\n])*+\\?')
 _ON_LINES = compiled_later(r'"(?:[^"\\]|\\(?s:.))*+"(?=[ \t]*(?:[,:}\]\r\n]|\Z))')
 _JSON_BELOW = compiled_later(r'\s*+(?:["{}\[\],]|\Z)')
 _BAD_ESCAPE = compiled_later(rf"(?P<good>{_ESCAPE})|\\|[\x00-\x1f]")
+_HALF = compiled_later("[\ud800-\udfff]")
+"""Half of a surrogate pair: Python keeps it, but can neither write nor compare it as text."""
 _LITERALS = {"True": "true", "False": "false", "None": "null", "undefined": "null", "NaN": "null"}
 _CLOSING = {"{": "}", "[": "]"}
 _TOKENS_PER_CHECKPOINT = 500
@@ -266,7 +268,7 @@ class _Reader:
         if kind == "string":
             value = text[start + 1 : self.at - 1]
             if "\\" in value:
-                value = json.loads(text[start : self.at])
+                value = self.decoded(text[start : self.at], start)
         elif kind == "plain":
             style, value = "plain", text[start : self.at]
         elif kind == "single":
@@ -347,7 +349,16 @@ class _Reader:
             parts += (text[last : match.start()], written)
             last = match.end()
             self.bad_character(Span(match.start(), last), bad, written)
-        return json.loads('"' + "".join((*parts, text[last:end])) + '"')
+        return self.decoded('"' + "".join((*parts, text[last:end])) + '"', start)
+
+    def decoded(self, written: str, start: int) -> str:
+        """Return the value of a string; in place of half a character it has the replacement character."""
+        value = json.loads(written)
+        if _HALF.search(value) is None:
+            return value
+        message = "A `\\u` escape is half of a character here; write the character itself, or both halves."
+        self.fault(Span(start, self.at), message)
+        return _HALF.sub("\ufffd", value)
 
     def bad_character(self, span: Span, bad: str, written: str) -> None:
         if bad == "\\":
@@ -367,7 +378,7 @@ class _Reader:
         self.fault(Span(start, end), 'This string is not closed; write `"` at its end.', close, guess=True)
         return end
 
-    # What is missing.
+    # Missing parts.
 
     def lacks_comma(self, frame: _Frame, found: Span) -> None:
         insert = Fix("Insert a comma", (Edit(Span(frame.end, frame.end), ","),), preferred=True)

@@ -53,8 +53,30 @@ def test_without_a_failure_or_a_result_nothing_is_run(suite: Path) -> None:
     found = engine("run", suite, "--failed")
     assert (found.returncode, "has no results yet; run it without `--failed`" in found.stderr) == (2, True)
     engine("run", suite, "--task", "good")
-    found = engine("run", suite, "--failed")
+    found = engine("run", suite, "--failed", "--task", "good")
     assert (found.returncode, found.stdout.startswith("Nothing to run: no task of")) == (0, True)
+
+
+def test_nothing_that_failed_is_no_success_while_other_tasks_have_not_passed(suite: Path) -> None:
+    engine("run", suite, "--task", "good")
+    found = engine("run", suite, "--failed", "--task", "[gb]*", "-f", "json")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "failed when it was last run, but `b[a]d` and 1 more have not passed;" in found.stderr
+    engine("run", suite, "--task", "broken")
+    found = engine("run", suite, "--failed", "--task", "broken")
+    assert (found.returncode, "but `broken` has not passed; run it without" in found.stderr) == (2, True)
+
+
+def test_nothing_that_failed_is_no_success_after_a_run_that_did_not_end(suite: Path) -> None:
+    engine("run", suite, "--task", "good")
+    (record,) = result_files(suite.parent)
+    document = json.loads(record.read_text("utf-8"))
+    document["metadata"]["engine"]["status"] = "canceled"
+    document["tasks"][0].update(status="skipped", runs=[])
+    record.write_text(json.dumps(document), "utf-8")
+    for option in ("--failed", "--errors"):
+        found = engine("run", suite, option, "--task", "good")
+        assert (found.returncode, "but `good` has not passed" in found.stderr) == (2, True)
 
 
 def edits(*changes: Callable[[], object]) -> Callable[[], None]:

@@ -1,6 +1,7 @@
 """``waza-engine mcp``, driven by a real client over its standard streams."""
 
 import json
+import shutil
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -95,6 +96,28 @@ async def test_an_agent_learns_why_a_task_failed(root: Path) -> None:
         assert "no task 'two'" in await call(client, "explain_failure", path="evals", task="two")
 
 
+async def test_an_agent_learns_that_nothing_was_checked(root: Path) -> None:
+    (root / "empty").mkdir()
+    async with agent(root) as client:
+        for tool in ("check", "fix"):
+            assert "so nothing was checked" in await call(client, tool, path="empty")
+
+
+async def test_an_agent_learns_what_fails_a_run_besides_its_tasks(root: Path) -> None:
+    hook = "hooks: {before_run: [{command: 'false', error_on_fail: true}]}\n"
+    for name in ("more", "new"):
+        shutil.copytree(root / "evals", root / name)
+    (root / "more" / "eval.yaml").write_text(SUITE.replace("greets", "more") + hook, "utf-8")
+    assert engine("run", root / "evals", root / "more").returncode == 2
+    async with agent(root, "--allow-run") as client:
+        failed, stopped, whole, refused = await call(client, "explain_failure")
+        assert [failed["task"], stopped["task"], whole["verdict"]] == ["one", "one", "broken"]
+        assert "has no results yet" in refused["error"]
+        (ended,) = await call(client, "run", path="more")
+    assert (ended["suite"], ended["verdict"]) == ("more", "broken")
+    assert "the hook `false` exited with 1" in " ".join(ended["reasons"])
+
+
 async def test_nothing_runs_unless_the_person_allowed_it(root: Path) -> None:
     async with agent(root) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READING
@@ -102,7 +125,7 @@ async def test_nothing_runs_unless_the_person_allowed_it(root: Path) -> None:
         tools = {tool.name for tool in (await client.list_tools()).tools}
         assert tools == READING | {"run", "grade", "strength"}
         (ended,) = await call(client, "run", path="evals", tasks=["one"])
-        assert (ended["passed"], ended["tasks"]) == ("0 of 1", {"one": "failed"})
+        assert (ended["verdict"], ended["passed"], ended["tasks"]) == ("failed", "0 of 1", {"one": "failed"})
         assert "missing text" in json.dumps(await call(client, "grade", path="evals"))
 
 

@@ -20,6 +20,9 @@ from waza_engine.scaffold.suite import new_suite
 from waza_engine.spec.foreign_evals import ForeignEvalError
 from waza_language_server.check import check_paths
 
+VALLY = (
+    "name: v\nconfig: {executor: mock}\nstimuli:\n  - {name: A b, prompt: p, graders: [{type: completed}]}\n"
+)
 VALIDATOR = "scenarios:\n  - {name: a, prompt: p, assertions: []}\n"
 CASES = json.dumps(
     {"skill_name": "tea", "evals": [{"id": 1, "prompt": "\U0001f375", "expected_output": "x"}]}
@@ -66,6 +69,16 @@ def test_it_is_not_listed_or_checked_among_suites(tmp_path: Path, capsys: pytest
     assert "other" not in {report.path.parent.name for report in check_paths([tmp_path]) if report.note}
     checked = {report.path.relative_to(tmp_path).as_posix() for report in check_paths([tmp_path])}
     assert {name for name in checked if name.startswith("other")} == {"other/SKILL.md"}
+
+
+@pytest.mark.parametrize("name", ["eval.yaml", "a.eval.yaml", "b.eval.yml"])
+def test_a_vally_file_is_a_suite(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path / "v" / name, VALLY)
+    written(tmp_path / "v" / "c.eval.yaml", "prompts: [a]\n")
+    assert list_command(tmp_path, as_json=True) == 0
+    (suite,) = json.loads(capsys.readouterr().out)["suites"]
+    assert (suite["path"], [task["id"] for task in suite["tasks"]]) == (str(path), ["a-b"])
+    assert preflight(RunSettings(path)).findings == []
 
 
 def test_it_fails_no_run_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -265,6 +265,24 @@ def test_copilot_tells_what_has_arrived() -> None:
     assert called == PaidAnswer(calls=(ToolCall("look", {}, "1"),))
 
 
+@pytest.mark.parametrize("line", ["add_asked", "add_answer"])
+def test_nothing_is_asked_once_a_line_of_the_journal_could_not_be_written(
+    scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ResultsError("Results cannot be written to a full disk.")
+
+    model = scripted_model(lambda _: Answer("fine", usage=Tokens(90, 10)))
+    tasks = {name: task(name, prompt=name) for name in "abc"}
+    path = write_suite(tmp_path, tasks, graders=JUDGE, config=config(model, "parallel: true, workers: 1"))
+    (tmp_path / "trigger_tests.yaml").write_text("skill: s\nshould_trigger_prompts: [{prompt: p}]\n")
+    monkeypatch.setattr(ResultStore, line, fails)
+    report = prepare(RunSettings(path)).run(lambda _: None, RunCancellation())
+    assert [request.prompt for request in model.requests] == ["a"][: line == "add_answer"]
+    assert "The run ends here, for nothing more could be kept." in report.outcome.message
+    assert report.outcome.limit == ""
+
+
 class Telling:
     """An executor that tells of an answer and then breaks, hangs or responds."""
 

@@ -27,17 +27,17 @@ IDS = ("a", "b", "c")
 
 
 class Ledger:
-    """A model that notes each prompt, and never answers one of them, at its first time."""
+    """A model that notes each prompt, and never answers some of them, the first times."""
 
     def __init__(self, start: StartModel, held: str = "", said: str = "fine") -> None:
         self.asked: Counter[str] = Counter()
-        self._held = held
+        self._held = Counter(held.split())
         self._said = said
         self.model: ScriptedModel = start(self._reply)
 
     def _reply(self, request: ModelRequest) -> Reply:
         self.asked[request.prompt] += 1
-        if request.prompt == self._held and self.asked[request.prompt] == 1:
+        if self.asked[request.prompt] <= self._held[request.prompt]:
             return Held()
         return Answer(self._said, usage=Tokens(90, 10))
 
@@ -199,7 +199,7 @@ def test_kept_trigger_prompts_stay_when_the_resumed_run_does_not_come_to_them(
     cancellation = RunCancellation()
     cancellation.request()
     prepare(RunSettings(path, resume=True)).run(lambda _: None, cancellation)
-    resumed(path)
+    resumed(path, "lost")
     assert ledger.asked == {**dict.fromkeys(IDS, 1), "quick": 1, "slow": 2}
 
 
@@ -225,15 +225,53 @@ def test_a_damaged_record_is_refused_in_a_sentence(
     assert "Traceback" not in ended.stderr
 
 
-def test_trigger_prompts_that_were_tried_are_not_sent_again(
+def with_prompts(path: Path, *prompts: str) -> None:
+    listed = ", ".join(f"{{prompt: {prompt}}}" for prompt in prompts)
+    text = f"skill: s\nshould_trigger_prompts: [{listed}]\n"
+    (path.parent / "trigger_tests.yaml").write_text(text, "utf-8")
+
+
+def test_a_prompt_that_was_sent_is_lost_and_sent_again_on_request(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
     ledger = Ledger(scripted_model, held="slow")
     path = suite(tmp_path, ledger.model)
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: s\nshould_trigger_prompts: [{prompt: quick}, {prompt: slow}]\n"
-    )
+    with_prompts(path, "quick", "slow", "later")
     cancelled_at(5, ledger.model, path)
-    outcome = resumed(path)
-    assert ledger.asked == {**dict.fromkeys(IDS, 1), "quick": 1, "slow": 2}
-    assert [found.prompt for found in outcome.triggers] == ["quick", "slow"]
+    asked = {**dict.fromkeys(IDS, 1), "quick": 1, "slow": 1}
+    prepared = prepare(RunSettings(path, resume=True))
+    assert any("1 trigger prompt lost: they may have been paid for" in found for found in prepared.warnings)
+    outcome = prepared.run(lambda _: None, RunCancellation()).outcome
+    assert ledger.asked == {**asked, "later": 1}
+    assert [(found.prompt, bool(found.error)) for found in outcome.triggers] == [
+        ("quick", False),
+        ("slow", True),
+        ("later", False),
+    ]
+    assert "may have been paid for" in outcome.triggers[1].error
+    assert [bool(found.error) for found in resumed(path, "lost").triggers] == [False] * 3
+    assert ledger.asked == {**asked, "later": 1, "slow": 2}
+
+
+@pytest.mark.parametrize("now", [None, "another-secret-456"])
+def test_an_input_with_a_credential_is_the_same_where_the_credential_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, now: str | None
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "very-secret-value-123")
+    path = write_suite(tmp_path, {"a": task("a", prompt="I have very-secret-value-123")}, graders=SAYS)
+    cancellation = RunCancellation()
+    cancellation.request()
+    prepare(RunSettings(path)).run(lambda _: None, cancellation)
+    inputs = [*(tmp_path / ".waza" / "inputs").iterdir()]
+    assert ["very-secret" in file.read_text("utf-8") for file in inputs] == [False]
+    if now is None:
+        monkeypatch.delenv("SOME_API_KEY")
+    else:
+        monkeypatch.setenv("SOME_API_KEY", now)
+    assert [task.id for task in resumed(path).tasks] == ["a"]
+    assert [*(tmp_path / ".waza" / "inputs").iterdir()] == inputs
+    assert "very-secret" not in inputs[0].read_text("utf-8")
+    changed = tmp_path / "tasks" / "a.yaml"
+    changed.write_text(changed.read_text("utf-8").replace("secret-value", "public-value"), "utf-8")
+    with pytest.raises(SuiteError, match=r"changed since that run \(`tasks/a.yaml`\)"):
+        resumed(path, "failed")

@@ -2,147 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
+from waza_engine.harness.comparison.report import Comparison
 from waza_engine.harness.views import fixed
 from waza_engine.markdown import cell
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, items_of, number
+from waza_engine.results.json_values import Block, Json
 
-_Column = tuple[str, Callable[[Block], str]]
-_TITLES = {"capability": "Capability", "reliability": "Reliability", "overall": "Overall"}
+_PARTS = ("quality", "capability", "performance", "reliability", "flakiness")
+_LEFT_OUT = {"type", "scoreDistribution", "topFlakyPrompts", "firstResponse"}
+_WHOLE = ("latency", "total", "toolErrors", "timeouts")
 
 
-def comparison_in_markdown(report: Json) -> Iterator[str]:
-    """Yield the lines of a report."""
+def comparison_in_markdown(comparison: Comparison) -> Iterator[str]:
+    """Yield the lines of a report; the columns are the keys of its JSON form."""
+    report: Json = dict(comparison.parts())
+    for _ in comparison.prompts():
+        pass
     meta = report["meta"]
-    is_trials = "capability" in report
     yield from ("# Comparison of runs", "", f"Generated: {meta['generatedAt']}")
     yield from (f"Runs: {', '.join(map(cell, meta['runs']))}", f"Prompts: {meta['promptCount']}")
-    if is_trials:
-        yield f"Trials per prompt: {meta['trialsPerPrompt']}"
-    parts = _trials_parts() if is_trials else _capture_parts()
-    for title, key, columns in parts:
-        if key in report:
-            yield from _table(title, report[key], columns)
-    head_to_head = report["headToHead"]
-    if not is_trials:
-        yield from _pairs("Head to head", head_to_head["pairwise"])
-        return
-    for key, title in _TITLES.items():
-        yield from _pairs(f"Head to head: {title}", head_to_head[key])
-
-
-def _capture_parts() -> Sequence[tuple[str, str, Sequence[_Column]]]:
-    return (
-        (
-            "Quality",
-            "quality",
-            (
-                ("Average score", _score("avgScore")),
-                ("95% CI", _interval("avgScore")),
-                ("Pass rate", _rate("passRate")),
-                ("Passed", _count("passCount")),
-                ("Failed", _count("failCount")),
-                ("Not graded", _count("ungradedCount")),
-            ),
-        ),
-        ("Performance", "performance", _performance()),
-        (
-            "Reliability",
-            "reliability",
-            (
-                ("Tool errors", _count("toolErrors")),
-                ("Tool error rate", _rate("toolErrorRate")),
-                ("Timeouts", _count("timeouts")),
-                ("Completed", _rate("completionRate")),
-            ),
-        ),
-    )
-
-
-def _trials_parts() -> Sequence[tuple[str, str, Sequence[_Column]]]:
-    return (
-        ("Capability: pass@k", "capability", _quartiles("PassAtK")),
-        ("Reliability: pass^k", "reliability", _quartiles("PassExpK")),
-        (
-            "Flakiness",
-            "flakiness",
-            (
-                ("Average", _score("avgFlakiness")),
-                ("Median", _score("medianFlakiness")),
-                ("Flaky prompts", _count("flakyPromptCount")),
-            ),
-        ),
-        ("Quality", "quality", _quartiles("Score")),
-        ("Performance", "performance", _performance()),
-    )
-
-
-def _performance() -> Sequence[_Column]:
-    def latency(key: str) -> Callable[[Block], str]:
-        return lambda found: fixed(number(block_of(found, "latency").get(key)), 0)
-
-    return (
-        ("p50 (ms)", latency("p50")),
-        ("p90 (ms)", latency("p90")),
-        ("p99 (ms)", latency("p99")),
-        ("Mean (ms)", latency("mean")),
-        ("95% CI", _interval("latencyMean", 0)),
-        ("Total (ms)", lambda found: fixed(number(found.get("totalDuration")), 0)),
-    )
-
-
-def _quartiles(name: str) -> Sequence[_Column]:
-    return (
-        ("Average", _score(f"avg{name}")),
-        ("95% CI", _interval(f"avg{name}")),
-        ("Median", _score(f"median{name}")),
-        ("p25", _score(f"p25{name}")),
-        ("p75", _score(f"p75{name}")),
-    )
-
-
-def _score(key: str) -> Callable[[Block], str]:
-    return lambda found: fixed(number(found.get(key)), 3)
-
-
-def _rate(key: str) -> Callable[[Block], str]:
-    return lambda found: f"{fixed(100 * number(found.get(key)), 1)}%"
-
-
-def _count(key: str) -> Callable[[Block], str]:
-    return lambda found: fixed(number(found.get(key)), 0)
-
-
-def _interval(key: str, digits: int = 3) -> Callable[[Block], str]:
-    def shown(found: Block) -> str:
-        bounds = items_of(block_of(found, "confidenceIntervals").get(key))
-        return f"[{', '.join(fixed(number(bound), digits) for bound in bounds)}]" if bounds else ""
-
-    return shown
-
-
-def _table(title: str, found: Mapping[str, Block], columns: Sequence[_Column]) -> Iterator[str]:
-    """Yield a table with a row for each run; a column without any value is left out."""
-    rows = [[cell(label), *(shown(block) for _, shown in columns)] for label, block in found.items()]
-    names = ["Run", *(name for name, _ in columns)]
-    used = [at for at in range(len(names)) if any(row[at] not in ("", "0") for row in rows) or at == 0]
-    yield from _lines(title, [names[at] for at in used], ([row[at] for at in used] for row in rows))
-
-
-def _pairs(title: str, pairs: object) -> Iterator[str]:
-    rows = (
-        [
-            cell(pair["runA"]),
-            cell(pair["runB"]),
-            *(str(pair[key]) for key in ("aWins", "bWins", "ties")),
+    for part in _PARTS:
+        if part in report:
+            found = cast("Mapping[str, Block]", report[part])
+            rows = {label: dict(_cells(block)) for label, block in found.items()}
+            columns = list(dict.fromkeys(name for row in rows.values() for name in row))
+            lines = [[cell(label), *(row.get(name, "") for name in columns)] for label, row in rows.items()]
+            yield from _table(part.capitalize(), ["Run", *columns], lines)
+    for part, pairs in comparison.head_to_head().items():
+        rows = [
+            [cell(pair["runA"]), cell(pair["runB"]), *map(str, list(pair.values())[2:])] for pair in pairs
         ]
-        for pair in blocks_of(pairs)
-    )
-    yield from _lines(title, ["Run A", "Run B", "A ahead", "B ahead", "Ties"], rows)
+        yield from _table(f"Head to head: {part}", ["Run A", "Run B", "A ahead", "B ahead", "Ties"], rows)
 
 
-def _lines(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def _cells(block: Block, prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in block.items():
+        name = f"{prefix}{key}"
+        if key in _LEFT_OUT:
+            continue
+        if key == "confidenceIntervals":
+            for of, bounds in value.items():
+                digits = 0 if of == "latencyMean" else 3
+                yield f"{of} 95% CI", f"[{', '.join(fixed(bound, digits) for bound in bounds)}]"
+        elif isinstance(value, dict):
+            yield from _cells(cast("Block", value), f"{name} ")
+        else:
+            yield name, _shown(name, value)
+
+
+def _shown(name: str, value: Any) -> str:
+    if name.endswith("Rate"):
+        return f"{fixed(100 * value, 1)}%"
+    is_whole = name.startswith(_WHOLE) or name.endswith("Count")
+    return fixed(value, 0 if is_whole else 3)
+
+
+def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield from ("", f"## {title}", "", f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}")
     for row in rows:
         yield f"| {' | '.join(row)} |"

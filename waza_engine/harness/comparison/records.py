@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from waza_engine.harness.rows import (
     STANDARD_STREAM,
@@ -21,6 +21,8 @@ from waza_engine.harness.rows import (
     score_in,
 )
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, items_of, text_of
+from waza_engine.spec.harness_rows import row_kind
+from waza_engine.terminal import complain
 
 Kind: TypeAlias = Literal["capture", "trials"]
 _TIMEOUT = "timeout"
@@ -67,59 +69,57 @@ class TrialsRecord:
 Record: TypeAlias = CaptureRecord | TrialsRecord
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRun:
-    """A file to compare, and its label."""
+def loaded_runs(
+    written: Sequence[str], kind: Kind | None, stack: ExitStack, *, show: bool
+) -> list[LoadedRun]:
+    """Return the runs of arguments such as ``label:path`` or ``path``; ``stack`` closes their files.
 
-    label: str
-    path: Path
-
-
-def named_runs(written: Sequence[str]) -> list[NamedRun]:
-    """Return the runs of arguments such as ``label:path`` or ``path``. Raises ``HarnessError``."""
-    runs = [_named_run(each) for each in written]
-    if len(runs) < 2:
+    ``show`` prints their paths on standard error. Raises ``HarnessError``.
+    """
+    named = [_named_run(each) for each in written]
+    if len(named) < 2:
         raise HarnessError("Name at least two files to compare.")
-    labels = [run.label for run in runs]
+    labels = [label for label, _ in named]
     for label in labels:
         if labels.count(label) > 1:
             raise HarnessError(f"Two runs are called `{label}`; write `label:path` for each of them.")
+    runs: list[LoadedRun] = []
+    for label, path in named:
+        if show:
+            complain(str(path))
+        runs.append(LoadedRun(label, path, kind, stack))
+    if len({run.kind for run in runs}) > 1:
+        kinds = ", ".join(f"`{run.label}` has {run.kind}" for run in runs)
+        raise HarnessError(f"The files do not have the same kind of rows: {kinds}.")
     return runs
 
 
-def _named_run(written: str) -> NamedRun:
+def _named_run(written: str) -> tuple[str, Path]:
     label, colon, path = written.partition(":")
     is_drive = os.name == "nt" and len(label) == 1 and path.startswith(("\\", "/"))
     if not colon or not label or is_drive or Path(written).exists():
-        name = "stdin" if written == str(STANDARD_STREAM) else Path(written).stem
-        return NamedRun(name, Path(written))
-    return NamedRun(label, Path(path))
+        return ("stdin" if written == str(STANDARD_STREAM) else Path(written).stem), Path(written)
+    return label, Path(path)
 
 
 class LoadedRun:
-    """The records of a run by the id of their prompt. A context manager, which closes the file."""
+    """The records of a run by the id of their prompt."""
 
-    def __init__(self, run: NamedRun, kind: Kind | None) -> None:
+    def __init__(self, label: str, path: Path, kind: Kind | None, stack: ExitStack) -> None:
         """Read all rows; without a ``kind`` the first one decides. Raises ``HarnessError``."""
-        self.label = run.label
-        self._name = str(run.path)
-        self._stack = ExitStack()
-        self._file = self._stack.enter_context(opened_rows(run.path))
+        self.label = label
+        self._name = str(path)
+        self._file = stack.enter_context(opened_rows(path))
         self.kind: Kind | None = kind
         self.records: dict[str, Record] = {}
         for offset, row in self._rows():
             self.kind = self.kind or _kind_of(row)
-            self.records[row.id] = _record_of(row, offset, self.kind)
+            # Runs of the same prompts share their ids.
+            self.records[sys.intern(row.id)] = (
+                _capture(row.block, offset) if self.kind == "capture" else _trials(row.block, offset)
+            )
         if self.kind is None:
             raise HarnessError(f"{self._name} has no rows to compare.")
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the file."""
-        self._stack.close()
 
     def row(self, record: Record) -> Json:
         """Return the row of a record."""
@@ -139,16 +139,10 @@ class LoadedRun:
 
 
 def _kind_of(row: Row) -> Kind:
-    block = row.block
-    if isinstance(block.get("trials"), list) and _is_number(block.get("k")):
-        return "trials"
-    if isinstance(block.get("trajectory"), list) and isinstance(block.get("timing"), dict):
-        return "capture"
+    kind = row_kind(row.block)
+    if kind in ("capture", "trials"):
+        return kind
     raise HarnessError(f"{row.place} is neither a capture nor trials; name the kind with --input-format.")
-
-
-def _record_of(row: Row, offset: int, kind: Kind) -> Record:
-    return _capture(row.block, offset) if kind == "capture" else _trials(row.block, offset)
 
 
 def _capture(block: Block, offset: int) -> CaptureRecord:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
 
@@ -21,11 +21,130 @@ from waza_engine.harness.comparison.records import (
 )
 from waza_engine.harness.comparison.strategies import Ranking, Strategy, bootstrap, iterations, ranked
 from waza_engine.results.json_values import Json
+from waza_engine.scoring.statistics import mean
+from waza_engine.terminal import json_text
 
 _BINS = ("0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0")
+_BOUNDS = (0.2, 0.4, 0.6, 0.8)
 _MOST_FLAKY = 10
-Intervals = Callable[[Sequence[float]], list[float]]
-"""Returns the interval of a mean."""
+Intervals = Callable[[Sequence[float]], list[float]] | None
+"""Returns the interval of a mean; None when the report has none."""
+
+
+class Comparison:
+    """The comparison of runs of one kind; with ``intervals`` the means have theirs.
+
+    ``prompts`` must be consumed before ``head_to_head`` is known: no memory holds all of them.
+    """
+
+    def __init__(
+        self, runs: Sequence[LoadedRun], strategy: Strategy, seed: int | None, *, intervals: bool
+    ) -> None:
+        self._runs = runs
+        self._strategy = strategy
+        self._interval = _intervals(seed) if intervals else None
+        self._is_trials = runs[0].kind == "trials"
+        parts = ("capability", "reliability", "overall") if self._is_trials else ("pairwise",)
+        labels = [run.label for run in runs]
+        self._pairs = {
+            part: [
+                {"runA": first, "runB": second, "aWins": 0, "bWins": 0, "ties": 0}
+                for first, second in combinations(labels, 2)
+            ]
+            for part in parts
+        }
+
+    def parts(self) -> Iterator[tuple[str, Json]]:
+        """Yield the parts of the report about single runs, by their names."""
+        ids = [records for _, records in records_by_prompt(self._runs)]
+        meta: Json = {
+            "generatedAt": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "runs": [run.label for run in self._runs],
+            "promptCount": len(ids),
+        }
+        if not self._is_trials:
+            yield "meta", {**meta, "promptsWithAllRuns": sum(len(each) == len(self._runs) for each in ids)}
+            captures = {
+                run.label: [each for each in run.records.values() if isinstance(each, CaptureRecord)]
+                for run in self._runs
+            }
+            for name, of_run in _CAPTURE_PARTS.items():
+                yield name, {label: of_run(found, self._interval) for label, found in captures.items()}
+            return
+        trials = {
+            run.label: [(id_, each) for id_, each in run.records.items() if isinstance(each, TrialsRecord)]
+            for run in self._runs
+        }
+        first = next((each for found in trials.values() for _, each in found), None)
+        yield "meta", {**meta, "trialsPerPrompt": first.k if first else 0, "inputFormat": "trials"}
+        for name, of_run in _TRIALS_PARTS.items():
+            yield name, {label: of_run(found, self._interval) for label, found in trials.items()}
+        graded = {label: found for label, found in trials.items() if any(each.scores for _, each in found)}
+        if graded:
+            yield (
+                "quality",
+                {label: _trials_quality(found, self._interval) for label, found in graded.items()},
+            )
+
+    def prompts(self) -> Iterator[Json]:
+        """Yield the comparison of each prompt that two runs have at least."""
+        for prompt, records in records_by_prompt(self._runs):
+            if len(records) > 1:
+                ranking = self._strategy(prompt, records)
+                entry = self._trials_entry if self._is_trials else self._capture_entry
+                yield {"id": prompt, **entry(records, ranking), "reasoning": ranking.reasoning}
+
+    def head_to_head(self) -> Json:
+        """Return for each pair of runs how often which is ahead."""
+        return self._pairs
+
+    def as_json(self) -> Iterator[bytes]:
+        """Yield the report as JSON, part by part."""
+        yield b"{\n"
+        for name, part in self.parts():
+            yield f'  "{name}": {json_text(part, indent=2)},\n'.encode()
+        yield b'  "perPrompt": [' if self._is_trials else b'  "headToHead": {"prompts": ['
+        between = b"\n    "
+        for entry in self.prompts():
+            yield between + json_text(entry).encode("utf-8", "replace")
+            between = b",\n    "
+        pairs = json_text(self.head_to_head(), indent=2)
+        yield (
+            f'],\n  "headToHead": {pairs}\n}}\n'.encode()
+            if self._is_trials
+            else f"], {pairs[1:]}\n}}\n".encode()
+        )
+
+    def _capture_entry(self, records: Mapping[str, Record], ranking: Ranking) -> Json:
+        self._count("pairwise", ranking)
+        captures = {run: each for run, each in records.items() if isinstance(each, CaptureRecord)}
+        return {
+            "winner": ranking.winner,
+            "scores": dict(ranking.scores),
+            "latencies": {run: each.duration or 0 for run, each in captures.items()},
+            "hadErrors": {run: each.tool_errors for run, each in captures.items()},
+        }
+
+    def _trials_entry(self, records: Mapping[str, Record], ranking: Ranking) -> Json:
+        found = {run: each for run, each in records.items() if isinstance(each, TrialsRecord)}
+        can = ranked({run: each.pass_at_k or 0.0 for run, each in found.items()}, "")
+        does = ranked({run: each.pass_exp_k or 0.0 for run, each in found.items()}, "")
+        for part, each in (("capability", can), ("reliability", does), ("overall", ranking)):
+            self._count(part, each)
+        return {
+            "capabilityWinner": can.winner,
+            "reliabilityWinner": does.winner,
+            "passAtK": dict(can.scores),
+            "passExpK": dict(does.scores),
+            "flakiness": {run: each.flakiness for run, each in found.items()},
+        }
+
+    def _count(self, part: str, ranking: Ranking) -> None:
+        for pair in self._pairs[part]:
+            first, second = ranking.ranks.get(str(pair["runA"])), ranking.ranks.get(str(pair["runB"]))
+            if first is not None and second is not None:
+                key = "ties" if first == second else "aWins" if first < second else "bWins"
+                pair[key] = int(pair[key]) + 1
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
@@ -36,11 +155,10 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 def latency_statistics(values: Iterable[float]) -> Json:
     """Return percentiles, mean and range of times; zeros of nothing."""
     ordered = sorted(values)
+    shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
     return {
-        "p50": percentile(ordered, 0.5),
-        "p90": percentile(ordered, 0.9),
-        "p99": percentile(ordered, 0.99),
-        "mean": _mean(ordered),
+        **{name: percentile(ordered, share) for name, share in shares.items()},
+        "mean": mean(ordered),
         "min": ordered[0] if ordered else 0,
         "max": ordered[-1] if ordered else 0,
     }
@@ -50,75 +168,27 @@ def score_distribution(scores: Iterable[float]) -> Json:
     """Return how many scores are in each fifth; the lower bound belongs to it, and 1 to the last."""
     counts: Json = dict.fromkeys(_BINS, 0)
     for score in scores:
-        at = sum(score >= bound for bound in (0.2, 0.4, 0.6, 0.8))
-        counts[_BINS[at]] += 1
+        counts[_BINS[sum(score >= bound for bound in _BOUNDS)]] += 1
     return counts
 
 
-def capture_report(
-    runs: Sequence[LoadedRun], strategy: Strategy, seed: int | None, *, intervals: bool
-) -> Json:
-    """Return the report of captures; with ``intervals`` the means have theirs."""
-    interval = _intervals(seed)
-    captures = {
-        run.label: [each for each in run.records.values() if isinstance(each, CaptureRecord)] for run in runs
-    }
-    prompts: list[Json] = []
-    rankings: list[Ranking] = []
-    total = 0
-    for prompt, records in records_by_prompt(runs):
-        total += 1
-        if len(records) > 1:
-            ranking = strategy(prompt, records)
-            rankings.append(ranking)
-            prompts.append(_prompt_entry(prompt, records, ranking))
-    return {
-        "meta": {
-            **_meta(runs, total),
-            "promptsWithAllRuns": sum(len(each.scores) == len(runs) for each in rankings),
-        },
-        "quality": {
-            label: _quality(found, interval if intervals else None) for label, found in captures.items()
-        },
-        "performance": {
-            label: _performance(found, interval if intervals else None) for label, found in captures.items()
-        },
-        "reliability": {label: _reliability(found) for label, found in captures.items()},
-        "trajectoryInfo": {label: _trajectories(found) for label, found in captures.items()},
-        "headToHead": {"prompts": prompts, "pairwise": pairwise(runs, [each.ranks for each in rankings])},
-    }
-
-
-def _prompt_entry(prompt: str, records: Mapping[str, Record], ranking: Ranking) -> Json:
-    captures = {run: each for run, each in records.items() if isinstance(each, CaptureRecord)}
-    return {
-        "id": prompt,
-        "winner": ranking.winner,
-        "scores": dict(ranking.scores),
-        "latencies": {run: each.duration or 0 for run, each in captures.items()},
-        "hadErrors": {run: each.tool_errors for run, each in captures.items()},
-        "reasoning": ranking.reasoning,
-    }
-
-
-def _quality(captures: Sequence[CaptureRecord], interval: Intervals | None) -> Json:
-    graded = [each for each in captures if each.score is not None]
-    scores = [each.score or 0.0 for each in graded]
-    passed = sum(each.passed for each in graded)
-    ungraded = len(captures) - len(graded)
+def _quality(captures: Sequence[CaptureRecord], interval: Intervals) -> Json:
+    scores = [each.score for each in captures if each.score is not None]
+    passes = [float(each.passed) for each in captures if each.score is not None]
+    passed, ungraded = int(sum(passes)), len(captures) - len(scores)
     return {
         "type": "run",
-        "avgScore": _mean(scores),
-        "passRate": _share(passed, len(graded)),
+        "avgScore": mean(scores),
+        "passRate": mean(passes),
         "passCount": passed,
-        "failCount": len(graded) - passed,
+        "failCount": len(scores) - passed,
         "scoreDistribution": score_distribution(scores),
         **({"ungradedCount": ungraded} if ungraded else {}),
-        **_confidence(interval, avgScore=scores, passRate=[float(each.passed) for each in graded]),
+        **_confidence(interval, avgScore=scores, passRate=passes),
     }
 
 
-def _performance(captures: Sequence[CaptureRecord], interval: Intervals | None) -> Json:
+def _performance(captures: Sequence[CaptureRecord], interval: Intervals) -> Json:
     durations = [each.duration or 0 for each in captures]
     first = [each.first_response for each in captures if each.first_response is not None]
     return {
@@ -129,114 +199,57 @@ def _performance(captures: Sequence[CaptureRecord], interval: Intervals | None) 
     }
 
 
-def _reliability(captures: Sequence[CaptureRecord]) -> Json:
-    errors = sum(each.tool_errors for each in captures)
-    timeouts = sum(each.timed_out for each in captures)
-    completed = sum(each.completed for each in captures)
+def _reliability(captures: Sequence[CaptureRecord], interval: Intervals) -> Json:
+    del interval
     return {
         "type": "run",
-        "toolErrors": errors,
-        "toolErrorRate": _share(errors, len(captures)),
-        "timeouts": timeouts,
-        "timeoutRate": _share(timeouts, len(captures)),
-        "completionRate": _share(completed, len(captures)) if captures else 1,
+        "toolErrors": sum(each.tool_errors for each in captures),
+        "toolErrorRate": mean([each.tool_errors for each in captures]),
+        "timeouts": sum(each.timed_out for each in captures),
+        "timeoutRate": mean([each.timed_out for each in captures]),
+        "completionRate": mean([each.completed for each in captures]) if captures else 1,
     }
 
 
-def _trajectories(captures: Sequence[CaptureRecord]) -> Json:
+def _trajectories(captures: Sequence[CaptureRecord], interval: Intervals) -> Json:
+    del interval
     richness = captures[0].richness if captures else "minimal"
-    return {"richness": richness, "avgStepCount": _mean([each.steps for each in captures])}
+    return {"richness": richness, "avgStepCount": mean([each.steps for each in captures])}
 
 
-def trials_report(
-    runs: Sequence[LoadedRun], strategy: Strategy, seed: int | None, *, intervals: bool
-) -> Json:
-    """Return the report of trials; with ``intervals`` the means have theirs."""
-    interval = _intervals(seed) if intervals else None
-    trials = {run.label: _trials_of(run) for run in runs}
-    prompts: list[Json] = []
-    rankings: list[Ranking] = []
-    capability: list[Mapping[str, int]] = []
-    reliability: list[Mapping[str, int]] = []
-    total = 0
-    for prompt, records in records_by_prompt(runs):
-        total += 1
-        if len(records) < 2:
-            continue
-        rankings.append(strategy(prompt, records))
-        found = {run: each for run, each in records.items() if isinstance(each, TrialsRecord)}
-        can = ranked({run: each.pass_at_k or 0.0 for run, each in found.items()}, "")
-        does = ranked({run: each.pass_exp_k or 0.0 for run, each in found.items()}, "")
-        capability.append(can.ranks)
-        reliability.append(does.ranks)
-        prompts.append(
-            {
-                "id": prompt,
-                "capabilityWinner": can.winner,
-                "reliabilityWinner": does.winner,
-                "passAtK": dict(can.scores),
-                "passExpK": dict(does.scores),
-                "flakiness": {run: each.flakiness for run, each in found.items()},
-                "reasoning": rankings[-1].reasoning,
-            }
-        )
-    quality = {
-        label: _trials_quality(found, interval)
-        for label, found in trials.items()
-        if any(each.scores for _, each in found)
-    }
-    first = next((each for found in trials.values() for _, each in found), None)
-    return {
-        "meta": {**_meta(runs, total), "trialsPerPrompt": first.k if first else 0, "inputFormat": "trials"},
-        "capability": {
-            label: _quartiles("PassAtK", [each.pass_at_k or 0.0 for _, each in found], interval)
-            for label, found in trials.items()
-        },
-        "reliability": {
-            label: {
-                "type": "trial",
-                **_quartiles("PassExpK", [each.pass_exp_k or 0.0 for _, each in found], interval),
-            }
-            for label, found in trials.items()
-        },
-        "flakiness": {label: flakiness_statistics(found) for label, found in trials.items()},
-        **({"quality": quality} if quality else {}),
-        "performance": {label: _trials_performance(found, interval) for label, found in trials.items()},
-        "headToHead": {
-            "capability": pairwise(runs, capability),
-            "reliability": pairwise(runs, reliability),
-            "overall": pairwise(runs, [each.ranks for each in rankings]),
-        },
-        "perPrompt": prompts,
-    }
+_CAPTURE_PARTS = {
+    "quality": _quality,
+    "performance": _performance,
+    "reliability": _reliability,
+    "trajectoryInfo": _trajectories,
+}
+_Trials = Sequence[tuple[str, TrialsRecord]]
 
 
-def _trials_of(run: LoadedRun) -> list[tuple[str, TrialsRecord]]:
-    return [(id_, each) for id_, each in run.records.items() if isinstance(each, TrialsRecord)]
+def _capability(trials: _Trials, interval: Intervals) -> Json:
+    return _quartiles("PassAtK", [each.pass_at_k or 0.0 for _, each in trials], interval)
 
 
-def flakiness_statistics(trials: Sequence[tuple[str, TrialsRecord]]) -> Json:
+def _trials_reliability(trials: _Trials, interval: Intervals) -> Json:
+    rates = [each.pass_exp_k or 0.0 for _, each in trials]
+    return {"type": "trial", **_quartiles("PassExpK", rates, interval)}
+
+
+def flakiness_statistics(trials: _Trials, interval: Intervals = None) -> Json:
     """Return how far pass@k and pass^k are apart, and the ten prompts where they are furthest apart."""
+    del interval
     values = sorted(each.flakiness for _, each in trials)
-    flaky = sorted(
-        ((id_, each.flakiness) for id_, each in trials if each.flakiness > 0), key=lambda pair: -pair[1]
-    )
+    flaky = [{"id": id_, "flakiness": each.flakiness} for id_, each in trials if each.flakiness > 0]
+    flaky.sort(key=lambda each: -float(each["flakiness"]))
     return {
-        "avgFlakiness": _mean(values),
+        "avgFlakiness": mean(values),
         "medianFlakiness": percentile(values, 0.5),
         "flakyPromptCount": len(flaky),
-        "topFlakyPrompts": [{"id": id_, "flakiness": value} for id_, value in flaky[:_MOST_FLAKY]],
+        "topFlakyPrompts": flaky[:_MOST_FLAKY],
     }
 
 
-def _trials_quality(trials: Sequence[tuple[str, TrialsRecord]], interval: Intervals | None) -> Json:
-    return {
-        "type": "trial",
-        **_quartiles("Score", [score for _, each in trials for score in each.scores], interval),
-    }
-
-
-def _trials_performance(trials: Sequence[tuple[str, TrialsRecord]], interval: Intervals | None) -> Json:
+def _trials_performance(trials: _Trials, interval: Intervals) -> Json:
     durations = [duration for _, each in trials for duration in each.durations]
     return {
         "latency": latency_statistics(durations),
@@ -245,39 +258,29 @@ def _trials_performance(trials: Sequence[tuple[str, TrialsRecord]], interval: In
     }
 
 
-def _quartiles(name: str, values: Sequence[float], interval: Intervals | None) -> Json:
+_TRIALS_PARTS = {
+    "capability": _capability,
+    "reliability": _trials_reliability,
+    "flakiness": flakiness_statistics,
+    "performance": _trials_performance,
+}
+
+
+def _trials_quality(trials: _Trials, interval: Intervals) -> Json:
+    return {
+        "type": "trial",
+        **_quartiles("Score", [score for _, each in trials for score in each.scores], interval),
+    }
+
+
+def _quartiles(name: str, values: Sequence[float], interval: Intervals) -> Json:
     ordered = sorted(values)
     return {
-        f"avg{name}": _mean(values),
+        f"avg{name}": mean(values),
         f"median{name}": percentile(ordered, 0.5),
         f"p25{name}": percentile(ordered, 0.25),
         f"p75{name}": percentile(ordered, 0.75),
         **_confidence(interval, **{f"avg{name}": values}),
-    }
-
-
-def pairwise(runs: Sequence[LoadedRun], ranks: Sequence[Mapping[str, int]]) -> list[Json]:
-    """Return for each pair of runs how often which is ahead, among the prompts that both have."""
-    found: list[Json] = []
-    for first, second in combinations([run.label for run in runs], 2):
-        pairs = [(each[first], each[second]) for each in ranks if first in each and second in each]
-        found.append(
-            {
-                "runA": first,
-                "runB": second,
-                "aWins": sum(a < b for a, b in pairs),
-                "bWins": sum(b < a for a, b in pairs),
-                "ties": sum(a == b for a, b in pairs),
-            }
-        )
-    return found
-
-
-def _meta(runs: Sequence[LoadedRun], prompts: int) -> Json:
-    return {
-        "generatedAt": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "runs": [run.label for run in runs],
-        "promptCount": prompts,
     }
 
 
@@ -291,15 +294,7 @@ def _intervals(seed: int | None) -> Intervals:
     return interval
 
 
-def _confidence(interval: Intervals | None, **samples: Sequence[float]) -> Json:
+def _confidence(interval: Intervals, **samples: Sequence[float]) -> Json:
     if interval is None:
         return {}
     return {"confidenceIntervals": {name: interval(values) for name, values in samples.items()}}
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0
-
-
-def _share(count: int, total: int) -> float:
-    return count / total if total else 0

@@ -47,6 +47,18 @@ Strategy = Callable[[str, Mapping[str, Record]], Ranking]
 """Ranks the runs of a prompt, from its id and the records by the label of their run."""
 
 
+def strategy_of(
+    name: str | None, grader: Path | None, runs: Sequence[LoadedRun], seed: int | None, stack: ExitStack
+) -> Strategy:
+    """Return a strategy by its name; without one a grader decides. Raises ``HarnessError``."""
+    if grader is None and name != "custom":
+        draw = random.Random(seed)
+        return statistical(draw) if name == "statistical" else weighted()
+    if grader is None or name not in (None, "custom"):
+        raise HarnessError("--grader and --strategy custom need each other.")
+    return custom(grader, runs, stack)
+
+
 def ranked(scores: Mapping[str, float], reasoning: str) -> Ranking:
     """Return the ranking by scores; those that differ by a rounding error are equal."""
     ranks = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from waza_engine.files import decoded
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.diff import DiffGrader, sign_and_text
-from waza_engine.graders.file import LARGEST_FILE_BYTES, FileGrader, read_workspace_file
+from waza_engine.graders.file import LARGEST_FILE_BYTES, FileGrader, globbed, read_workspace_file
 from waza_engine.graders.paths import leads_outside, workspace_path
 from waza_engine.lab.explaining import explained_difference, explained_pattern, explained_text
 from waza_engine.lab.insight import Explanation, FileProposal, Insight, Proposal, RulePath, insight_into
@@ -30,11 +30,11 @@ class FileInsight(Insight[FileGrader]):
         """Return the places of its paths. Raises ``GraderError`` for one outside the workspace."""
         config = self.config
         paths = (*config.must_exist, *config.must_not_exist, *(each.path for each in config.content_patterns))
-        return [workspace_path(workspace, path) for path in paths]
+        return [place for path in paths for place in _places(workspace, path)]
 
     def looks_into(self, workspace: Path) -> Sequence[Path]:
         """Return the places of the files that have patterns. Raises ``GraderError`` for one outside."""
-        return [workspace_path(workspace, each.path) for each in self.config.content_patterns]
+        return [place for each in self.config.content_patterns for place in _places(workspace, each.path)]
 
     def samples(self, context: GradingContext) -> Samples:
         """Return strings that match the patterns."""
@@ -55,11 +55,18 @@ class FileInsight(Insight[FileGrader]):
                 patterns: Sequence[str] = getattr(entry, key)
             case _:
                 return None
+        place = next(iter(_places(workspace, entry.path)))
         try:
-            text = decoded(read_workspace_file(workspace, workspace_path(workspace, entry.path)))
+            text = decoded(read_workspace_file(workspace, place))
         except OSError as error:
             return Explanation("no file", (f"{entry.path} cannot be read: {error.strerror or error}",))
         return explained_pattern(patterns[number], text, wherein=entry.path)
+
+
+def _places(workspace: Path, path: str) -> Sequence[Path]:
+    """Return the places of a path: of a glob all that match, or itself without any."""
+    place = workspace_path(workspace, path)
+    return globbed(workspace, path, place) or [place]
 
 
 _MOST_SNAPSHOTS = 2

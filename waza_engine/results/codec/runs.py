@@ -72,8 +72,7 @@ def figures_document(outcome: RunOutcome) -> Json:
         ),
     }
     if outcome.spending is not None and outcome.spending.anything:
-        spent = outcome.spending
-        document["summary"]["cost"] = {"tokens": spent.tokens, **cost_document(spent.cost)}
+        document["summary"]["cost"] = spending_document(outcome.spending)
     document["metrics"] = {
         metric.name: {
             "identifier": metric.name,
@@ -144,7 +143,7 @@ def run_of(document: Block) -> RunOutcome:
     """
     engine, summary = engine_block(document), block_of(document, "summary")
     tasks = tuple(task_of(task) for task in blocks_of(document.get("tasks")))
-    cost, baseline = cost_of(summary.get("cost")), document.get("baseline_outcome")
+    baseline = document.get("baseline_outcome")
     triggers = tuple(_trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results")))
     accuracy = _accuracy_of(document, triggers)
     return RunOutcome(
@@ -157,12 +156,23 @@ def run_of(document: Block) -> RunOutcome:
         triggers=triggers,
         trigger_metrics=accuracy,
         message=text_of(engine.get("message")),
-        spending=None if cost is None else Spending(whole(block_of(summary, "cost").get("tokens")), cost),
+        spending=spending_of(summary.get("cost")),
         limit=text_of(engine.get("limit")),
         baseline=run_of(cast("Block", baseline)) if isinstance(baseline, Mapping) else None,
         recommendation=_recommendation_of(block_of(block_of(document, "metadata"), "recommendation")),
         unjudged=unjudged_of(document),
     )
+
+
+def spending_document(spent: Spending) -> Json:
+    """Return ``summary.cost``: tokens, and what they cost."""
+    return {"tokens": spent.tokens, **cost_document(spent.cost)}
+
+
+def spending_of(written: object) -> Spending | None:
+    """Return the spending of a ``summary.cost``, None without one."""
+    cost = cost_of(written)
+    return None if cost is None else Spending(whole(cast("Block", written).get("tokens")), cost)
 
 
 def _recommendation(found: Recommendation) -> Json:

@@ -10,20 +10,23 @@ from typing import Any, cast
 from waza_engine.counting import counted
 from waza_engine.files import FileError, read_beginning
 from waza_engine.results.codec.figures import counted_task
-from waza_engine.results.codec.runs import counted_document
+from waza_engine.results.codec.runs import counted_document, spending_document, spending_of
 from waza_engine.results.codec.trials import (
     arrived_answer_of,
     trial_document,
     unjudged_documents,
     with_answers,
 )
-from waza_engine.results.codec.verdicts import cost_document, cost_of, usage_of
+from waza_engine.results.codec.verdicts import cost_of, usage_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
 from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
-from waza_engine.scoring.cost import input_tokens_of, total_cost
+from waza_engine.scoring.cost import Spending, tokens_of, total_cost
 
-_OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "asked", "answers", "broke")
+_OF_JOURNALS = (
+    *("process", "planned", "spent_before", "elapsed_ms"),
+    *("trial", "baseline_trial", "asked", "answers", "broke"),
+)
 _OF_RUN = ("is_baseline", "baseline_outcome", "summary", "trigger_results")
 _LONGEST_BEGINNING = 1_000_000
 """Bytes of the first line of a journal: it names the process and the planned tasks."""
@@ -65,11 +68,16 @@ def unended_document(journal: Block, message: str) -> Json:
 
 
 def _of_untried_prompts(journal: Block) -> Iterator[UnjudgedAnswer]:
-    """Yield the answers to trigger prompts that were not tried to their end."""
+    """Yield the answers to trigger prompts that were sent, and not tried to their end."""
     tried = {text_of(found.get("prompt")) for found in blocks_of(journal.get("trigger_results"))}
+    answered: set[str] = set()
     for answer in map(arrived_answer_of, blocks_of(journal.get("answers"))):
         if answer.prompt and answer.prompt not in tried and answer.unjudged.text:
+            answered.add(answer.prompt)
             yield answer.unjudged
+    sent = dict.fromkeys(text_of(asked.get("prompt")) for asked in blocks_of(journal.get("asked")))
+    known = {"", *tried, *answered}
+    yield from (UnjudgedAnswer("agent", "", prompt) for prompt in sent if prompt not in known)
 
 
 def _with_trials(journal: Block, message: str) -> Block:
@@ -78,7 +86,7 @@ def _with_trials(journal: Block, message: str) -> Block:
     wanted = whole(block_of(journal, "config").get("runs_per_test"))
 
     arrived = [arrived_answer_of(answer) for answer in blocks_of(journal.get("answers"))]
-    asked = blocks_of(journal.get("asked"))
+    asked = [trial for trial in blocks_of(journal.get("asked")) if "prompt" not in trial]
 
     def completed(done: Sequence[Block], trials: Sequence[Block], *, baseline: bool) -> list[Block]:
         finished = {text_of(task.get("test_id")) for task in done}
@@ -153,7 +161,7 @@ def goes_on(journal: Block) -> bool:
 
 
 def _so_far(journal: Block) -> Json:
-    """Return the duration until a run's last finished task, and the cost of its finished tasks."""
+    """Return the duration until a run's last finished task, and its cost, that of earlier runs included."""
     tasks = blocks_of(journal.get("tasks"))
     trials = [trial for task in tasks for trial in blocks_of(task.get("runs"))]
     elapsed = journal.get("elapsed_ms")
@@ -163,10 +171,11 @@ def _so_far(journal: Block) -> Json:
     prompts = [answer for answer in blocks_of(journal.get("answers")) if answer.get("prompt")]
     used = [usage_of(trial.get(key)) for trial in every for key in _USAGES]
     used += [usage_of(answer.get("usage")) for answer in prompts]
-    tokens = sum(input_tokens_of(usage) + usage.output_tokens for usage in used if usage is not None)
+    tokens = sum(map(tokens_of, used))
     costs = [cost_of(paid.get("cost")) for paid in (*every, *prompts)]
-    cost = total_cost(cost for cost in costs if cost is not None)
-    return {"duration_ms": took, "cost": {"tokens": tokens, **cost_document(cost)}}
+    before = spending_of(journal.get("spent_before")) or Spending()
+    cost = total_cost((before.cost, *(cost for cost in costs if cost is not None)))
+    return {"duration_ms": took, "cost": spending_document(Spending(before.tokens + tokens, cost))}
 
 
 def _listed(planned: Sequence[Block], done: Sequence[Block], unknown: str) -> list[Block]:

@@ -32,7 +32,7 @@ from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
 from waza_engine.results.codec.figures import task_document
 from waza_engine.results.codec.header import header_document
-from waza_engine.results.codec.runs import figures_document, trigger_document
+from waza_engine.results.codec.runs import figures_document, spending_document, trigger_document
 from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.inputs import inputs_directory
 from waza_engine.results.json_values import Block, Json, block_of, given, plain
@@ -41,11 +41,13 @@ from waza_engine.results.places import (
     NAME_FORMAT,
     boundary_beside,
     file_segment,
+    place_directory,
     results_directory,
     workspace_prefix,
 )
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
+from waza_engine.results.reading.place_entries import is_held, place_of_journal, remove_place, workers_in
 from waza_engine.results.record import (
     ArrivedAnswer,
     RunHeader,
@@ -54,6 +56,7 @@ from waza_engine.results.record import (
     TrialOutcome,
     TriggerOutcome,
 )
+from waza_engine.scoring.cost import Spending
 from waza_engine.terminal import json_text
 from waza_engine.user_state import state_folder
 
@@ -72,15 +75,25 @@ class ResultStore:
     """The results of one run. Methods may be called from several threads."""
 
     def __init__(
-        self, suite_directory: Path, header: RunHeader, planned: Mapping[str, str] | None = None
+        self,
+        suite_directory: Path,
+        header: RunHeader,
+        planned: Mapping[str, str] | None = None,
+        spent_before: Spending | None = None,
     ) -> None:
-        """``planned`` are the names of the tasks that will run by their ids, in order."""
+        """``planned`` are the names of the tasks that will run by their ids, in order.
+
+        ``spent_before`` is what earlier runs spent with which this one goes on, but for the trials that it
+        takes over from them.
+        """
         self._directory = results_directory(suite_directory)
         self.within = suite_boundary(suite_directory)
         self._header = header
         self._planned = [{"test_id": id_, "display_name": name} for id_, name in (planned or {}).items()]
+        self._spent_before = spent_before
         self._stem = f"{header.started:{NAME_FORMAT}}-{secrets.token_hex(3)}"
         self._journal: IO[bytes] | None = None
+        self._failure = ""
         self._lock = threading.Lock()
         self._reserved = 0
         self._began = time.monotonic()
@@ -118,7 +131,9 @@ class ResultStore:
     def _begin(self, journal: IO[bytes]) -> None:
         started, booted = psutil.Process().create_time(), psutil.boot_time()
         process = {"pid": os.getpid(), "started": started, "booted": booted}
-        self._append({**header_document(self._header), "process": process, "planned": self._planned})
+        before = self._spent_before and spending_document(self._spent_before)
+        line = {**header_document(self._header), "process": process, "planned": self._planned}
+        self._append({**line, **given(spent_before=before)})
         with clear_errors(self.journal_path):
             self._reserved = journal.tell()
         self._write(_reserved_line(""))
@@ -138,6 +153,10 @@ class ResultStore:
     def add_asked(self, task_id: str, trial: int, *, baseline: bool = False) -> None:
         """Note that the agent is asked in a trial: it may be paid for. Raises ``ResultsError``."""
         self._append_timed({"asked": {"test_id": task_id, "run_number": trial, **given(baseline=baseline)}})
+
+    def add_asked_prompt(self, prompt: str) -> None:
+        """Note that a trigger prompt is sent: it may be paid for. Raises ``ResultsError``."""
+        self._append_timed({"asked": {"prompt": prompt}})
 
     def add_answer(self, answer: ArrivedAnswer) -> None:
         """Keep an answer that was paid for, until its trial or its task is kept. Raises ``ResultsError``."""
@@ -167,7 +186,14 @@ class ResultStore:
             self._close()
         with contextlib.suppress(OSError):
             files.remove_file(self.journal_path, within=self.within)
+        self._remove_place()
         return self.path
+
+    def _remove_place(self) -> None:
+        """Remove the folder that the workers of a cluster shared; most runs have none."""
+        place = place_directory(self._directory.parent.parent, self._header.run_id)
+        if place.is_dir():
+            _remove_place(place, self.within)
 
     def _check_place(self) -> None:
         """Raise ``OSError`` when a file is in the way, or links lead out of the suite.
@@ -183,10 +209,11 @@ class ResultStore:
         self._append({**entry, "elapsed_ms": round(elapsed * 1000)})
 
     def _append(self, entry: Json) -> None:
-        if self._journal is not None:
-            line = json_text(entry).encode() + b"\n"
-            with self._lock:
-                self._write(line)
+        line = b"" if self._journal is None else json_text(entry).encode() + b"\n"
+        with self._lock:
+            if self._failure:
+                raise ResultsError(self._failure)
+            self._write(line)
 
     def _write(self, line: bytes) -> None:
         if self._journal is None:
@@ -197,7 +224,8 @@ class ResultStore:
                 os.fsync(self._journal.fileno())
         except ResultsError as error:
             # A torn last line is skipped by readers; another line after it would be lost with it.
-            self._close(str(error))
+            self._failure = str(error)
+            self._close(self._failure)
             raise
 
     def _close(self, why: str = "") -> None:
@@ -504,6 +532,10 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         # Leave unreadable files alone: one may be a journal that another run is about to start.
         if entry is None or goes_on(entry):
             continue
+        place = place_of_journal(journal, entry)
+        if place is not None and is_held(place, within):
+            # Its coordinator is gone, and workers still execute trials that are paid for.
+            continue
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
         document = unended_document(entry, "the run was interrupted")
         if (document["tasks"] or document.get("trigger_results")) and not path.exists():
@@ -512,7 +544,15 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         _remove_workspaces(entry)
         with contextlib.suppress(OSError):
             remove_file(journal, within=within)
+        if place is not None:
+            _remove_place(place, within)
     return recovered
+
+
+def _remove_place(place: Path, within: Boundary) -> None:
+    for worker in workers_in(place, within):
+        _remove_workspaces(worker)
+    remove_place(place, within)
 
 
 def _remove_workspaces(entry: Block) -> None:

@@ -57,7 +57,8 @@ class Pass:
 class Findings:
     """The results so far; one thread adds to them. ``duration_ms`` is the pass's wall clock.
 
-    ``unjudged`` are the answers to active trigger prompts, by prompt; each is answered in its own thread.
+    ``unjudged`` are the answers to trigger prompts that were sent, and not tried to their end, by prompt.
+    Each is answered in its own thread.
     """
 
     tasks: dict[int, TaskOutcome] = field(default_factory=dict[int, TaskOutcome])
@@ -79,7 +80,8 @@ class Handling:
 
     ``on_task`` is called as each is finished, ``on_trial`` with the id of an active one for each trial that
     is finished or has an answer (from any thread); ``on_trigger`` as each trigger prompt was tried;
-    ``on_asked`` with the id and number of a trial whose agent is paid, as it is asked (from any thread).
+    ``on_asked`` with the id and number of a trial whose agent is paid, as it is asked, ``on_sent`` with a
+    trigger prompt whose agent is paid (both from any thread).
     ``earlier`` are kept trials of a pass by task id, ``earlier_triggers`` kept trigger prompts.
     """
 
@@ -89,6 +91,7 @@ class Handling:
     on_trial: Callable[[str, TrialOutcome, bool], None]
     on_trigger: Callable[[TriggerOutcome], None]
     on_asked: Callable[[str, int, bool], None]
+    on_sent: Callable[[str], None]
     earlier: Callable[[bool], Mapping[str, Sequence[TrialOutcome]]] = lambda baseline: {}
     earlier_triggers: Sequence[TriggerOutcome] = ()
 
@@ -155,6 +158,11 @@ def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -
         prices.reserve(prompt)
         stream.send("started", prompt=prompt, should_trigger=should_trigger)
 
+    def sent(prompt: str) -> None:
+        if context.executor.costs:
+            findings.unjudged.setdefault(prompt, [])
+            handling.on_sent(prompt)
+
     def paid(prompt: str, answer: PaidAnswer) -> None:
         context.paid(context.executor, "agent", prompt=prompt)(answer)
         found = prices.arrived(prompt, answer)
@@ -162,9 +170,10 @@ def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -
             findings.unjudged.setdefault(prompt, []).append(found)
 
     def tell(found: TriggerOutcome, line: str) -> None:
-        findings.unjudged.pop(found.prompt, None)
         prices.settle(found.prompt)
+        # One that the limit cut off was sent, or was not.
         if not found.error or found.error != context.executor.reason:
+            findings.unjudged.pop(found.prompt, None)
             handling.on_trigger(found)
         _tell_trigger(stream, found, line)
 
@@ -174,6 +183,7 @@ def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -
         context.cancellation,
         begin,
         tell,
+        sent,
         paid,
         context.suite.spec.config.trials_per_task if context.suite.is_trigger_list else 1,
     )
@@ -322,10 +332,15 @@ def baseline_pass(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[Pass | N
     specs = [task.trial.spec for task in tasks if task.trial is not None]
     if not found.directories and not any(task_skills(suite, spec, found).directories for spec in specs):
         return None, ["`baseline` needs skills, and none is found in `skill_directories`: it is left out"]
+    return pass_without_skills(suite, tasks), []
+
+
+def pass_without_skills(suite: Suite, tasks: Sequence[SelectedTask]) -> Pass:
+    """Return the pass that runs some tasks of a suite without skills."""
     bare = without_skills(suite)
     by_path = {(task.path, task.id): task for task in bare.tasks}
     chosen = [_without_skills(task, by_path[task.source.path, task.source.id]) for task in tasks]
-    return Pass(bare, without_comparisons(chosen), baseline=True), []
+    return Pass(bare, without_comparisons(chosen), baseline=True)
 
 
 def _without_skills(task: SelectedTask, source: SuiteTask) -> SelectedTask:

@@ -37,8 +37,8 @@ class TriggerRun:
     """The state that all trigger prompts of a run share.
 
     ``begin`` is called with each before it is sent, and with whether it should trigger; ``tell`` as it is
-    done, with one line about it; ``paid`` with each answer to a prompt as it arrives. All from any thread.
-    Each prompt is sent ``repetitions`` times.
+    done, with one line about it; ``asked`` right before an agent gets it, and ``paid`` with each answer as it
+    arrives. All from any thread. Each prompt is sent ``repetitions`` times.
     """
 
     setup: AgentSetup
@@ -46,6 +46,7 @@ class TriggerRun:
     cancellation: Cancellation
     begin: Callable[[str, bool], None]
     tell: Callable[[TriggerOutcome, str], None]
+    asked: Callable[[str], None] = lambda prompt: None
     paid: Callable[[str, PaidAnswer], None] = lambda prompt, answer: None
     repetitions: int = 1
 
@@ -217,7 +218,7 @@ def _answer(prompt: str, skill: str, shared: TriggerRun) -> tuple[ExecutionRespo
         files = not shared.executor.answers_triggers
         with trigger_workspace(setup.suite.directory, instructions, files=files) as workspace:
             request = setup.trigger_request(prompt, skill, workspace)
-            request = replace(request, paid=partial(shared.paid, prompt))
+            request = replace(request, asked=partial(shared.asked, prompt), paid=partial(shared.paid, prompt))
             response = execute(shared.executor, request, shared.cancellation)
     except (ExecutorError, WorkspaceError) as error:
         return ExecutionResponse(""), str(error)

@@ -1,4 +1,4 @@
-"""What the models of Vally's files share: blocks, durations, and the versions of their keys."""
+"""Shared by the models of Vally's files: blocks, durations, and the versions of their keys."""
 
 from __future__ import annotations
 

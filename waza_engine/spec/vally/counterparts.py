@@ -1,7 +1,6 @@
 """The graders of this engine that give the verdicts of Vally's, one for each, as one table.
 
-Every counterpart counts 1 or 0 by its verdict (``binary``), except those of judges, which rate. The page
-``docs/vally.md`` is generated from this table.
+The page ``docs/vally.md`` is generated from this table.
 """
 
 from __future__ import annotations
@@ -25,11 +24,15 @@ class NoCounterpartError(ValueError):
 
 
 class Counterpart(NamedTuple):
-    """The grader type that takes the place of one of Vally's; ``loss`` says how verdicts may differ."""
+    """The grader type that takes the place of one of Vally's; ``loss`` says how verdicts may differ.
+
+    One that ``rates`` keeps its score; the others count 1 or 0 by their verdicts (``binary``).
+    """
 
     type: str
     options: Callable[[Any, Stimulus], Options]
     loss: str = ""
+    rates: bool = False
 
 
 _JAVASCRIPT = (
@@ -58,9 +61,7 @@ def _matches(negated: bool, options: Any, _: Stimulus) -> Options:
     return {key: [as_pattern(options.pattern)]}
 
 
-_ANSWERS = (
-    r"'\n'.join([str(e.get('content', '')) for e in transcript if e.get('type') == 'assistant.message'])"
-)
+_ANSWERS = r"'\n'.join([e.get('content') or '' for e in transcript if e.get('type') == 'assistant.message'])"
 
 
 def _in_answers(negated: bool, options: Any, _: Stimulus) -> Options:
@@ -217,7 +218,10 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
     "skill-invocation": Counterpart("skill_invocation", _skills),
     "run-command": Counterpart("program", _command, "needs `sh`; no checks of the output"),
     "prompt": Counterpart(
-        "prompt", _judge, "the judge's words differ; always 1 to 5, or pass and fail; no other evidence"
+        "prompt",
+        _judge,
+        "the judge's words differ; always 1 to 5, or pass and fail; no other evidence",
+        rates=True,
     ),
     "completed": Counterpart(
         "code",

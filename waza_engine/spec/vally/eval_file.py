@@ -79,7 +79,7 @@ class Defaults(VallyBlock):
         Alternatives("vally.executor"),
     ] = Field(
         default="copilot-sdk",
-        description="What runs the agent; a block gives it settings.",
+        description="The program that runs the agent; a block gives it settings.",
         examples=["copilot-sdk", "mock"],
     )
     judge_provider: Any = Field(
@@ -139,7 +139,7 @@ class Git(VallyBlock):
 
 
 class Environment(VallyBlock):
-    """What the agent finds: skills, files, servers, a repository. A stimulus adds to that of the file."""
+    """The skills, files, servers and the repository of the agent. A stimulus adds to those of the file."""
 
     place: ClassVar = "environment"
     misspellings: ClassVar = {
@@ -254,7 +254,7 @@ class Constraints(VallyBlock):
 
 
 class Artifacts(VallyBlock):
-    """Which files of the workspace are stored with the results."""
+    """The files of the workspace that are stored with the results."""
 
     include: TextList = Field(default=(), description="Globs of files to store.", examples=[["**/*.md"]])
     exclude: TextList = Field(default=(), description="Globs of files to leave out.")
@@ -290,7 +290,7 @@ class Stimulus(VallyBlock):
         description="The name of the stimulus, unique in the file: results are joined by it.",
         examples=["explains-recursion"],
     )
-    description: Text = Field(default="", description="What the stimulus tests, for readers.")
+    description: Text = Field(default="", description="The subject of the stimulus, for readers.")
     prompt: Annotated[RequiredText, kind("prompt.text")] | None = Field(
         default=None, description="The prompt for the agent.", examples=["Explain what this function does."]
     )
@@ -324,7 +324,7 @@ class Stimulus(VallyBlock):
         examples=[{"area": "docs"}],
     )
     environment: EnvironmentOrName = Field(
-        default="", description="What this stimulus adds to the environment of the file."
+        default="", description="An environment that is added to that of the file."
     )
     config: Defaults | None = Field(
         default=None,
@@ -338,7 +338,7 @@ class Stimulus(VallyBlock):
         default=None, description="Time limit of a trial of this stimulus.", examples=["5m"]
     )
     expect_activation: Switch | None = Field(
-        default=None, description="Whether the skill must be loaded, or must not."
+        default=None, description="`true`: the skill must be loaded. `false`: it must not."
     )
     artifacts: Artifacts | None = Field(default=None, description="Files that are stored with the results.")
     attachments: Annotated[tuple[Any, ...], ListOf(texts=False)] = Field(
@@ -394,7 +394,7 @@ class VallyEval(VallyBlock):
     description: Text = Field(default="", description="The subject of the eval, for readers.")
     version: Text = Field(default="", description="The version of the eval, free text.", examples=["1.0"])
     type: Literal["capability", "regression"] | None = Field(
-        default=None, description="Whether the eval explores what an agent can do, or guards what it could."
+        default=None, description="The purpose: to explore what an agent can do, or to guard what it could."
     )
     defaults: Defaults | None = Field(
         default=None, description="How stimuli run, unless they say otherwise.", examples=[{"runs": 3}]
@@ -404,12 +404,12 @@ class VallyEval(VallyBlock):
     )
     environment: EnvironmentOrName = Field(
         default="",
-        description="What the agent finds: a block, or the name of an environment of `.vally.yaml`.",
+        description="The environment of the agent: a block, or the name of one of `.vally.yaml`.",
         examples=["dotnet", {"skills": ["../skills/my-skill"]}],
     )
     agent_environment: EnvironmentOrName = Field(default="", description="The newer name of `environment`.")
     grading_environment: EnvironmentOrName = Field(
-        default="", description="What graders find, if it is not what the agent finds."
+        default="", description="The environment of graders, if they have another one."
     )
     graders: ListOfBlocks[VallyGrader] = Field(
         default=(), description="Graders that are added to every stimulus."

@@ -65,7 +65,7 @@ class Matches(VallyBlock):
 
 
 class RepeatedToolOutput(VallyBlock):
-    """Which tool results the agent must repeat."""
+    """The tool results that the agent must repeat."""
 
     tools: TextList = Field(default=(), description="The tools.", examples=[["search"]])
     pattern: Pattern = Field(description="The values in their results.", examples=["ID-[0-9]+"])
@@ -99,7 +99,7 @@ class FileMatches(FilePath):
 
 
 class InDiff(VallyBlock):
-    """What to look for in the changes of the workspace."""
+    """The text or the pattern to look for in the changes of the workspace."""
 
     at_least_one: ClassVar = {"pattern": Given.WRITTEN, "value": Given.WRITTEN}
     conflicts: ClassVar = (Conflict(("pattern",), ("value",), "write `pattern` or `value`, not both"),)
@@ -111,7 +111,7 @@ class InDiff(VallyBlock):
 
 
 class ToolCallPattern(VallyBlock):
-    """Which tool calls are meant: all conditions must hold."""
+    """Conditions of a tool call: all must hold."""
 
     place: ClassVar = "tool-calls"
     misspellings: ClassVar = {"tool": "name", "arguments": "args"}
@@ -266,7 +266,11 @@ class Prompt(VallyBlock):
             ...,
         ],
         ListOf(texts=False),
-    ] = Field(default=("trajectory",), description="What the judge sees.", examples=[["trajectory", "diff"]])
+    ] = Field(
+        default=("trajectory",),
+        description="The material that the judge sees.",
+        examples=[["trajectory", "diff"]],
+    )
     output_delivery: Text = Field(default="", description="How the judge got the output, before 0.17.")
 
 
@@ -325,10 +329,10 @@ class Repeats(VallyBlock):
 
 
 class Loops(VallyBlock):
-    """Whether the agent may get stuck."""
+    """How stuck the agent may get."""
 
     max_acceptable_retries: Limit | None = Field(default=None, description="The most retries.", examples=[2])
-    should_loop: Switch = Field(default=False, description="Whether the agent should loop.")
+    should_loop: Switch = Field(default=False, description="`true`: the agent should loop.")
 
 
 class GraderType(NamedTuple):

@@ -2,14 +2,14 @@
 
 Verdicts are Vally's. Each trial ends with a ``score`` grader: it passes when all others do or, with a
 ``scoring.threshold``, when the weighted score reaches it, and a grader in error makes the trial an error. The
-graders of a type share its weight. What has no counterpart is refused before anything runs.
+graders of a type share its weight. Parts without a counterpart are refused before anything runs.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, cast
@@ -17,6 +17,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from waza_engine.spec.explain import Location, location_of, sentence
+from waza_engine.spec.fields import plain_text
 from waza_engine.spec.limits import LONGEST_SECONDS
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import YamlFile
@@ -34,7 +35,7 @@ _NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The file that is converted, and what of it has no counterpart: phrases by their places."""
+    """The file that is converted, and its parts without a counterpart: phrases with their places."""
 
     file: YamlFile
     vally: VallyEval
@@ -123,7 +124,7 @@ def _task(stimulus: Stimulus, source: _Source, root: Environment, at: Location) 
     source.refuse(f"`simulation` {of_stimulus}", at, stimulus.simulation)
     prompts = [turn.prompt if isinstance(turn, Turn) else turn for turn in stimulus.turns]
     prompts = prompts or [stimulus.prompt or ""]
-    graders, checkpoints = _graders(stimulus, source, len(prompts), at)
+    graders, checkpoints = _graders(stimulus, source, root, len(prompts), at)
     tags = {**source.vally.tags, **stimulus.tags}
     return {
         "id": slug_of(stimulus.name) or stimulus.name,
@@ -146,14 +147,14 @@ def _task(stimulus: Stimulus, source: _Source, root: Environment, at: Location) 
 
 
 def _graders(
-    stimulus: Stimulus, source: _Source, turns: int, at: Location
+    stimulus: Stimulus, source: _Source, root: Environment, turns: int, at: Location
 ) -> tuple[list[Options], dict[int, list[Options]]]:
     """Return the graders at the end of a trial, and those after earlier turns, which count from 1."""
     found: list[tuple[str, Options]] = []
     checkpoints: defaultdict[int, list[Options]] = defaultdict(list)
     names: set[str] = {VERDICT}
     threshold = source.vally.scoring.threshold if source.vally.scoring else None
-    for grader, options, place in _checks(stimulus, source, at):
+    for grader, options, place in _checks(stimulus, source, root, at):
         name = next(name for name in _names(grader) if name not in names)
         phrase = f"`{grader.type}` (grader `{name}` of `{stimulus.name}`)"
         row = COUNTERPARTS.get(grader.type)
@@ -166,8 +167,7 @@ def _graders(
         except NoCounterpartError as error:
             source.refuse(f"{error} in {phrase}", place)
             continue
-        # A judge rates; the others count 1 or 0.
-        entry = {"name": name, "type": row.type, "binary": row.type != "prompt", "config": config}
+        entry = {"name": name, "type": row.type, "binary": not row.rates, "config": config}
         if grader.turn is None or grader.turn >= turns - 1:
             found.append((grader.type, {**entry, "required": grader.required}))
         else:
@@ -186,7 +186,7 @@ def _graders(
 
 
 def _checks(
-    stimulus: Stimulus, source: _Source, at: Location
+    stimulus: Stimulus, source: _Source, root: Environment, at: Location
 ) -> Iterator[tuple[VallyGrader, VallyBlock | None, Location]]:
     """Yield graders, and constraints as the graders that they mean, with their options; None for a plug-in.
 
@@ -197,7 +197,7 @@ def _checks(
             where = (*place, "graders", number)
             row = GRADERS.get(grader.type)
             yield grader, None if row is None else _options(row.options, grader, source, where), where
-    for keyword, options in _constraints(stimulus, source.vally):
+    for keyword, options in _constraints(stimulus, root):
         yield VallyGrader(type=keyword), options, (*at, "constraints")
 
 
@@ -211,7 +211,7 @@ def _options(model: type[VallyBlock], grader: VallyGrader, source: _Source, at: 
         raise SuiteFileError(source.file.path, line, sentence(finding, place), place) from None
 
 
-def _constraints(stimulus: Stimulus, vally: VallyEval) -> Iterator[tuple[str, VallyBlock]]:
+def _constraints(stimulus: Stimulus, root: Environment) -> Iterator[tuple[str, VallyBlock]]:
     limits = stimulus.constraints
     if limits is not None:
         if limits.max_turns is not None:
@@ -230,13 +230,11 @@ def _constraints(stimulus: Stimulus, vally: VallyEval) -> Iterator[tuple[str, Va
             if names:
                 yield _of_skills(key, names)
     if stimulus.expect_activation is not None:
-        environment = vally.agent_environment or vally.environment
-        skills = _skill_folders(environment) if isinstance(environment, Environment) else []
-        names = [PurePosixPath(skill).name for skill in skills] or ["*"]
+        names = [PurePosixPath(skill).name for skill in _skill_folders(root)] or ["*"]
         yield _of_skills("required" if stimulus.expect_activation else "disallowed", names)
 
 
-def _of_skills(key: str, names: Iterator[str] | Any) -> tuple[str, VallyBlock]:
+def _of_skills(key: str, names: Sequence[str]) -> tuple[str, VallyBlock]:
     """Return the grader for skills; any skill is a call of the tool that loads them."""
     if "*" in names:
         return "tool-calls", ToolCallOptions.model_validate({key: ["^skill$"]})
@@ -267,7 +265,8 @@ def _written(server: VallyBlock) -> Options:
 
 
 def _listed(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else [value]
+    values = cast("list[object]", value) if isinstance(value, list) else [value]
+    return [plain_text(each) for each in values]
 
 
 def _seconds(duration: str) -> int:

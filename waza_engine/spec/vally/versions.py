@@ -19,7 +19,7 @@ _COMMENT = compiled_later(r"(?m)^[ \t]*#[ \t]*vally(?:[ -]version)?[ \t]*[:=]?[ 
 
 @frozen()
 class Change:
-    """What the versions from ``since`` to the one before ``until`` take.
+    """Something that the versions from ``since`` to the one before ``until`` take.
 
     ``block`` is the block that has the key ``name``: for a value of a few it is the key, for a grader type
     ``type``, and ``form`` for the form of a value. ``instead`` is the newer key or type, "" without one.
@@ -133,7 +133,7 @@ _MILLISECONDS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
 def milliseconds_of(duration: object) -> float | None:
-    """Return a duration in milliseconds, None if it is none; without a unit it counts seconds."""
+    """Return a duration in milliseconds, None for other values; without a unit it counts seconds."""
     found = None if isinstance(duration, bool) else _DURATION.fullmatch(str(duration))
     return float(found[1]) * _MILLISECONDS[found[2] or "s"] if found else None
 

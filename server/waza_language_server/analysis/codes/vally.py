@@ -14,7 +14,7 @@ VALLY_CODES = (
         "Vally's format changes with its versions: newer ones refuse some keys, values and forms, older ones "
         "do not know others. A comment such as `# vally: 0.16` chooses the version, in the file or in "
         "`.vally.yaml`; else it is that of the nearest `package.json`, or the newest that takes the whole "
-        "file. What only newer versions refuse is a hint.",
+        "file. Forms that only newer versions refuse are hints.",
         f"# vally: 0.16\nconfig:\n  runs: 3\n{_STIMULUS}",
         f"# vally: 0.16\ndefaults:\n  runs: 3\n{_STIMULUS}",
         kind="vally_eval",

@@ -1,4 +1,4 @@
-"""What a Vally file names elsewhere: environments of ``.vally.yaml``, skills and files."""
+"""Names in a Vally file of things elsewhere: environments of ``.vally.yaml``, skills and files."""
 
 from __future__ import annotations
 

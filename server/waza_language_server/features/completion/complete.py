@@ -17,7 +17,13 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.features.completion.item import Completion, Place
-from waza_language_server.features.completion.snippets import escaped, grader_snippet, value_snippet
+from waza_language_server.features.completion.snippets import (
+    escaped,
+    grader_snippet,
+    json_item_snippet,
+    json_snippet,
+    value_snippet,
+)
 from waza_language_server.features.completion.values import PROVIDED_KINDS, SKILL_PATH, value_items
 from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.features.hover.shape_text import notes, signature
@@ -81,7 +87,9 @@ def complete(
     if _names_skill(place, holder):
         with workspace.project.disk.held_still():
             place = replace(place, skills=skills_of_workspace(workspace.project, document))
-    if cursor.role == "key":
+    if document.tree.is_json and says_nothing(document.text):
+        items = [_new_object(place, holder.branch("mapping"))]
+    elif cursor.role == "key":
         items = _keys(place, holder)
     elif cursor.role == "value":
         items = _values(place, holder, cursor.key or "")
@@ -157,11 +165,20 @@ def _list_items(place: Place, holder: Shape) -> list[Completion]:
         if not existing & {"type", "ref"}:
             items += grader_items(place)
         items += key_items(place, _entry_shape(place), new_item=True)
+    elif (block := shape.branch("mapping", existing)).required and place.document.tree.is_json:
+        items.append(_new_object(place, block))
     elif any(branch.fits("mapping") and branch.properties for branch in branches):
         items += key_items(place, shape.branch("mapping", existing), new_item=True)
     if any(branch.fits("scalar") and branch.kind != "grader" for branch in branches) and not existing:
         items += value_items(place, shape.branch("scalar"), place.cursor.key or "")
     return items
+
+
+def _new_object(place: Place, shape: Shape) -> Completion:
+    """Return the completion of an item with all the keys that it needs."""
+    edit = place.line(json_item_snippet(shape) + place.comma)
+    keys = ", ".join(dict.fromkeys((*shape.required, *shape.at_least_one[:1])))
+    return Completion(f"{{{keys}}}", "value", "", shape.description, "0", edit, is_snippet=True)
 
 
 def _entry_shape(place: Place) -> Shape:
@@ -273,7 +290,12 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
         text = name + ("" if place.follows_colon else _value(place, holder, name, shape))
         if not place.quote and place.keys_are_quoted:
             text = f'"{name}"{text.removeprefix(name)}'
-        if cursor.in_flow and not place.follows_colon:
+        is_json = place.document.tree.is_json
+        value = json_snippet(shape) if is_json else ""
+        if is_json and not place.follows_colon:
+            text = f'"{name}": {value}'
+            text = (f"{{{text}}}" if new_item else text) + place.comma
+        elif cursor.in_flow and not place.follows_colon:
             text = (
                 f"{{{text}$1}}{place.comma}"
                 if new_item
@@ -283,7 +305,7 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
             )
         if new_item and cursor.needs_dash:
             text = "- " + text.replace("\n", "\n  ")
-        edit = place.quoted_key(name) if place.quote else place.line(text)
+        edit = place.quoted_key(name, value) if place.quote else place.line(text)
         yield Completion(
             label=name,
             kind="key",

@@ -172,6 +172,8 @@ class Place:
     @property
     def keys_are_quoted(self) -> bool:
         """Return whether keys are in double quotes here, as in JSON; for empty braces, look around them."""
+        if self.document.tree.is_json:
+            return True
         node = self.cursor.node if self.cursor.in_flow else None
         while node is not None:
             first = node.nth_child(0) if node.kind == "mapping" else None
@@ -187,10 +189,10 @@ class Place:
         blank = "" if self.text[behind : behind + 1].isspace() else " "
         return f",{blank}" if self.cursor.needs_comma else ""
 
-    def quoted_key(self, name: str) -> Edit:
-        """Return the edit that writes a key in the quotes around the cursor, and its colon."""
+    def quoted_key(self, name: str, value: str = "") -> Edit:
+        """Return the edit that writes a key in the quotes around the cursor, its colon, and a value."""
         span, quote = self.cursor.replace, self.quote
-        value = f"$1{self.comma}" if self.comma else ""
+        value = f"{value or '$1'}{self.comma}" if self.comma else value
         if _BEHIND_KEY.search(self.text, self.offset, span.end):
             # The quotes are not closed yet: the next ones belong to something else.
             span, value = Span(span.start, self.offset), ""

@@ -80,6 +80,28 @@ def value_snippet(shape: Shape, layout: Layout) -> str:
     return _number(branch, 1)
 
 
+def json_snippet(shape: Shape, number: int = 1) -> str:
+    """Return a value as JSON with one place to fill in, which has this number."""
+    place, branch = f"${number}", _main_branch(shape)
+    types = branch.types - {"null"}
+    if "array" in types:
+        items = branch.items
+        return f'["{place}"]' if items is None or items.fits("scalar") else f"[{{{place}}}]"
+    if "string" in types and not any(isinstance(each, int) for each in branch.examples):
+        return f'"{place}"'
+    return f"{{{place}}}" if "object" in types else place
+
+
+def json_item_snippet(shape: Shape) -> str:
+    """Return a new object of a list: its required keys, and one of those of which it needs any."""
+    keys = (*shape.required, *shape.at_least_one[:1])
+    pairs = (
+        f'"{key}": {json_snippet(shape.properties[key].shape, number)}'
+        for number, key in enumerate(dict.fromkeys(keys), 1)
+    )
+    return f"{{{', '.join(pairs)}}}"
+
+
 def item_snippet(shape: Shape) -> str:
     """Return a new item of a list of mappings: its first keys."""
     keys = _first_keys(shape)

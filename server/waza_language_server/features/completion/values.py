@@ -18,6 +18,7 @@ from waza_language_server.features.hover.model_prices import known_models
 from waza_language_server.features.hover.shape_text import value_text
 from waza_language_server.features.surroundings import surroundings
 from waza_language_server.project.claim import SKILL_NAME
+from waza_language_server.project.eval_cases import homes_of
 from waza_language_server.project.places import roots_around
 from waza_language_server.project.skills import unlikeliness
 from waza_language_server.project.uris import path_of
@@ -115,6 +116,8 @@ def _suite_files(place: Place) -> Iterator[Completion]:
     # A run takes the folder of a task from where it is started: that may be the folder of the suite, too.
     suites = place.nearby.suite_folders() if key in {"context_dir", "fixture"} else ()
     bases = (path.parent, *suites, *roots_around(place.workspace.project, path))
+    if place.document.kind == "evals_json":
+        bases = homes_of(place.workspace.project, path)
     if key == "fixture" and suites:
         bases = tuple(suites)
     for base in dict.fromkeys(bases):

@@ -29,6 +29,7 @@ from waza_language_server.features.scores.score_text import score_story, strengt
 from waza_language_server.features.scores.verdict_hints import metric_verdicts
 from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
 from waza_language_server.project.document_scores import read_scores
+from waza_language_server.project.eval_cases import homes_of
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes
 from waza_language_server.project.rules import rule_under
@@ -362,7 +363,9 @@ def named_thing(document: Document, workspace: Workspace, node: Node, kind: str)
         case "path.fixture":
             return _head(workspace, nearby, path, (folder / value for folder in nearby.fixture_folders()))
         case "path.suite":
-            return _head(workspace, nearby, path, (path.parent / value,))
+            is_case = document.kind == "evals_json"
+            homes = homes_of(workspace.project, path) if is_case else (path.parent,)
+            return _head(workspace, nearby, path, (home / value for home in homes))
         case "task.id":
             return _task(workspace, path, value.strip())
         case _:

@@ -21,6 +21,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.features.runnables.estimate_text import estimate_words
 from waza_language_server.features.runnables.runnables import Runnable, is_off, runnables
 from waza_language_server.features.scores.words import suite_words
+from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def code_lenses(
 def _offered(document: Document, workspace: Workspace) -> Sequence[Runnable]:
     """Return the runnables that a click can run; none of a suite with all tasks disabled."""
     found = runnables(document, workspace)
-    if document.kind == "eval" and found:
+    if document.kind in SUITES and found:
         return () if is_off(workspace.project, found[0].id.suite) else found
     return found
 
@@ -150,7 +151,8 @@ def lenses_of(
     for runnable in found:
         checkpoint()
         estimate = _estimate_words(runnable.id, estimates[runnable.id.suite])
-        run = _run_lens(runnable, running, words or runnable.id.kind, estimate, tell_suite=len(suites) > 1)
+        called = words or _called(runnable.id)
+        run = _run_lens(runnable, running, called, estimate, tell_suite=len(suites) > 1)
         again = _regrade_lens(runnable, answered[runnable.id.suite])
         # For a grader, regrading comes first: it answers the same question at no cost.
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
@@ -163,6 +165,12 @@ def lenses_of(
         if run_with is not None and run.command == RUN:
             lenses.append(CodeLens(runnable.span, "…", run_with, run.argument, "more"))
     return tuple(lenses)
+
+
+def _called(target: RunnableId) -> str:
+    """Return what the format of a file calls a part of it."""
+    is_json = target.suite.suffix == ".json"
+    return {"suite": "all", "task": "case"}.get(target.kind, target.kind) if is_json else target.kind
 
 
 def _run_lens(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
+from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, task_id, word
 from waza_language_server.project.uris import path_of
@@ -50,11 +51,12 @@ def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
     """Return what can be run from a document, in the order of its text."""
     path = path_of(document.uri)
     root = document.tree.root
-    if path is None or root is None or root.kind != "mapping":
+    if path is None or root is None or root.kind not in {"mapping", "sequence"}:
         return ()
     entries, whole = SuiteFile(document.tree), Span(0, len(document.text))
-    if document.kind == "eval":
-        found = collect(chain(_tasks(entries, path), _graders(entries, path)))
+    if document.kind in SUITES:
+        prompts = _prompts(root, (path,)) if document.kind == "trigger_list" else ()
+        found = collect(chain(_tasks(entries, path), _graders(entries, path), prompts))
         return (*_suite(root, path, whole), *sorted(found, key=lambda runnable: runnable.span))
     if document.kind == "task":
         suites = suites_run_from(document, workspace)
@@ -70,9 +72,9 @@ def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
 def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...]:
     """Return the eval files of the suites that a document runs: whole, the task it is, or its prompts."""
     path, root = path_of(document.uri), document.tree.root
-    if path is None or root is None or root.kind != "mapping" or _first_line(root) is None:
+    if path is None or root is None or _first_line(root) is None:
         return ()
-    if document.kind == "eval":
+    if document.kind in SUITES:
         return (path,)
     if document.kind not in {"task", "trigger_tests"} or (document.kind == "task" and is_switched_off(root)):
         return ()
@@ -109,7 +111,7 @@ def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:
 def _suite(root: Node, path: Path, whole: Span) -> Iterator[Runnable]:
     start = _first_line(root)
     if start is not None:
-        label = word(root.get("name")) or path.parent.name or path.name
+        label = word(root.get("name")) or word(root.get("skill_name")) or path.parent.name or path.name
         yield Runnable(RunnableId(path), start, label, whole)
 
 
@@ -141,6 +143,9 @@ def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> It
 
 def _first_line(root: Node) -> Span | None:
     entry = next(root.each_entry(), None)
+    if entry is None and root.items:
+        # A trigger list begins with its bracket.
+        return Span(root.span.start, root.span.start)
     return entry.key.span if entry is not None else None
 
 

@@ -14,6 +14,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.runnables.runnables import is_off
+from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.suite_files import files_of_workspace, suite_title
@@ -54,7 +55,7 @@ def suites(project: Project) -> tuple[TreeItem, ...]:
     found: dict[Path, TreeItem] = {}
     for file in files_of_workspace(project):
         checkpoint()
-        if file.kind == "eval" and file.path is not None:
+        if file.kind in SUITES and file.path is not None:
             path = file.path
             if not project.text(path).value.strip() or project.disk.stamp(path) is None:
                 continue  # it is open, and empty as yet, or not there any more

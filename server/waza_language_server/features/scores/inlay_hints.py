@@ -26,8 +26,8 @@ from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.scores.verdict_hints import verdicts
-from waza_language_server.features.scores.verdict_labels import HintKind, Verdict
-from waza_language_server.features.scores.words import age, share_label, shortened, sign_of
+from waza_language_server.features.scores.words import HintKind, Verdict, age, share_label, shortened, sign_of
+from waza_language_server.project.document import SUITES
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.outline import outline_of, weight_of
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at, task_id, word
@@ -84,7 +84,7 @@ def inlay_hints(
 
     ``now`` is when the scores are looked at, for their age.
     """
-    if document.kind not in {"eval", "task", "trigger_tests"}:
+    if document.kind not in {*SUITES, "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []
     scores = read_scores(document, workspace.project)

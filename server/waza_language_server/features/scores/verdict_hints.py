@@ -16,6 +16,7 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
+from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import (
@@ -31,7 +32,7 @@ from waza_language_server.features.scores.score_text import (
     suite_graders_label,
     told_by,
 )
-from waza_language_server.features.scores.verdict_labels import (
+from waza_language_server.features.scores.words import (
     NOT_RUN,
     NOTHING_JUDGED,
     Verdict,
@@ -39,6 +40,7 @@ from waza_language_server.features.scores.verdict_labels import (
     prompt_line,
     put_together,
     shortfall,
+    suite_words,
     task_label,
     task_line,
     tasks_label,
@@ -46,7 +48,6 @@ from waza_language_server.features.scores.verdict_labels import (
     why_broken,
     worst_first,
 )
-from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.changed_inputs import (
     ASKED_SINCE,
     CUT_SHORT,
@@ -55,6 +56,7 @@ from waza_language_server.project.changed_inputs import (
     said_by,
     why_stale,
 )
+from waza_language_server.project.eval_cases import JUDGED, judged_assertions
 from waza_language_server.project.judging import Judging, in_parts, judging
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import SuiteFile, prompts_in, rule_at, shown_at
@@ -86,7 +88,7 @@ def verdicts(
     ``span`` excludes inline tasks that it does not touch; ``now`` is the time for their age.
     """
     root = document.tree.root
-    if root is None or root.kind != "mapping":
+    if root is None or root.kind not in {"mapping", "sequence"}:
         return ()
     now = now or datetime.now(UTC)
     if not scores.runs:
@@ -95,16 +97,18 @@ def verdicts(
     view = _View(scores, newest, judging(document, scores, newest), now)
     found: list[Verdict] = []
     match document.kind:
-        case "trigger_tests":
+        case "trigger_tests" | "trigger_list":
             found += view.of_prompts(root)
         case "task":
             found += view.of_task(root, scores.task or "", "")
             found += view.of_suite_graders(root, scores.of_suite_graders())
-        case "eval":
+        case "eval" | "evals_json":
             found += view.of_suite(root)
             for task in SuiteFile(document.tree).tasks(span):
                 checkpoint()
                 found += view.of_task(task.node, task.id, task.id)
+                if document.kind == "evals_json":
+                    found += view.of_assertions(task.node, task.id)
         case _:
             pass
     return tuple(found)
@@ -294,7 +298,7 @@ class _View:
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
-        name, whole = root.get("name"), self.of_whole()
+        name, whole = root.get("name") or root.get("skill_name"), self.of_whole()
         if name is None or whole is None:
             return
         yield Verdict(name, whole.label, whole.tooltip, whole.changes)
@@ -333,6 +337,9 @@ class _View:
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
             lines += ["", fenced(task.error)]
+        if task.trials > 1 and task.status in ("passed", "failed"):
+            estimates = pass_estimates(task.passed_trials, task.trials).words
+            lines += ["", f"{task.passed_trials} of {task.trials} trials passed: {estimates}"]
         if any(grader.weight != 1 for grader in task.graders.values()):
             lines += ["", f"The score is weighted; the plain mean is {shown_score(task.plain_score)}."]
         judged = chain(task.graders.values(), task.checkpoints.values())
@@ -346,6 +353,21 @@ class _View:
         told = Verdict(head, label, "\n".join(lines), changes)
         yield from running or (told,)
         yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
+
+    def of_assertions(self, case: Node, task_id: str) -> Iterator[Verdict]:
+        """Yield whether each assertion of a case held."""
+        task = self._run.tasks.get(task_id)
+        if task is None:
+            return
+        is_old = bool(self._judging.rewritten_task(task, task_id))
+        for node, name, place in judged_assertions(case):
+            grader = task.graders.get(name)
+            checks = grader.checks if grader is not None else ()
+            of_criterion = [check for check in checks if name != JUDGED or check.path[-1:] == (place,)]
+            for check in of_criterion[:1]:
+                tooltip = fenced(check.message) if check.message else ""
+                label = check_label(check.passed_trials, check.trials)
+                yield Verdict(node, label, tooltip, kind="check", is_old=is_old)
 
     def _in_other_suites(self, task_id: str) -> Iterator[str]:
         """Yield the verdicts of a task in the newest runs of the other suites that have its file."""
@@ -475,11 +497,11 @@ def first_run(
     """Return the progress in a suite without recorded results."""
     if document.kind == "task":
         return list(running_task(root, scores, scores.task or "", now))
-    if document.kind == "trigger_tests":
+    if document.kind in {"trigger_tests", "trigger_list"}:
         return [verdict for prompt in prompts_in(root) for verdict in running_prompt(prompt, scores, now)]
-    if document.kind != "eval" or not scores.runs_whole:
+    if document.kind not in {"eval", "evals_json"} or not scores.runs_whole:
         return []
-    name = root.get("name")
+    name = root.get("name") or root.get("skill_name")
     found = [] if name is None else [Verdict(name, RUNNING, "The suite runs for the first time.")]
     for task in SuiteFile(document.tree).tasks(span):
         checkpoint()
