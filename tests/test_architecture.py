@@ -586,6 +586,7 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
+    "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
     "waza_engine/commands/env_file.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
