@@ -1,4 +1,4 @@
-"""Eval files of Vally through the real server: checked, repaired and completed; other YAML stays untouched."""
+"""Eval files of Vally through the real server: checked, repaired and completed."""
 
 from __future__ import annotations
 
@@ -37,10 +37,3 @@ async def test_a_vally_file_is_checked_repaired_and_completed(tmp_path: Path) ->
         assert repaired == TEXT.replace("config:\n  runs", "defaults:\n  runs")
         editor.replace(uri, 2, repaired.replace("runs: 1", "runs: 1\n  "))
         assert "timeout" in [item.label for item in await editor.complete(uri, 3, 2)]
-
-
-async def test_stimuli_of_another_tool_are_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "experiment.yaml"
-    path.write_text("stimuli:\n  - name: left\n    image: left.png\n    promt: x\n", "utf-8")
-    async with editing(tmp_path) as editor:
-        assert await editor.problems(editor.open(path)) == []
