@@ -73,7 +73,10 @@ def structure_of_file(view: FileView) -> Found:
 def _without_single_quotes(problem: Problem) -> Problem:
     """Return a problem of an escape in JSON, which has no single quotes: the fix doubles the backslashes."""
     message = problem.message.replace("put the text in single quotes or ", "")
-    fixes = (replace(fix, title="Double the backslashes") for fix in problem.fixes)
+    fixes = (
+        replace(fix, title="Double the backslashes") if "single quotes" in fix.title else fix
+        for fix in problem.fixes
+    )
     return replace(problem, message=message, fixes=tuple(fixes))
 
 
