@@ -43,6 +43,14 @@ def engine(*arguments: object, cwd: Path | None = None) -> Finished:
     return _carried_out("waza-engine", command, arguments, cwd)
 
 
+def harness(*arguments: object, cwd: Path | None = None) -> Finished:
+    """Carry out a command of ``waza-harness`` here; likewise."""
+    from waza_engine.commands.harness import harness as application
+
+    carried = partial(carry_out_application, application, "waza-harness", wrong_arguments=1)
+    return _carried_out("waza-harness", partial(carry_out, carried), arguments, cwd)
+
+
 def language_server(*arguments: object, cwd: Path | None = None) -> Finished:
     """Carry out a command of ``waza-language-server`` here; likewise."""
     from waza_language_server.cli import main

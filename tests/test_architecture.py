@@ -612,7 +612,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "server/waza_language_server/project/disk.py": "the mark at the beginning of a file that is open",
     "server/waza_language_server/project/recorded_runs.py": "a file of the suite that was read before",
     "server/waza_language_server/project/scores.py": "a file of the suite that was read before",
-    "server/waza_language_server/protocol/handlers/recorded_fixes.py": "a file that the engine found",
+    "server/waza_language_server/protocol/handlers/code_action.py": "a file that the engine found",
     "server/waza_language_server/protocol/services/session.py": "a file that is open",
 }
 

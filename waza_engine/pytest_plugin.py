@@ -56,8 +56,6 @@ class SuiteFile(pytest.File):
         """Yield an item for each enabled task, and one for the verdict of the suite."""
         from waza_engine.api import SuiteError, SuiteFileError, load_suite
 
-        # An evals.json names no agent.
-        names_agent = self.path.suffix != ".json"
         try:
             suite = load_suite(self.path)
         except (SuiteError, SuiteFileError) as error:

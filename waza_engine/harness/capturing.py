@@ -62,7 +62,9 @@ class Capturing:
         """Read what an earlier process has written, before anything is asked. Raises ``HarnessError``."""
         output, journal = self._options.output, self._journal
         if self._options.resume and output is not None:
-            wanted = {self._agent.digest_of(prompt) for prompt in self._prompts}
+            wanted: defaultdict[str, set[str]] = defaultdict(set)
+            for prompt in self._prompts:
+                wanted[prompt.id].add(self._agent.digest_of(prompt))
             self._earlier = resume(output, journal, wanted, self._grader_digest, self._options.trials)
             return
         if journal.path is not None and journal.path.exists():

@@ -11,7 +11,7 @@ import json
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import IO, cast
 
@@ -67,12 +67,14 @@ class Journal:
                 remove_file(self.path)
 
 
-def resume(output: Path, journal: Journal, wanted: Collection[str], grader: str, trials: int) -> Answers:
+def resume(
+    output: Path, journal: Journal, wanted: Mapping[str, Collection[str]], grader: str, trials: int
+) -> Answers:
     """Take everything but finished rows out of an output, and return the answers that need not be asked.
 
-    ``wanted`` are the digests of all prompts, ``grader`` is that of the grader; a row must have so many
-    ``trials`` (0 for captures). The finished rows are in the result, too, with the trial -1. Raises
-    ``HarnessError``.
+    ``wanted`` are the digests of the prompts by their ids; rows with other ids stay. ``grader`` is the digest
+    of the grader; a row must have so many ``trials`` (0 for captures). The finished rows are in the result,
+    too, with the trial -1. Raises ``HarnessError``.
     """
     answers: Answers = defaultdict(list)
     finished: set[int] = set()
@@ -80,11 +82,12 @@ def resume(output: Path, journal: Journal, wanted: Collection[str], grader: str,
         of_answer, _, of_grader = text_of(block_of(row, "metadata").get(DIGEST)).partition(":")
         if not of_answer:
             raise HarnessError(f"{output} has rows without `metadata.{DIGEST}`, so --resume cannot use it.")
-        entries = _entries(row)
+        entries, digests = _entries(row), wanted.get(text_of(row.get("id")))
+        if digests is not None and of_answer not in digests:
+            continue
         complete = of_grader == grader and all("score" in each for each in entries if grader)
-        if of_answer not in wanted or (
-            complete and len(entries) == (trials or 1) and not any(map(_is_broken, entries))
-        ):
+        complete = complete and len(entries) == (trials or 1) and not any(map(_is_broken, entries))
+        if complete or digests is None:
             finished.add(number)
             answers[of_answer, -1].append({})
             continue

@@ -25,6 +25,7 @@ from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
 from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.harness_rows import harness_words
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.json_reader import parse_json, read_json_file
@@ -39,9 +40,11 @@ from waza_engine.vocabulary import PARTS_OF_SUITES
 
 if TYPE_CHECKING:
     from waza_engine.spec.adapter import AdapterFile
+    from waza_engine.spec.vally.eval_file import VallyEval
 
 
 _INCLUDE = "include:"
+_ROW_SUFFIXES = (".jsonl", ".ndjson")
 _ENTRY_KEYS = ("assertions", "rubric", "model", "script")
 
 
@@ -229,17 +232,31 @@ def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path
 
 def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     text = read_text(path, files=files)
+    if path.suffix in _ROW_SUFFIXES and (words := harness_words(text)):
+        raise SuiteFileError(path, 0, f"this file {words}")
     # As YAML, JSON is read much slower, and some of it not at all.
     file = parse_json(text, path) if path.suffix == ".json" else parse_yaml(text, path)
     found = foreign_eval(file.value)
     if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
     if found is not None and found.dialect == "vally":
-        return _suite_of_vally(file, files)
+        return _suite_of_vally(file, files)[0]
     return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
 
 
-def _suite_of_vally(file: YamlFile, files: SuiteFiles) -> YamlFile:
+def load_vally_suite(path: Path, left_out: dict[str, Location]) -> tuple[EvalFile, VallyEval, YamlFile]:
+    """Return the suite of a Vally eval file, the file itself, and its lines. Raises ``SuiteFileError``.
+
+    What has no counterpart is added to ``left_out``: a phrase, and where it is written.
+    """
+    file = read_yaml_file(path)
+    suite, vally = _suite_of_vally(file, DISK, left_out)
+    return canonical_eval(_load(EvalFile, suite)[0]), vally, file
+
+
+def _suite_of_vally(
+    file: YamlFile, files: SuiteFiles, left_out: dict[str, Location] | None = None
+) -> tuple[YamlFile, VallyEval]:
     # Few suites are Vally's, and its models are many.
     from waza_engine.spec.vally.eval_file import Environment, VallyEval
     from waza_engine.spec.vally.project_file import VallyProject
@@ -250,7 +267,8 @@ def _suite_of_vally(file: YamlFile, files: SuiteFiles) -> YamlFile:
     if project is not None:
         written = read_yaml_file(project, within=suite_boundary(project.parent), files=files)
         environments = {} if written.value is None else _load(VallyProject, written)[0].environments
-    return replace(file, value=suite_of(file, _load(VallyEval, file)[0], environments))
+    vally = _load(VallyEval, file)[0]
+    return replace(file, value=suite_of(file, vally, environments, left_out)), vally
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:

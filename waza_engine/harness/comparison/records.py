@@ -21,6 +21,7 @@ from waza_engine.harness.rows import (
     score_in,
 )
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, items_of, text_of
+from waza_engine.spec.harness_rows import row_kind
 from waza_engine.terminal import complain
 
 Kind: TypeAlias = Literal["capture", "trials"]
@@ -138,11 +139,9 @@ class LoadedRun:
 
 
 def _kind_of(row: Row) -> Kind:
-    block = row.block
-    if isinstance(block.get("trials"), list) and _is_number(block.get("k")):
-        return "trials"
-    if isinstance(block.get("trajectory"), list) and isinstance(block.get("timing"), dict):
-        return "capture"
+    kind = row_kind(row.block)
+    if kind in ("capture", "trials"):
+        return kind
     raise HarnessError(f"{row.place} is neither a capture nor trials; name the kind with --input-format.")
 
 

@@ -38,6 +38,9 @@ from waza_engine.results.reading.newest_scores import newest_result_file, result
 from waza_engine.results.reading.scores import TaskResult, task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
 from waza_engine.results.reviews import with_reviews
+from waza_engine.spec.harness_rows import harness_words
+
+_FIRST_ROW_BYTES = 4_000_000
 
 
 class RecordingError(Exception):
@@ -152,6 +155,8 @@ def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
 
     ``subject`` is the name used for it, ``directory`` that of the suite's eval file.
     """
+    if words := _words_of_rows(subject):
+        return f"{subject} {words}."
     subject = "This folder" if str(subject) == "." else subject
     why = _why_unreadable(directory)
     ran = [newest_result_file(directory, of_prompts=alone) is not None for alone in (False, True)]
@@ -192,6 +197,13 @@ def why_newest_unread(path: Path) -> str | None:
     except RecordingError as error:
         return str(error)
     return None
+
+
+def _words_of_rows(subject: Path | str) -> str:
+    try:
+        return harness_words(read_beginning(Path(subject), _FIRST_ROW_BYTES).decode("utf-8"))
+    except (FileError, UnicodeDecodeError):
+        return ""
 
 
 def _why_unreadable(directory: Path) -> str | None:

@@ -88,19 +88,20 @@ def versions(view: SuiteView) -> Found:
 
 def as_of_version(document: Document, workspace: Workspace, found: Found) -> Found:
     """Yield problems adapted to the version of their file: since 0.17 unknown keys of stimuli are errors."""
-    row = _form("an unknown key of a stimulus")
+    row, version = _form("an unknown key of a stimulus"), 0
     for problem in found:
         if problem.code != "unknown-key" or not _is_of_stimulus(document.tree, problem.span):
             yield problem
             continue
-        version = _chosen(document, workspace) or detected_version(
-            use.change for use in _uses(document, workspace.catalog.vally)
-        )
-        if row.is_taken_by(version):
-            yield problem
-        else:
-            message = problem.message.replace("it has no effect", f"Vally refuses it since 0.{row.until}")
-            yield replace(problem, severity="error", message=message)
+        version = version or _chosen(document, workspace) or _detected(document, workspace, row)
+        severity = problem.severity if row.is_taken_by(version) else "error"
+        message = problem.message.replace("no effect.", f"no effect, and Vally 0.{row.until} refuses it.")
+        yield replace(problem, severity=severity, message=message)
+
+
+def _detected(document: Document, workspace: Workspace, more: Change) -> int:
+    used = [use.change for use in _uses(document, workspace.catalog.vally)]
+    return detected_version([*used, more])
 
 
 def _refused(use: Use) -> str:

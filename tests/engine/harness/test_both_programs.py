@@ -1,0 +1,228 @@
+"""The same files through agent-eval-harness and through ours: equal rows, apart from its listed defects.
+
+What agent-eval-harness answers is recorded in `theirs.json`; `record_theirs.py` writes it.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.engine.harness.both import Answer, ours, recorded, theirs
+from tests.engine.harness.scenarios import without_times
+from waza_engine.harness.schemas import SCHEMAS, schema_of
+
+pytestmark = pytest.mark.check
+
+EQUAL_ROWS = {
+    "capture": "CaptureResult",
+    "trials": "TrialResult",
+    "summaries": "SummaryResult",
+    "references": "ValidationResult",
+}
+
+
+def both(name: str, folder: Path) -> tuple[Answer, Answer]:
+    return theirs(name), ours(name, folder)
+
+
+@pytest.mark.parametrize("name", EQUAL_ROWS)
+def test_rows_are_equal_apart_from_times_and_fit_the_schema(name: str, tmp_path: Path) -> None:
+    harness, engine = both(name, tmp_path)
+    assert without_times(engine.rows) == without_times(harness.rows)
+    for row in engine.rows:
+        jsonschema.validate(row, schema_of(EQUAL_ROWS[name]))
+
+
+def test_csv_is_equal(tmp_path: Path) -> None:
+    harness, engine = both("csv", tmp_path)
+    assert engine.output.splitlines() == harness.output.splitlines()
+
+
+def test_the_numbers_of_balance_are_equal_and_fit_the_schema(tmp_path: Path) -> None:
+    harness, engine = both("balance", tmp_path)
+    numbers = [{**each.document, "suggestions": []} for each in (harness, engine)]
+    assert numbers[0] == numbers[1]
+    jsonschema.validate(engine.document, schema_of("BalanceAnalysis"))
+
+
+def test_every_schema_is_exported_as_theirs() -> None:
+    assert {name: schema_of(name) for name in SCHEMAS} == recorded()["schemas"]
+
+
+@pytest.mark.parametrize("name", ["report of captures", "report of trials"])
+def test_reports_are_equal_apart_from_ties_and_reasons(name: str, tmp_path: Path) -> None:
+    harness, engine = both(name, tmp_path)
+    theirs_found, ours_found = (_without_reasons(each.document) for each in (harness, engine))
+    overall = ours_found["headToHead"].pop("overall", None), theirs_found["headToHead"].pop("overall", None)
+    assert _rounded(ours_found) == _rounded(theirs_found)
+    if name == "report of trials":
+        assert [(each[0]["aWins"], each[0]["bWins"], each[0]["ties"]) for each in overall] == [
+            (1, 1, 1),
+            (2, 1, 0),
+        ]
+
+
+def _without_reasons(report: Any) -> Any:
+    if isinstance(report, dict):
+        left_out = ("reasoning", "generatedAt")
+        return {key: _without_reasons(value) for key, value in report.items() if key not in left_out}
+    return [_without_reasons(item) for item in report] if isinstance(report, list) else report
+
+
+def _rounded(report: Any) -> Any:
+    return json.loads(json.dumps(report), parse_float=lambda text: round(float(text), 9))
+
+
+class TestItsDefectsAreNotOurs:
+    """Each is a row of docs/compatibility.md."""
+
+    def test_trials_know_the_event_that_ends_a_turn(self, tmp_path: Path) -> None:
+        harness, engine = both("trials ignore the result", tmp_path)
+        assert [harness.rows[0]["trials"][0][key] for key in ("output", "pass")] == ["", False]
+        assert [engine.rows[0]["trials"][0][key] for key in ("output", "pass")] == ["4", True]
+
+    def test_a_grader_that_breaks_costs_its_verdict_alone(self, tmp_path: Path) -> None:
+        harness, engine = both("grader error loses the output", tmp_path)
+        assert (harness.rows[0]["output"], harness.rows[0]["trajectory"]) == ("", [])
+        assert engine.rows[0]["output"] == "The answer to 2+2 is 4"
+        assert engine.rows[0]["errors"] == harness.rows[0]["errors"] == ["Grader exited with code 1: no key"]
+        assert "score" not in engine.rows[0]
+        assert "1 answer could not be graded" in engine.errors
+
+    def test_results_of_modules_are_validated(self, tmp_path: Path) -> None:
+        harness, engine = both("module results are not validated", tmp_path)
+        assert harness.rows[0]["score"] == {"pass": True, "score": 7, "extra": 1}
+        assert "score" not in engine.rows[0]
+        assert engine.rows[0]["errors"] == [
+            "Invalid grader result: `score` is 7, it must lie between 0 and 1"
+        ]
+
+    def test_append_keeps_the_rows_before(self, tmp_path: Path) -> None:
+        harness, engine = both("append truncates", tmp_path)
+        assert [row["id"] for row in harness.rows] == ["p2"]
+        assert [row["id"] for row in engine.rows] == ["p1", "p2"]
+
+    def test_the_time_limit_of_a_prompt_counts_without_a_flag(self, tmp_path: Path) -> None:
+        harness, engine = both("timeout of a prompt is unused", tmp_path)
+        # With --timeout the flag counts, in both.
+        assert [each.rows[0]["metadata"]["timedOut"] for each in (harness, engine)] == [True, True]
+        assert all(each.rows[0]["timing"]["total"] >= 1500 for each in (harness, engine))
+
+    def test_the_path_of_a_session_id_has_an_effect(self, tmp_path: Path) -> None:
+        harness, engine = both("session id path is unused", tmp_path)
+        assert harness.rows[0]["output"] == "after two"
+        assert engine.rows[0]["output"] == "--resume T7 after two"
+
+    def test_the_system_text_of_a_history_has_an_effect(self, tmp_path: Path) -> None:
+        harness, engine = both("history system is unused", tmp_path)
+        assert harness.rows[0]["output"] == "The answer to Hi is 4"
+        assert engine.rows[0]["output"] == "The answer to Be brief.\n\nHi is 4"
+
+    def test_a_format_of_standard_input_without_effect_is_reported(self, tmp_path: Path) -> None:
+        harness, engine = both("stdin format is unused", tmp_path)
+        assert harness.errors == ""
+        assert "`prompt.stdinFormat` has no effect" in engine.errors
+
+    def test_three_calls_of_a_tool_are_three_steps(self, tmp_path: Path) -> None:
+        harness, engine = both("tool calls are merged by title", tmp_path)
+        calls = [
+            [step for step in each.rows[0]["trajectory"] if step["type"] == "tool_call"]
+            for each in (harness, engine)
+        ]
+        assert [len(each) for each in calls] == [1, 3]
+        assert {step["status"] for step in calls[1]} == {"completed"}
+
+    def test_a_failing_exit_code_without_a_result_has_a_reason(self, tmp_path: Path) -> None:
+        harness, engine = both("a failing exit code", tmp_path)
+        assert "errors" not in harness.rows[0]
+        assert engine.rows[0]["errors"] == ["the agent ended with exit code 7"]
+        assert engine.rows[0]["output"] == harness.rows[0]["output"] == "half"
+
+    def test_an_answer_without_messages_is_a_message(self, tmp_path: Path) -> None:
+        harness, engine = both("an answer without messages", tmp_path)
+        assert harness.rows[0]["trajectory"] == []
+        assert [step["content"] for step in engine.rows[0]["trajectory"]] == ["4"]
+
+    def test_a_last_line_without_a_line_break_is_read(self, tmp_path: Path) -> None:
+        harness, engine = both("last line is dropped", tmp_path)
+        assert [each.rows[0]["output"] for each in (harness, engine)] == ["", "the last line"]
+
+    def test_lines_are_counted_as_an_editor_counts_them(self, tmp_path: Path) -> None:
+        harness, engine = both("line numbers skip blank lines", tmp_path)
+        assert "at line 2" in harness.errors
+        assert (engine.exit_code, engine.errors.splitlines()[0]) == (
+            1,
+            "p.jsonl:4: `input` must be a string or a list of strings.",
+        )
+
+    @pytest.mark.parametrize("name", ["k of zero", "k of letters"])
+    def test_a_number_of_trials_must_be_one(self, name: str, tmp_path: Path) -> None:
+        harness, engine = both(name, tmp_path)
+        assert (harness.exit_code, harness.rows[0]["passRate"]) == (0, None)
+        assert (engine.exit_code, engine.output) == (1, "")
+        assert engine.errors.startswith("`-k` must be")
+
+    def test_equal_scores_are_a_tie(self, tmp_path: Path) -> None:
+        harness, engine = both("no ties", tmp_path)
+        assert [each.document["headToHead"]["prompts"][0]["winner"] for each in (harness, engine)] == [
+            "one",
+            None,
+        ]
+        assert engine.document["headToHead"]["pairwise"][0]["ties"] == 1
+
+    def test_a_grader_of_compare_has_an_effect(self, tmp_path: Path) -> None:
+        harness, engine = both("a grader without custom is ignored", tmp_path)
+        assert [each.document["headToHead"]["prompts"][0]["winner"] for each in (harness, engine)] == [
+            "one",
+            "two",
+        ]
+
+    def test_a_relative_grader_of_compare_is_found_from_the_working_directory(self, tmp_path: Path) -> None:
+        harness, engine = both("a relative grader of compare", tmp_path)
+        assert (harness.exit_code, "Cannot find module" in harness.errors) == (1, True)
+        assert engine.document["headToHead"]["prompts"][0]["winner"] == "two"
+
+    def test_an_executable_compares(self, tmp_path: Path) -> None:
+        harness, engine = both("an executable that compares", tmp_path)
+        assert harness.exit_code == 1
+        assert engine.document["headToHead"]["prompts"][0]["winner"] == "one"
+
+    def test_a_label_may_be_one_letter(self, tmp_path: Path) -> None:
+        harness, engine = both("labels of one letter", tmp_path)
+        assert "not found" in harness.errors
+        assert engine.document["meta"]["runs"] == ["a", "b"]
+
+    def test_equal_labels_are_refused(self, tmp_path: Path) -> None:
+        harness, engine = both("equal labels", tmp_path)
+        assert (harness.exit_code, list(harness.document["quality"])) == (0, ["xy"])
+        assert (engine.exit_code, "called `xy`" in engine.errors) == (1, True)
+
+    def test_rows_without_a_verdict_are_no_failures(self, tmp_path: Path) -> None:
+        harness, engine = both("ungraded is zero", tmp_path)
+        assert harness.document["quality"]["two"]["failCount"] == 1
+        quality = engine.document["quality"]["two"]
+        assert [quality[key] for key in ("avgScore", "failCount", "ungradedCount")] == [0.8, 0, 1]
+
+    def test_the_capture_of_its_own_pages_is_read_with_a_note(self, tmp_path: Path) -> None:
+        harness, engine = both("the capture of its own pages", tmp_path)
+        assert harness.exit_code == 1
+        assert (engine.exit_code, engine.rows[0]["duration"]) == (0, 250)
+        assert "`timing.sessionCreation`, `timing.total` missing" in engine.errors
+
+    def test_the_outcome_of_another_grader_goes_with_its_score(self, tmp_path: Path) -> None:
+        harness, engine = both("an outcome of another grader stays", tmp_path)
+        assert ("outcome" in harness.rows[0], "outcome" in engine.rows[0]) == (True, False)
+
+    def test_a_pipeline_keeps_the_last_event(self, tmp_path: Path) -> None:
+        harness, engine = both("the last event of a pipeline", tmp_path)
+        assert harness.rows[0]["rawLines"] == []
+        assert engine.rows[0]["rawLines"] == ['{"type": "result", "text": "4"}']
+
+    def test_a_word_on_standard_error_is_no_error(self, tmp_path: Path) -> None:
+        harness, engine = both("a word on standard error", tmp_path)
+        assert harness.rows[0]["error"] == "note"
+        assert "error" not in engine.rows[0]
+        assert engine.rows[0]["rawLines"] == ["it's $& {}", "it's $& {}"]

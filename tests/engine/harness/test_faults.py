@@ -1,0 +1,212 @@
+"""Killed processes, broken graders, planted keys, budgets: what was paid for is neither lost nor paid twice."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import harness
+from tests.engine.harness.scenarios import ADAPTER, CONTAINS, capture, lines, prompt
+
+pytestmark = pytest.mark.check
+
+# It notes each time that it is asked: that is what costs.
+PAID_AGENT = """\
+import json, os, sys, time
+asked = sys.argv[-1]
+with open("asked.log", "a") as log: log.write(asked + "\\n")
+time.sleep(float(os.environ.get("AGENT_SECONDS", "0")))
+usage = {"in": 100, "out": 20}
+print(json.dumps({"type": "message", "text": "key: " + os.environ.get("SERVICE_API_KEY", "")}))
+print(json.dumps({"type": "result", "text": "answer to " + asked, **usage}))
+"""
+USAGE = {"x-waza": {"usage": {"input_tokens": "$.in", "output_tokens": "$.out"}}}
+SLOW_GRADER = CONTAINS.replace("import sys\n", "import sys\nimport time\n\ntime.sleep(0.05)\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    adapter = {**ADAPTER, **USAGE, "command": [sys.executable, "agent.py"]}
+    (tmp_path / "agent.py").write_text(PAID_AGENT, "utf-8")
+    (tmp_path / "a.json").write_text(json.dumps(adapter), "utf-8")
+    (tmp_path / "p.jsonl").write_text(lines(*(prompt(f"p{at}", f"q{at}") for at in range(4))), "utf-8")
+    (tmp_path / "contains.py").write_text(SLOW_GRADER, "utf-8")
+    return tmp_path
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def asked(folder: Path) -> list[str]:
+    log = folder / "asked.log"
+    return log.read_text("utf-8").split() if log.exists() else []
+
+
+def started(folder: Path, *arguments: str, seconds: str = "0.02") -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "waza_engine", "harness", *arguments],
+        cwd=folder,
+        env={**os.environ, "AGENT_SECONDS": seconds, "PYTHONSAFEPATH": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+@pytest.mark.parametrize("command", [("capture",), ("trials", "-k", "2")])
+def test_killed_at_any_moment_no_row_is_lost_and_none_is_paid_twice(
+    folder: Path, command: tuple[str, ...]
+) -> None:
+    draw = random.Random(7)
+    flags = ("p.jsonl", "-s", "a.json", "-g", "contains.py", "-j", "2", "-o", "out.jsonl", "--resume")
+    for _ in range(4):
+        before = len(asked(folder))
+        process = started(folder, *command, *flags)
+        deadline = time.monotonic() + draw.uniform(1.0, 4.0)
+        # Before that it has only begun to load its modules.
+        while time.monotonic() < deadline or (len(asked(folder)) == before and process.poll() is None):
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    ended = harness(*command, *flags, cwd=folder)
+    assert ended.returncode == 0, ended.stderr
+    found = rows(folder / "out.jsonl")
+    assert sorted(row["id"] for row in found) == ["p0", "p1", "p2", "p3"]
+    assert not (folder / "out.jsonl.partial.jsonl").exists()
+    trials = int(command[-1]) if len(command) > 1 else 1
+    # Two agents at most were in the middle of their answer at each of the four moments.
+    assert 4 * trials <= len(asked(folder)) <= 4 * trials + 2 * 4
+    again = len(asked(folder))
+    assert harness(*command, *flags, cwd=folder).returncode == 0
+    assert (len(asked(folder)), rows(folder / "out.jsonl")) == (again, found)
+
+
+def test_an_answer_that_was_not_graded_yet_is_not_asked_again(folder: Path) -> None:
+    flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume")
+    assert harness(*flags, cwd=folder).returncode == 0
+    # Another grader: the answers stay, the verdicts are new.
+    ended = harness(*flags, "-g", "contains.py", cwd=folder)
+    assert (ended.returncode, len(asked(folder))) == (0, 4)
+    assert [row["score"]["pass"] for row in rows(folder / "out.jsonl")] == [True] * 4
+
+
+def test_a_prompt_that_has_changed_is_asked_again_and_the_others_are_not(folder: Path) -> None:
+    flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume")
+    assert harness(*flags, cwd=folder).returncode == 0
+    text = (folder / "p.jsonl").read_text("utf-8").replace('"q2"', '"other"')
+    (folder / "p.jsonl").write_text(text, "utf-8")
+    assert harness(*flags, cwd=folder).returncode == 0
+    assert asked(folder)[4:] == ["other"]
+    assert sorted(row["input"] for row in rows(folder / "out.jsonl")) == ["other", "q0", "q1", "q3"]
+
+
+def test_answers_of_a_run_that_did_not_end_are_not_overwritten(folder: Path) -> None:
+    (folder / "out.jsonl.partial.jsonl").write_text("{}\n", "utf-8")
+    ended = harness("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", cwd=folder)
+    assert (ended.returncode, asked(folder)) == (1, [])
+    assert "add --resume" in ended.stderr
+
+
+def test_rows_of_another_program_are_not_resumed_over(folder: Path) -> None:
+    (folder / "out.jsonl").write_text(lines(capture("p1", 0.5)), "utf-8")
+    ended = harness("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume", cwd=folder)
+    assert (ended.returncode, len(rows(folder / "out.jsonl"))) == (1, 1)
+    assert "--resume cannot use it" in ended.stderr
+
+
+def test_the_budget_ends_a_capture_and_resume_goes_on(folder: Path) -> None:
+    flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume")
+    ended = harness(*flags, "--max-tokens", "200", cwd=folder)
+    assert (ended.returncode, len(rows(folder / "out.jsonl"))) == (3, 2)
+    assert "the limit of 200 tokens is reached: 240 are used; what was finished is written" in ended.stderr
+    assert harness(*flags, cwd=folder).returncode == 0
+    assert sorted(asked(folder)) == ["q0", "q1", "q2", "q3"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+def test_an_interruption_ends_the_agent_and_keeps_what_is_finished(folder: Path) -> None:
+    flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl")
+    process = started(folder, *flags, seconds="1.5")
+    while len(asked(folder)) < 2:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert [row["id"] for row in rows(folder / "out.jsonl")] == ["p0"]
+
+
+def test_a_planted_key_is_in_no_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from waza_engine.masking import read_environment
+
+    monkeypatch.setenv("SERVICE_API_KEY", "sk-planted-0123456789abcdef")
+    read_environment()
+    for arguments in (
+        ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--debug"),
+        ("trials", "p.jsonl", "-s", "a.json", "-k", "1"),
+        ("run", "p.jsonl", "-s", "a.json"),
+        ("run", "p.jsonl", "--shell", "echo $SERVICE_API_KEY"),
+    ):
+        ended = harness(*arguments, cwd=folder)
+        assert ended.returncode == 0
+        assert "sk-planted" not in ended.stdout + ended.stderr
+    assert "sk-planted" not in (folder / "out.jsonl").read_text("utf-8")
+    assert "key: ***" in (folder / "out.jsonl").read_text("utf-8")
+
+
+BROKEN = {
+    "hang": "import time\nif 'row1' in text: time.sleep(60)",
+    "flood": "if 'row1' in text: print('x' * 5_000_000)",
+    "fork": "import subprocess\nif 'row1' in text: subprocess.Popen(['sleep', '60']); sys.exit(3)",
+    "exit": "import os\nif 'row1' in text: os._exit(5)",
+    "leak": "import os\nos.environ.pop('HOME', None); os.chdir('/'); sys.path.clear()",
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_grader_costs_its_row_alone(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("waza_engine.harness.grading.TIMEOUT_SECONDS", 3.0)
+    answer = "print(json.dumps({'pass': True, 'score': 1}))"
+    grader = f"import json, sys\ntext = sys.stdin.read()\n{BROKEN[kind]}\n{answer}\n"
+    (tmp_path / "grader.py").write_text(grader, "utf-8")
+    (tmp_path / "rows.jsonl").write_text(
+        lines(*(capture(f"row{at}", None, output=f"row{at}") for at in range(3))), "utf-8"
+    )
+    ended = harness("grade", "rows.jsonl", "-g", "grader.py", cwd=tmp_path)
+    graded = [json.loads(line) for line in ended.stdout.splitlines()]
+    broken = [] if kind == "leak" else ["row1"]
+    assert (ended.returncode, [row["id"] for row in graded if "score" not in row]) == (0, broken)
+    assert [len(row.get("errors", [])) for row in graded] == [0, len(broken), 0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe of a shell")
+def test_a_pipe_shows_a_row_before_the_next_one_is_there(tmp_path: Path) -> None:
+    (tmp_path / "contains.py").write_text(CONTAINS, "utf-8")
+    command = f"{sys.executable} -m waza_engine harness"
+    process = subprocess.Popen(
+        f"{command} grade -g contains.py | {command} format -f csv",
+        shell=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONSAFEPATH": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(lines(capture("p1", None)).encode())
+        process.stdin.flush()
+        assert process.stdout.readline().startswith(b"id,input")
+        assert process.stdout.readline().startswith(b'"p1","q"')
+    finally:
+        process.stdin.close()
+        assert process.wait(30) == 0
