@@ -71,12 +71,17 @@ async def test_json_of_other_tools_gets_no_answer(evals: Path) -> None:
         assert not await editor.text_document_document_symbol_async(symbols)
 
 
-async def test_a_case_is_run_and_its_assertions_have_verdicts(evals: Path) -> None:
+@pytest.fixture
+def total(evals: Path) -> Path:
     assertions = '[{"type": "content", "pattern": "tota[l]"}, {"type": "content", "pattern": "absent"}]'
     case = f'{{"id": 1, "prompt": "Name the total", "assertions": {assertions}}}'
     evals.write_text('{"skill_name": "csv", "evals": [\n' + case + "\n]}", "utf-8")
-    async with editing(evals.parents[2], options=IN_VS_CODE) as editor:
-        uri = editor.open(evals)
+    return evals
+
+
+async def test_a_case_is_run_and_its_assertions_have_verdicts(total: Path) -> None:
+    async with editing(total.parents[2], options=IN_VS_CODE) as editor:
+        uri = editor.open(total)
         lens = next(lens for lens in await editor.lenses(uri) if lens.command is not None)
         assert lens.command is not None
         await editor.command("waza.run", *(lens.command.arguments or ()))
