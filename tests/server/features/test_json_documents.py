@@ -7,10 +7,6 @@ import random
 from pathlib import Path
 
 import pytest
-from waza_language_server.features.document_links import document_links
-from waza_language_server.features.folding import folds
-from waza_language_server.features.outline import outline
-from waza_language_server.features.selection_ranges import selections
 
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
@@ -23,6 +19,7 @@ from waza_language_server.features.renames.rename import rename
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.features.semantic_tokens import semantic_tokens
+from waza_language_server.features.structure import document_links, folds, outline, selections
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.span import Span
