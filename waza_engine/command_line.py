@@ -156,11 +156,11 @@ def carry_out(command: Callable[[], None]) -> None:
 
 
 def carry_out_application(
-    application: Callable[..., Any], name: str, *, wrong_arguments: int = FAILED
+    application: Callable[..., Any], name: str, *, wrong_arguments: int | None = None
 ) -> None:
     """Execute a typer application, printing its own errors like all others.
 
-    ``wrong_arguments`` is the exit code for these.
+    ``wrong_arguments`` is the exit code for these, by default that of the library or of the command.
     """
     import typer
 
@@ -178,7 +178,7 @@ def carry_out_application(
         code = FAILED
     except Exception as error:
         # Typer's exception for wrong arguments can print itself; the class is not public.
-        show, code = getattr(error, "show", None), wrong_arguments
+        show, code = getattr(error, "show", None), wrong_arguments or getattr(error, "exit_code", FAILED)
         if show is None:
             raise
         complain_lines(_of_arguments(error) or _shown(show))

@@ -7,7 +7,6 @@ needs only the keys that a command uses. Lines are counted as an editor counts t
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ ItemT = TypeVar("ItemT", bound="Row | Prompt")
 STANDARD_STREAM = Path("-")
 """The name of standard input and output."""
 LONGEST_LINE_BYTES = 64_000_000
+_CHUNK_BYTES = 1_000_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_NOTES = 10
 _OLDER_HINT = "expected"
@@ -103,7 +103,8 @@ def opened_rows(path: Path) -> IO[bytes]:
     """Return a file opened so that its rows can be read twice. Raises ``HarnessError``."""
     if path == STANDARD_STREAM:
         copy = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115 - closed by the caller
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+        while chunk := sys.stdin.buffer.read(_CHUNK_BYTES):
+            copy.write(chunk)
         copy.seek(0)
         return copy
     try:

@@ -1,4 +1,4 @@
-"""Killed processes, broken graders, planted keys, budgets: what was paid for is neither lost nor paid twice."""
+"""Killed processes, broken graders, planted keys, budgets: no paid answer is lost or paid for twice."""
 
 import json
 import os
