@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, NoReturn, TypeVar, cast
 
 from waza_engine.files import FileError, opened_to_read
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
@@ -133,7 +133,7 @@ def _object_in(line: bytes, place: str) -> Json:
     except UnicodeDecodeError:
         raise HarnessError(f"{place}: the line is not UTF-8 text.") from None
     try:
-        found: object = json.loads(text)
+        found: object = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise HarnessError(f"{place}: {json_fault(error, text)}.") from None
     except (RecursionError, ValueError):
@@ -141,6 +141,10 @@ def _object_in(line: bytes, place: str) -> Json:
     if not isinstance(found, dict):
         raise HarnessError(f"{place}: the line must be a JSON object.")
     return cast("Json", found)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise json.JSONDecodeError("Expecting value", name, 0)
 
 
 def prompts_in(path: Path, notes: Notes) -> Iterator[Prompt]:
