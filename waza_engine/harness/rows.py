@@ -7,6 +7,7 @@ needs only the keys that a command uses. Lines are counted as an editor counts t
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -283,9 +284,19 @@ def write_out(
             write_atomically(output, parts)
             return
         with closing(opened_output(output, append=append)) as file:
+            if append and _ends_in_a_line(file):
+                write_whole(file, b"\n")
             for part in parts:
                 write_whole(file, part)
     except ResultsError as error:
         raise HarnessError(str(error)) from None
     except OSError as error:
         raise HarnessError(f"{output} cannot be written: {error.strerror or error}.") from None
+
+
+def _ends_in_a_line(file: IO[bytes]) -> bool:
+    """Return whether the last line of a file has no line break; false for what cannot be read."""
+    if not file.seekable() or file.seek(0, os.SEEK_END) == 0:
+        return False
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) != b"\n"
