@@ -243,6 +243,18 @@ def test_a_broken_grader_costs_its_row_alone(
     assert [len(row.get("errors", [])) for row in graded] == [0, len(broken), 0]
 
 
+def test_a_module_is_loaded_once_and_before_anything_is_graded(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(lines(capture("a", None), capture("b", None)), "utf-8")
+    counts = "let n = 0; export const grade = async () => ({ pass: true, score: 1, reasoning: `${++n}` })"
+    (tmp_path / "counts.mjs").write_text(counts, "utf-8")
+    ended = harness("grade", "rows.jsonl", "-g", "counts.mjs", cwd=tmp_path)
+    assert [json.loads(line)["score"]["reasoning"] for line in ended.stdout.splitlines()] == ["1", "2"]
+    (tmp_path / "other.mjs").write_text("export const other = 1", "utf-8")
+    ended = harness("grade", "rows.jsonl", "-g", "other.mjs", cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "other.mjs cannot be loaded: it must export a function named `grade`.\n"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a pipe of a shell")
 def test_a_pipe_shows_a_row_before_the_next_one_is_there(tmp_path: Path) -> None:
     (tmp_path / "contains.py").write_text(CONTAINS, "utf-8")
