@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from waza_engine.harness.grading import TIMEOUT_SECONDS
 from waza_engine.harness.rows import HarnessError, score_in
 from waza_engine.harness.warm_grader import WarmGrader
 from waza_engine.results.json_values import Json, block_of, blocks_of, items_of, text_of
+from waza_engine.scoring.pass_estimates import pass_at
 from waza_engine.scoring.statistics import CONFIDENCE
 
 ITERATIONS = 1_000
@@ -154,9 +156,7 @@ def statistical(draw: random.Random) -> Strategy:
 
     def interval(record: Record) -> Interval:
         if isinstance(record, TrialsRecord):
-            return bootstrap(
-                list(record.passed), draw, count, lambda rate: 1 - (1 - rate) ** max(1, record.k)
-            )
+            return bootstrap(list(record.passed), draw, count, partial(pass_at, trials=max(1, record.k)))
         return bootstrap([record.score or 0.0], draw, count)
 
     def rank(prompt: str, records: Mapping[str, Record]) -> Ranking:
