@@ -1,4 +1,4 @@
-"""Killed processes, broken graders, planted keys, budgets: what was paid for is neither lost nor paid twice."""
+"""Killed processes, broken graders, planted keys, budgets: what was paid is neither lost nor paid twice."""
 
 import json
 import os
