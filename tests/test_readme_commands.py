@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import Finished, engine, language_server
+from tests.command_line import Finished, engine, harness, language_server
 
 pytestmark = pytest.mark.check
 
@@ -28,7 +28,7 @@ description: "Explains code. USE FOR: explain this code, summarize this. DO NOT 
 
 Read the file, then explain it in three sentences.
 """
-COMMANDS = {"waza-engine": engine, "waza-language-server": language_server}
+COMMANDS = {"waza-engine": engine, "waza-harness": harness, "waza-language-server": language_server}
 # Sentences name the parts of a command that a reader fills in.
 FILLED_IN = {
     **dict.fromkeys(("EVAL", "SUITE", "RESULTS", "RECORD", "B", "B…"), "evals/my-skill"),
@@ -42,11 +42,11 @@ FILLED_IN = {
     "[OLD NEW]": "",
 }
 _PLACEHOLDER = re.compile(r"\[[A-Z ]+\]|(?<![\w-])[A-Z]+…?(?![\w-])")
-# Servers that run until their client leaves, clusters, what changes the shell of a person, and what needs a
-# model, labels, a package, an interrupted run or a record that is replayed.
+# Servers that run until their client leaves, clusters, what changes the shell of a person, and what needs an
+# agent, a model, labels, a package, an interrupted run or a record that is replayed.
 _NOT_HERE = re.compile(
     r"--stdio| mcp\b|--install-completion|--model \S|--executor replay|--grader NAME --pass|--references"
-    r"|--resume|--listener|--cluster| worker\b| cluster scheduler"
+    r"|--resume|--listener|--schema claude|--cluster| worker\b| cluster scheduler"
 )
 
 
@@ -56,7 +56,8 @@ def readme(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Finishe
     project = tmp_path_factory.mktemp("docs") / "my project"
     (project / "skills" / "my-skill").mkdir(parents=True)
     (project / "skills" / "my-skill" / "SKILL.md").write_text(SKILL, "utf-8")
-    shutil.copytree(ROOT / "examples" / "prompts-file", project.parent / "examples" / "prompts-file")
+    for folder in ("prompts-file", "adapters"):
+        shutil.copytree(ROOT / "examples" / folder, project.parent / "examples" / folder)
     _commit(project)
     return project, [found for found in carried_out(project, fenced(README)) if found.returncode != 0]
 

@@ -21,8 +21,7 @@ from pygls.exceptions import (
 from pygls.lsp.server import LanguageServer
 
 from waza_engine import __version__
-from waza_language_server.protocol.capabilities import ClientAbilities
-from waza_language_server.protocol.client_options import ClientOptions
+from waza_language_server.protocol.client import ClientAbilities, ClientOptions
 from waza_language_server.protocol.feature_table import (
     COMMANDS,
     FEATURES,

@@ -54,7 +54,7 @@ def test_a_conclusion_has_those_of_its_tasks_and_of_the_run() -> None:
 
 
 def test_a_task_in_error_counts_as_one_that_never_passes() -> None:
-    broken = {**tried("broken", False, False), "status": "error"}
+    broken: dict[str, Any] = {**tried("broken", False, False), "status": "error"}
     broken["runs"] = [
         {**one, "status": "error", "validations": {}, "error_msg": "gone"} for one in broken["runs"]
     ]

@@ -338,7 +338,7 @@ class MeteredExecutor(_Wrapping):
         either = _Either(cancellation, meter.stopping)
         request.asked()
         if meter.refusal:
-            # What was asked could not be noted.
+            # The journal could not note this call.
             raise BudgetExceededError(meter.refusal)
         told, bill = threading.Event(), _Bill(meter, request)
         complete: list[ExecutionResponse] = []

@@ -1,4 +1,4 @@
-"""What helps while a line is written: completion, signatures of functions, indentation."""
+"""Help while a line is written: completion, signatures of functions, indentation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def completion(ls: WazaServer, params: types.CompletionParams) -> types.Completi
 
 def signature_help(ls: WazaServer, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
     """Return the signature of the function whose arguments are at a position."""
-    from waza_language_server.features.signature_help import signature_help as feature
+    from waza_language_server.features.surroundings import signature_help as feature
 
     def find(document: Document) -> types.SignatureHelp | None:
         convert = Converter(document, ls.session.encoding, ls.abilities)

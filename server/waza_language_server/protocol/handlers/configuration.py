@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.analysis.directives import known_severities
-from waza_language_server.protocol.client_options import Shown, known_live
+from waza_language_server.protocol.client import Shown, known_live
 
 if TYPE_CHECKING:
     from lsprotocol import types

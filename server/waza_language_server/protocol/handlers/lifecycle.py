@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_engine.checkpoint import checkpoint
-from waza_language_server.protocol.capabilities import resolve_abilities
-from waza_language_server.protocol.client_options import client_options
+from waza_language_server.protocol.client import client_options, resolve_abilities
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer

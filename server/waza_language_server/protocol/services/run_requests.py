@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, RUN_ANYWAY, CANCEL = "Run", "Run Anyway", "Cancel"
+ANSWER_WITHIN_SECONDS = 30.0
 _KEYS = ("id", "suite", "task", "grader", "workDoneToken", "wait")
 _LIMITS = {"tasks": "ids of tasks", "prompts": "texts of trigger prompts"}
 _MORE_KEYS = (*_LIMITS, "options")
@@ -123,10 +124,10 @@ def require_trust(ls: WazaServer, why: str) -> None:
         raise refused(f"{why}; trust it first.", FAILED)
 
 
-async def ask_engine(ls: WazaServer, method: str, question: Mapping[str, Any], seconds: float = 30.0) -> Any:
+async def ask_engine(ls: WazaServer, method: str, question: Mapping[str, Any]) -> Any:
     """Return the engine's answer; raises its reason as the error that answers the client."""
     try:
-        return await ls.runs.ask(method, dict(question), seconds)
+        return await ls.runs.ask(method, dict(question), ANSWER_WITHIN_SECONDS)
     except EngineError as error:
         raise refused(str(error), FAILED) from None
 
