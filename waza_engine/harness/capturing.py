@@ -88,13 +88,20 @@ class Capturing:
             )
             self.is_complete = not self._agent.is_stopped
         finally:
+            if not self.is_complete:
+                # An answer that could not be stored must not be followed by others.
+                self._agent.cancellation.request()
             self._journal.close(is_complete=self.is_complete)
             self.tally.complain()
 
     def _is_finished(self, prompt: Prompt) -> bool:
         with self._taking:
             found = self._earlier[self._agent.digest_of(prompt), -1]
-            return bool(found and [found.pop()])
+            if not found:
+                return False
+            for passed in found.pop()["verdicts"]:
+                self.tally.add(passed=passed)
+            return True
 
     def _row(self, numbered: tuple[int, Prompt]) -> Json | None:
         """Return the row of a prompt, None when the run ended before it was answered."""

@@ -7,10 +7,6 @@ import random
 from pathlib import Path
 
 import pytest
-from waza_language_server.features.document_links import document_links
-from waza_language_server.features.folding import folds
-from waza_language_server.features.outline import outline
-from waza_language_server.features.selection_ranges import selections
 
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
@@ -23,6 +19,7 @@ from waza_language_server.features.renames.rename import rename
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.features.semantic_tokens import semantic_tokens
+from waza_language_server.features.structure import document_links, folds, outline, selections
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.span import Span
@@ -43,8 +40,10 @@ EVALS = r"""{
   ]
 }
 """
-TYPED = ['"', "'", "[", "{", "}", "]", ":", ",", "\t", "\n", "\\", "#", "//", "é😀", "\u2028", "\0", "\r\n"]
-TYPED += ["null", "tru", '"a":', r"\ud83d", ""]
+TYPED = (
+    *('"', "'", "[", "{", "}", "]", ":", ",", "\t", "\n", "\\", "#", "//", "é😀", "\u2028", "\0", "\r\n"),
+    *("null", "tru", '"a":', r"\ud83d", ""),
+)
 
 
 @pytest.fixture
@@ -98,8 +97,9 @@ def test_all_safe_fixes_together_keep_valid_json(evals: Path) -> None:
 def test_a_renamed_skill_has_its_new_name_in_its_evals(evals: Path) -> None:
     workspace = workspace_around(evals)
     document = opened(evals.parents[1] / "SKILL.md", "skill")
-    change = rename(document, workspace, SKILL.index("csv"), "charts", renames_files=True).change
-    assert after(change, evals) == EVALS.replace('"csv"', '"charts"')
+    renaming = rename(document, workspace, SKILL.index("csv"), "charts", renames_files=True)
+    assert renaming is not None
+    assert after(renaming.change, evals) == EVALS.replace('"csv"', '"charts"')
 
 
 def test_a_renamed_file_has_its_new_name_in_its_cases(evals: Path) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -158,7 +159,7 @@ def statistical(draw: random.Random) -> Strategy:
 
     def interval(record: Record) -> Interval:
         if isinstance(record, TrialsRecord):
-            return bootstrap(list(record.passed), draw, count, lambda rate: pass_at(rate, max(1, record.k)))
+            return bootstrap(list(record.passed), draw, count, partial(pass_at, trials=max(1, record.k)))
         return bootstrap([record.score or 0.0], draw, count)
 
     def rank(prompt: str, records: Mapping[str, Record]) -> Ranking:
