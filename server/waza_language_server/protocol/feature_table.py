@@ -186,7 +186,7 @@ COMMANDS: Mapping[str, str] = {
     "waza.regrade": "regrade.regrade",
     "waza.strength": "strength.measure",
     "waza.review": "reviews.review",
-    "waza.testBed": "test_bed.choose_bed",
+    "waza.testBed": "choose_live_source.choose_bed",
     "waza.cancel": "runs.cancel",
     "waza.restartEngine": "runs.restart_engine",
     "waza.newSuite": "scaffolding.new_suite",
