@@ -586,6 +586,7 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
+    "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
     "waza_engine/commands/env_file.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
@@ -606,6 +607,10 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
     "waza_engine/spec/reading/file_cache.py": "what `read_workspace_file` has found inside",
     "waza_engine/spec/reading/yaml_reader.py": "the eval file",
+    "waza_engine/harness/agent.py": "an adapter and a folder that a person has named",
+    "waza_engine/harness/grading.py": "a grader that a person has named",
+    "waza_engine/harness/journal.py": "an output that a person has named, and its journal",
+    "waza_engine/harness/rows.py": "rows that a person has named",
     "waza_engine/lab/mutations.py": "a new temporary folder",
     "waza_engine/user_state.py": "the user's state",
     "server/waza_language_server/commands.py": "the file that was checked, replaced if it is the same still",

@@ -160,7 +160,7 @@ def carry_out_application(
 ) -> None:
     """Execute a typer application, printing its own errors like all others.
 
-    ``wrong_arguments`` is the exit code for these, None for that of the error.
+    ``wrong_arguments`` is the exit code for these, by default that of the library or of the command.
     """
     import typer
 
@@ -178,8 +178,7 @@ def carry_out_application(
         code = FAILED
     except Exception as error:
         # Typer's exception for wrong arguments can print itself; the class is not public.
-        show = getattr(error, "show", None)
-        code = getattr(error, "exit_code", FAILED) if wrong_arguments is None else wrong_arguments
+        show, code = getattr(error, "show", None), wrong_arguments or getattr(error, "exit_code", FAILED)
         if show is None:
             raise
         complain_lines(_of_arguments(error) or _shown(show))

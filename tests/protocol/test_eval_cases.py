@@ -69,3 +69,21 @@ async def test_json_of_other_tools_gets_no_answer(evals: Path) -> None:
         assert await editor.complete(uri, 1, 4) == []
         symbols = types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
         assert not await editor.text_document_document_symbol_async(symbols)
+
+
+@pytest.fixture
+def total(evals: Path) -> Path:
+    assertions = '[{"type": "content", "pattern": "tota[l]"}, {"type": "content", "pattern": "absent"}]'
+    case = f'{{"id": 1, "prompt": "Name the total", "assertions": {assertions}}}'
+    evals.write_text('{"skill_name": "csv", "evals": [\n' + case + "\n]}", "utf-8")
+    return evals
+
+
+async def test_a_case_is_run_and_its_assertions_have_verdicts(total: Path) -> None:
+    async with editing(total.parents[2], options=IN_VS_CODE) as editor:
+        uri = editor.open(total)
+        lens = next(lens for lens in await editor.lenses(uri) if lens.command is not None)
+        assert lens.command is not None
+        await editor.command("waza.run", *(lens.command.arguments or ()))
+        labels = await editor.labels_until(uri, lambda labels: "✓" in labels)
+        assert labels == ["✗ 1 of 1 task", "✗ 0.50", "✓", "✗"]

@@ -56,7 +56,12 @@ class LocalCluster:
     ) -> None: ...
     def close(self, timeout: float | None = ...) -> None: ...
 
+class _WorkerState:
+    nthreads: int
+
 class Worker:
+    state: _WorkerState
+    async def set_resources(self, **resources: float) -> None: ...
     def __init__(
         self,
         address: str,

@@ -11,18 +11,19 @@ from urllib.parse import urlsplit
 from waza_engine.runs.loading.suite import SuiteError
 
 MOST_LOCAL_WORKERS = 64
-_FORMS = "write `local`, `local:4` or the address of a scheduler, such as `tls://host:8786`"
+_FORMS = "write `local:4`, the address of a scheduler, such as `tls://host:8786`, or a file `.yaml`"
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterAddress:
-    """Where trials run: ``local`` worker processes, or the scheduler of an ``address``.
+    """Where trials run: ``local`` worker processes, the scheduler of an ``address``, or as a ``file`` says.
 
     ``certificates`` is the folder with those of TLS, None to use Dask's own settings.
     """
 
     local: int = 0
     address: str = ""
+    file: Path | None = None
     certificates: Path | None = None
 
 
@@ -34,6 +35,8 @@ def cluster_address(written: str, certificates: Path | None = None) -> ClusterAd
         if not count.isdecimal() or not 1 <= int(count) <= MOST_LOCAL_WORKERS:
             raise SuiteError(f"`--cluster {written}`: write 1 to {MOST_LOCAL_WORKERS} workers.")
         return ClusterAddress(local=int(count))
+    if written.endswith((".yaml", ".yml")):
+        return ClusterAddress(file=Path(written), certificates=certificates)
     return ClusterAddress(
         address=checked_address(written, f"`--cluster {written}`"), certificates=certificates
     )

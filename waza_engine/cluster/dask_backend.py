@@ -82,9 +82,9 @@ class DaskBackend:
 
     @property
     def workers(self) -> int:
-        """Return how many trials the cluster executes at a time, no more than ``--workers``."""
+        """Return how many trials the cluster takes at a time, no more than ``--workers``."""
         most = self._context.settings.workers
-        return max(1, min(self._cluster.slots, most or self._cluster.slots))
+        return max(1, min(self._cluster.room, most or self._cluster.room))
 
     @property
     def grace_seconds(self) -> float:

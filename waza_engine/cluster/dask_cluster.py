@@ -22,8 +22,9 @@ from distributed import Client, Future, LocalCluster
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.carrying import can_read, end_pass, end_run, reach_limit
 from waza_engine.cluster.certificates import make_certificates, security_of
+from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
 from waza_engine.cluster.dask_backend import DaskBackend
-from waza_engine.cluster.dask_processes import WORKS, carry_in_dask
+from waza_engine.cluster.dask_processes import WORKS, carry_in_dask, offer_slots
 from waza_engine.cluster.dask_settings import apply_settings
 from waza_engine.cluster.versions import difference, hello, resource_of
 from waza_engine.processes.programs import start_marked
@@ -32,6 +33,8 @@ from waza_engine.results.json_values import Json
 from waza_engine.runs.loading.suite import SuiteError
 
 if TYPE_CHECKING:
+    from distributed.security import Security
+
     from waza_engine.runs.trials.context import RunContext
     from waza_engine.runs.trials.selection import SelectedTask
 
@@ -64,6 +67,7 @@ class DaskCluster:
         self._unfit: dict[str, str] = {}
         self._is_open = False
         self._is_closed = threading.Event()
+        self._is_adaptive = False
         self._slots = 0
         self._heard = 0.0
         self._empty_since: float | None = None
@@ -94,6 +98,11 @@ class DaskCluster:
     def slots(self) -> int:
         """Return how many trials the usable workers execute at a time."""
         return self._slots
+
+    @property
+    def room(self) -> int:
+        """Return how many trials the cluster takes: what waits makes an adaptive one grow."""
+        return self._slots * 2 if self._is_adaptive else self._slots
 
     @property
     def failure(self) -> str:
@@ -151,8 +160,9 @@ class DaskCluster:
     def check_reads(self, place: Path, suite: Path, nonce: str) -> None:
         """Raise ``SuiteError`` when a worker does not see the folder of a run."""
         assert self._client is not None
+        usable = [address for address, slots in self._workers().items() if slots]
         found: Mapping[str, object] = self._client.run(
-            can_read, str(place), str(suite), nonce, workers=list(self._usable()), on_error="return"
+            can_read, str(place), str(suite), nonce, workers=usable, on_error="return"
         )
         blind = [address for address, sees in found.items() if sees is not True]
         if blind:
@@ -165,8 +175,9 @@ class DaskCluster:
     def _patience(self) -> float:
         return 0.0 if self._local is not None and self._local.are_gone else _NO_WORKER_SECONDS
 
-    def _open(self) -> None:
-        address, certificates = self._address.address, self._address.certificates
+    def _started(self) -> tuple[str, Security | None]:
+        """Start what is to be started; return the address of the scheduler and how to connect to it."""
+        address, certificates, file = self._address.address, self._address.certificates, self._address.file
         if self._address.local:
             folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix="waza-cluster-"))
             certificates = Path(folder, "certificates")
@@ -186,8 +197,18 @@ class DaskCluster:
             self._local = _LocalWorkers(self._address.local, address, certificates)
             self._closing.callback(self._local.close)
             self._local.start()
-        else:
-            security = security_of(certificates, address)
+            return address, security
+        if file is None:
+            return address, security_of(certificates, address)
+        described = read_cluster_file(file)
+        security = None if certificates is None else security_of(certificates, "tls:")
+        cluster = start_cluster(described, security)
+        self._closing.callback(cluster.close)
+        self._is_adaptive = bool(described.adapt)
+        return str(cluster.scheduler_address), cluster.security
+
+    def _open(self) -> None:
+        address, security = self._started()
         try:
             client = Client(address, security=security, set_as_default=False, timeout=_OPEN_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
@@ -224,14 +245,12 @@ class DaskCluster:
         for sentence in self._unfit.values():
             self._warn(sentence)
 
-    def _usable(self) -> Mapping[str, int]:
-        """Return the slots of the workers with our versions, by their addresses."""
+    def _workers(self) -> Mapping[str, int]:
+        """Return the slots of each worker by its address, 0 of one that takes no trials."""
         assert self._client is not None
         workers: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         return {
-            address: int(worker["resources"][self._resource])
-            for address, worker in workers.items()
-            if self._resource in worker["resources"]
+            address: int(worker["resources"].get(self._resource, 0)) for address, worker in workers.items()
         }
 
     def _refresh(self) -> None:
@@ -239,17 +258,18 @@ class DaskCluster:
         client = self._client
         if client is None or not self.can_submit:
             return
-        usable = self._usable()
-        before, self._slots = self._slots, sum(usable.values())
+        workers = self._workers()
+        before, self._slots = self._slots, sum(workers.values())
         if self._slots > before:
             for backend in self._backends:
                 backend.grown()
-        workers: Mapping[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-        for address in workers.keys() - usable.keys() - self._unfit.keys():
-            found = client.run(hello, workers=[address], on_error="return").get(address)
-            sentence = f"The worker {address} is none of `waza-engine worker`; start it so."
+        for address in {name for name, slots in workers.items() if not slots} - self._unfit.keys():
+            found = client.run(offer_slots, self._resource, workers=[address], on_error="return").get(address)
+            sentence = f"The worker {address} has no waza-engine of this version; install the same on both."
             if isinstance(found, Mapping):
-                sentence = difference(address, cast("Mapping[str, str]", found)) or sentence
+                sentence = difference(address, cast("Mapping[str, str]", found))
+            if not sentence:
+                continue
             self._unfit[address] = sentence
             if self._is_open:
                 self._warn(sentence)

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -38,6 +39,14 @@ def carry_in_dask(message: Block) -> None:
         worker.log_event(topic, event)
 
     carry(message, send)
+
+
+async def offer_slots(resource: str, dask_worker: Worker) -> Mapping[str, str]:
+    """Let a worker that Dask has started take trials, if its versions are ours; return its versions."""
+    versions = hello()
+    if resource_of(versions) == resource:
+        await dask_worker.set_resources(**{resource: dask_worker.state.nthreads})
+    return versions
 
 
 def serve_worker(address: str, certificates: Path | None, slots: int) -> None:

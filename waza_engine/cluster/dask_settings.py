@@ -12,7 +12,6 @@ _SETTINGS: Mapping[str, object] = {
     "distributed.scheduler.allowed-failures": 0,
     # A worker that hangs gets no more trials; its lease is over by then.
     "distributed.scheduler.worker-ttl": "30s",
-    "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.http.routes": list[str](),
     "distributed.worker.http.routes": list[str](),
     "distributed.worker.profile.enabled": False,

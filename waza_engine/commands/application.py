@@ -121,8 +121,8 @@ def run(
     cluster: Annotated[
         str | None,
         typer.Option(
-            metavar="local[:NUMBER]|ADDRESS",
-            help="Run the trials in worker processes: started here, or by a scheduler (extra `scale`).",
+            metavar="local[:NUMBER]|ADDRESS|FILE",
+            help="Run the trials in worker processes: started here, of a scheduler, or as a file says.",
         ),
     ] = None,
     tls: Tls = None,
@@ -275,6 +275,20 @@ def cluster_certificates(
     from waza_engine.commands.cluster import certificates_command
 
     raise typer.Exit(certificates_command(folder))
+
+
+@cluster_commands.command("check", short_help="Check whether a cluster can run trials.")
+def cluster_check(
+    cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="As `run --cluster` takes it.")],
+    tls: Tls = None,
+) -> None:
+    """Open a cluster, and print how many trials it runs at a time; warn about workers that are not used.
+
+    Exit code 0: it can run trials. 2: it cannot.
+    """
+    from waza_engine.commands.cluster import check_command
+
+    raise typer.Exit(check_command(cluster, tls))
 
 
 @cluster_commands.command("scheduler", short_help="Hand the trials of runs to workers.")

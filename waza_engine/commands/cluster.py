@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
 from waza_engine.executors.registry import installing, missing_packages
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend, TrialBackend
@@ -42,16 +43,16 @@ class ChosenCluster:
         self.backend = self._backend_later
 
     @contextlib.contextmanager
-    def opened(self) -> Generator[None]:
-        """Hold the cluster open. Raises ``SuiteError`` when it cannot be opened."""
+    def opened(self) -> Generator[DaskCluster | None]:
+        """Hold the cluster open, None for threads. Raises ``SuiteError`` when it cannot be opened."""
         if self._address is None:
-            yield
+            yield None
             return
         from waza_engine.cluster.dask_cluster import DaskCluster
 
         with DaskCluster(self._address, complain) as cluster:
             self._cluster = cluster
-            yield
+            yield cluster
 
     def _backend_later(self, tasks: Sequence[SelectedTask], context: RunContext) -> TrialBackend:
         assert self._cluster is not None, "runs begin when the cluster is open"
@@ -80,6 +81,17 @@ def scheduler_command(address: str, certificates: Path | None) -> int:
         serve_scheduler(checked_address(address, f"`{address}`"), certificates)
 
     return _exit_code("cluster scheduler", serve)
+
+
+def check_command(written: str, certificates: Path | None) -> int:
+    """Open a cluster and print what it can do; return the exit code."""
+
+    def check() -> None:
+        with ChosenCluster(written, certificates).opened() as cluster:
+            assert cluster is not None
+            say(f"{written}: {counted(cluster.slots, 'trial')} at a time")
+
+    return _exit_code("cluster check", check)
 
 
 def certificates_command(folder: Path) -> int:

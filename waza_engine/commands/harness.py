@@ -92,11 +92,11 @@ def _ask(
         capturing = Capturing(agent, asked, judge, options)
         capturing.prepare()
         write_out(map(line_of, capturing.rows()), output, append=append or resume)
-        if agent.cancellation.requested:
-            raise typer.Exit(INTERRUPTED)
         if agent.limit:
             complain(f"{agent.limit}; what was finished is written.")
             raise typer.Exit(LIMITED)
+        if agent.cancellation.requested:
+            raise typer.Exit(INTERRUPTED)
         option.exit_below(capturing.tally, fail_under)
 
 
@@ -157,7 +157,7 @@ def run(
     with option.clear_errors(), ExitStack() as stack:
         milliseconds = timeout or DEFAULT_MILLISECONDS
         if schema is not None:
-            agent = stack.enter_context(_agent(AgentOptions(schema, _folder(cwd), milliseconds)))
+            agent = stack.enter_context(_agent(AgentOptions(schema, _folder(cwd), timeout)))
             printed = raw.printed_by_agent(agent)
         elif simple is not None:
             printed = raw.printed_by_shell(raw.simple_command(simple), milliseconds / 1000)

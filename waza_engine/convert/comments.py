@@ -23,6 +23,16 @@ class Comments:
         default_factory=dict[tuple[int, str], Sequence[str]]
     )
 
+    @property
+    def count(self) -> int:
+        """Return how many lines there are."""
+        return sum(map(len, (self.head, *self.tasks.values(), *self.graders.values())))
+
+    def of_only_task(self, task: int) -> Comments:
+        """Return the comments of one task as those of a file with this task alone."""
+        graders = {(0, name): lines for (owner, name), lines in self.graders.items() if owner == task}
+        return Comments((), {0: self.tasks.get(task, ())}, graders)
+
     def of_task(self, task: int, graders: Sequence[str]) -> dict[Path, Sequence[str]]:
         """Return the comments of a task by the places of its file, whose graders have these names."""
         found: dict[Path, Sequence[str]] = {(): self.tasks.get(task, ())}

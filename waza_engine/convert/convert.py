@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.boundary import FileError, suite_boundary
+from waza_engine.boundary import FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
 from waza_engine.convert.conversion import Conversion, ConversionError, Target
 from waza_engine.convert.to_evals_json import to_evals_json
@@ -25,8 +25,9 @@ from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
 from waza_engine.scaffold.files import ScaffoldError, write_files
+from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
-from waza_engine.spec.loading import inline_task, load_vally_suite
+from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES, parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
@@ -70,7 +71,7 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
     for name, source in conversion.copies.items():
         target = conversion.directory / name
         try:
-            make_folder(target.parent)
+            make_folder(target.parent, within=boundary_of_named(conversion.directory))
             copy_file(source, target, within=within)
         except (FileError, OSError) as error:
             raise ScaffoldError(f"{source} could not be copied to {target}: {error}.") from None
@@ -117,9 +118,12 @@ def _write(conversion: Conversion, target: Target) -> None:
     suite = conversion.source
     for warning in suite.warnings:
         conversion.lose(suite.path, "reading", warning.removeprefix(f"{suite.path}:"))
+    if conversion.dialect == "evals.json":
+        _note_descriptions(conversion)
     if target == "evals.json":
         to_evals_json(conversion)
-        count = sum(map(_count, (*_task_comments(conversion).values(), _head(conversion))))
+        of_tasks = _task_comments(conversion).values()
+        count = len(_head(conversion).head) + sum(comments.count for comments in of_tasks)
         if count:
             conversion.lose(suite.path, "comments", f"JSON has none, so {count} lines are left out")
     elif target == "waza":
@@ -130,6 +134,18 @@ def _write(conversion: Conversion, target: Target) -> None:
             conversion.lose(trigger_file(suite), "prompts", "Vally has no trigger tests")
     if not conversion.files:
         raise ConversionError(f"Nothing of {suite.path} can be converted.")
+
+
+def _note_descriptions(conversion: Conversion) -> None:
+    """Note what a suite made of an ``evals.json`` does not have: the words of assertions with a type."""
+    document, _ = load_skill_evals(conversion.source.path)
+    for number, case in enumerate(document.evals if isinstance(document, EvalsFile) else ()):
+        for index, each in enumerate(case.all_assertions):
+            if isinstance(each, AssertionObject) and each.type is not None and each.description:
+                place = f"evals[{number}].assertions[{index}].description"
+                conversion.lose(conversion.source.path, place, "a grader has no description")
+    if isinstance(document, EvalsFile) and document.metadata:
+        conversion.lose(conversion.source.path, "metadata", "it has no counterpart")
 
 
 def _head(conversion: Conversion) -> Comments:
@@ -143,17 +159,17 @@ def _head(conversion: Conversion) -> Comments:
 
 
 def _task_comments(conversion: Conversion) -> dict[int, Comments]:
-    """Return the comments of task files by the index of the task, as those of its only task."""
+    """Return the comments of tasks by their index, each as those of the only task of a file."""
     found: dict[int, Comments] = {}
+    of_file, inline = _head(conversion), 0
     for index, task in enumerate(conversion.source.tasks):
-        if task.path != conversion.source.path and task.path.suffix in _YAML and task.task is not None:
+        if task.path == conversion.source.path:
+            found[index] = of_file.of_only_task(inline)
+            inline += 1
+        elif task.path.suffix in _YAML and task.task is not None:
             text = read_text(task.path)
             found[index] = comments_of(parse_yaml(text, task.path), text, (), single=True)
     return found
-
-
-def _count(comments: Comments) -> int:
-    return sum(map(len, (comments.head, *comments.tasks.values(), *comments.graders.values())))
 
 
 def _of_vally(conversion: Conversion, path: Path) -> Suite:

@@ -109,7 +109,7 @@ def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str,
                 "name": name,
                 "description": task.description or (task.name if task.name != name else ""),
                 **({"turns": [prompt, *turns]} if turns else {"prompt": prompt}),
-                "tags": _tags(task),
+                "tags": _tags(conversion, source, task),
                 "timeout": f"{task.timeout_seconds}s" if task.timeout_seconds else "",
                 "environment": _filled(environment),
                 "rubric": rubric,
@@ -230,8 +230,11 @@ def _skills(conversion: Conversion, task: TaskFile) -> list[str]:
     return [conversion.from_here(conversion.source.directory / each) for each in listed]
 
 
-def _tags(task: TaskFile) -> dict[str, Any]:
+def _tags(conversion: Conversion, source: SuiteTask, task: TaskFile) -> dict[str, Any]:
     tags: dict[str, list[str]] = {}
+    if plain := [tag for tag in task.tags if ":" not in tag]:
+        why = f"Vally's tags have values: `{plain[0]}` becomes `{plain[0]}: true`"
+        conversion.lose(source.path, f"{source.id}: tags", why, "differs")
     for tag in task.tags:
         key, colon, value = tag.partition(":")
         tags.setdefault(key, []).append(value if colon else "true")

@@ -92,6 +92,7 @@ class Agent:
             self.cancellation.on_request(executor.close)
         except ExecutorError as error:
             self._broken = str(error)
+            self.warnings = (*self.warnings, self._broken)
 
     @property
     def limit(self) -> str:

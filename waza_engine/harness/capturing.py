@@ -19,7 +19,7 @@ from waza_engine.harness.grading import HarnessGrader, Tally
 from waza_engine.harness.journal import DIGEST, Answers, Journal, resume
 from waza_engine.harness.rows import HarnessError, Prompt, shown_input
 from waza_engine.results.json_values import Json
-from waza_engine.scoring.pass_estimates import pass_at, pass_exp
+from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.terminal import complain
 
 _PREVIEW_CHARACTERS = 50
@@ -88,13 +88,20 @@ class Capturing:
             )
             self.is_complete = not self._agent.is_stopped
         finally:
+            if not self.is_complete:
+                # An answer that could not be stored must not be followed by others.
+                self._agent.cancellation.request()
             self._journal.close(is_complete=self.is_complete)
             self.tally.complain()
 
     def _is_finished(self, prompt: Prompt) -> bool:
         with self._taking:
             found = self._earlier[self._agent.digest_of(prompt), -1]
-            return bool(found and [found.pop()])
+            if not found:
+                return False
+            for passed in found.pop()["verdicts"]:
+                self.tally.add(passed=passed)
+            return True
 
     def _row(self, numbered: tuple[int, Prompt]) -> Json | None:
         """Return the row of a prompt, None when the run ended before it was answered."""
@@ -144,10 +151,11 @@ class Capturing:
         rates: Json = {}
         if self._grader is not None:
             passed = sum(entry["pass"] for entry in entries)
+            found = pass_estimates(passed, count)
             rates = {
-                "passRate": passed / count,
-                "passAtK": pass_at(passed / count, count),
-                "passExpK": pass_exp(passed / count, count),
+                "passRate": found.rate.rate,
+                "passAtK": found.pass_at_k.rate,
+                "passExpK": found.pass_exp_k.rate,
             }
             self._show(f"  → {prompt.id}: {passed} of {count} passed")
         base = self._agent.base_facts

@@ -11,7 +11,7 @@ import json
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, cast
 
@@ -74,7 +74,7 @@ def resume(
 
     ``wanted`` are the digests of the prompts by their ids; rows with other ids stay. ``grader`` is the digest
     of the grader; a row must have so many ``trials`` (0 for captures). The finished rows are in the result,
-    too, with the trial -1. Raises ``HarnessError``.
+    too, with the trial -1 and their verdicts. Raises ``HarnessError``.
     """
     answers: Answers = defaultdict(list)
     finished: set[int] = set()
@@ -89,7 +89,7 @@ def resume(
         complete = complete and len(entries) == (trials or 1) and not any(map(_is_broken, entries))
         if complete or digests is None:
             finished.add(number)
-            answers[of_answer, -1].append({})
+            answers[of_answer, -1].append({"verdicts": list(_verdicts(entries))})
             continue
         for entry in entries:
             if not _is_broken(entry):
@@ -114,6 +114,14 @@ def resume(
 def _entries(row: Json) -> list[Json]:
     trials = blocks_of(row.get("trials"))
     return [dict(each) for each in trials] if trials else [row]
+
+
+def _verdicts(entries: Iterable[Json]) -> Iterator[bool]:
+    """Yield the verdicts of a capture or of trials."""
+    for entry in entries:
+        passed = block_of(entry, "score").get("pass", entry.get("pass"))
+        if isinstance(passed, bool):
+            yield passed
 
 
 def _is_broken(entry: Json) -> bool:

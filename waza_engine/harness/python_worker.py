@@ -25,19 +25,20 @@ def main() -> None:
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb", buffering=0)
     settings = json.loads(requests.readline())
     file, limit = settings["file"], settings["limit_bytes"]
-    sys.path[0] = str(Path(file).parent)
+    if not sys.flags.safe_path:
+        sys.path[0] = str(Path(file).parent)
     # Programs that the file starts inherit these, as they do from a process of its own.
     streams = [tempfile.TemporaryFile() for _ in _STREAMS]  # noqa: SIM115 - open until the end
     for number, stream in enumerate(streams):
         os.dup2(stream.fileno(), number)
-    variables, directory = dict(os.environ), Path.cwd()
+    variables, directory, path = dict(os.environ), Path.cwd(), [*sys.path]
     for line in requests:
         replies.write(b'{"ready": true}\n')
         request = json.loads(line)
         os.environ.clear()
         os.environ.update({**variables, "WAZA_WORKSPACE_DIR": request["workspace"]})
         os.chdir(directory)
-        sys.argv[:] = [file]
+        sys.argv[:], sys.path[:] = [file], path
         for number in range(len(_STREAMS)):
             os.ftruncate(number, 0)
             os.lseek(number, 0, os.SEEK_SET)

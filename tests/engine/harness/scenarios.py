@@ -172,8 +172,10 @@ SCENARIOS: Mapping[str, Scenario] = {
         {"p.jsonl": lines(prompt("p2", "silent")), "out.jsonl": ROW},
         "out.jsonl",
     ),
-    "timeout of a prompt is unused": _asks(
-        "capture", prompt("p1", "sleep", timeout=300), flags=("-t", "1500")
+    "timeout of a prompt is unused": Scenario(
+        ["capture", "p.jsonl", "-s", "a.json"],
+        {"p.jsonl": lines(prompt("p1", "sleep", timeout=900))},
+        adapter={**ADAPTER, "timeout": 2500},
     ),
     "session id path is unused": Scenario(
         ["capture", "p.jsonl", "-s", "a.json"],

@@ -105,11 +105,14 @@ class TestItsDefectsAreNotOurs:
         assert [row["id"] for row in harness.rows] == ["p2"]
         assert [row["id"] for row in engine.rows] == ["p1", "p2"]
 
-    def test_the_time_limit_of_a_prompt_counts_without_a_flag(self, tmp_path: Path) -> None:
+    def test_the_time_limit_of_a_prompt_counts(self, tmp_path: Path) -> None:
         harness, engine = both("timeout of a prompt is unused", tmp_path)
-        # With --timeout the flag counts, in both.
-        assert [each.rows[0]["metadata"]["timedOut"] for each in (harness, engine)] == [True, True]
-        assert all(each.rows[0]["timing"]["total"] >= 1500 for each in (harness, engine))
+        # That of the adapter is 2500 ms, that of the prompt 900 ms.
+        assert [each.rows[0]["timing"]["total"] >= 2500 for each in (harness, engine)] == [True, False]
+        keys = ("exitCode", "signal", "timedOut")
+        for each in (harness, engine):
+            assert [each.rows[0]["metadata"][key] for key in keys] == [143, "SIGTERM", True]
+            assert (each.rows[0]["toolErrors"], "errors" in each.rows[0]) == (True, False)
 
     def test_the_path_of_a_session_id_has_an_effect(self, tmp_path: Path) -> None:
         harness, engine = both("session id path is unused", tmp_path)

@@ -1,5 +1,6 @@
-"""Killed processes, broken graders, planted keys, budgets: what was paid is neither lost nor paid twice."""
+"""Killed processes, broken graders, planted keys, budgets: no paid answer is lost or paid for twice."""
 
+import contextlib
 import json
 import os
 import random
@@ -67,24 +68,29 @@ def test_killed_at_any_moment_no_row_is_lost_and_none_is_paid_twice(
     folder: Path, command: tuple[str, ...]
 ) -> None:
     draw = random.Random(7)
+    ids = [f"p{at:02}" for at in range(10)]
+    (folder / "p.jsonl").write_text(lines(*(prompt(id_, id_) for id_ in ids)), "utf-8")
     flags = ("p.jsonl", "-s", "a.json", "-g", "contains.py", "-j", "2", "-o", "out.jsonl", "--resume")
-    for _ in range(4):
+    killed = 0
+    for _ in range(5):
         before = len(asked(folder))
-        process = started(folder, *command, *flags)
-        deadline = time.monotonic() + draw.uniform(1.0, 4.0)
-        # Before that it has only begun to load its modules.
-        while time.monotonic() < deadline or (len(asked(folder)) == before and process.poll() is None):
-            time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGKILL)
+        process = started(folder, *command, *flags, seconds="0.2")
+        # Until it asks, it only loads its modules.
+        while len(asked(folder)) == before and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(draw.uniform(0.0, 0.8))
+        killed += process.poll() is None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     ended = harness(*command, *flags, cwd=folder)
-    assert ended.returncode == 0, ended.stderr
+    assert (ended.returncode, killed > 2) == (0, True), ended.stderr
     found = rows(folder / "out.jsonl")
-    assert sorted(row["id"] for row in found) == ["p0", "p1", "p2", "p3"]
+    assert sorted(row["id"] for row in found) == ids
     assert not (folder / "out.jsonl.partial.jsonl").exists()
     trials = int(command[-1]) if len(command) > 1 else 1
-    # Two agents at most were in the middle of their answer at each of the four moments.
-    assert 4 * trials <= len(asked(folder)) <= 4 * trials + 2 * 4
+    # Two agents at most were in the middle of their answer at each of these moments.
+    assert 10 * trials <= len(asked(folder)) <= 10 * trials + 2 * killed
     again = len(asked(folder))
     assert harness(*command, *flags, cwd=folder).returncode == 0
     assert (len(asked(folder)), rows(folder / "out.jsonl")) == (again, found)
@@ -97,6 +103,13 @@ def test_an_answer_that_was_not_graded_yet_is_not_asked_again(folder: Path) -> N
     ended = harness(*flags, "-g", "contains.py", cwd=folder)
     assert (ended.returncode, len(asked(folder))) == (0, 4)
     assert [row["score"]["pass"] for row in rows(folder / "out.jsonl")] == [True] * 4
+    # The verdicts of rows that are kept count, too.
+    assert harness(*flags, "-g", "contains.py", "--fail-under", "1", cwd=folder).returncode == 0
+    (folder / "never.py").write_text("import json; print(json.dumps({'pass': False, 'score': 0}))", "utf-8")
+    for _ in range(2):
+        ended = harness(*flags, "-g", "never.py", "--fail-under", "0.1", cwd=folder)
+        assert (ended.returncode, ended.stderr) == (1, "The pass rate 0.00 is below 0.1.\n")
+    assert len(asked(folder)) == 4
 
 
 def test_a_prompt_that_has_changed_is_asked_again_and_the_others_are_not(folder: Path) -> None:
@@ -143,6 +156,48 @@ def test_an_interruption_ends_the_agent_and_keeps_what_is_finished(folder: Path)
     assert [row["id"] for row in rows(folder / "out.jsonl")] == ["p0"]
 
 
+def test_a_missing_program_is_the_error_of_each_row_until_it_is_there(folder: Path) -> None:
+    adapter = json.loads((folder / "a.json").read_text("utf-8"))
+    (folder / "b.json").write_text(json.dumps({**adapter, "command": ["no-such-agent"]}), "utf-8")
+    flags = ("capture", "p.jsonl", "-s", "b.json", "-o", "out.jsonl", "--resume")
+    for _ in range(2):
+        ended = harness(*flags, cwd=folder)
+        assert (ended.returncode, "`no-such-agent` is not on PATH" in ended.stderr) == (0, True)
+        found = rows(folder / "out.jsonl")
+        assert [(row["output"], row["toolErrors"], len(row["errors"])) for row in found] == [
+            ("", True, 1)
+        ] * 4
+
+
+def test_a_full_disk_ends_the_capture(folder: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    ended = harness("capture", "p.jsonl", "-s", "a.json", "-o", "/dev/full", cwd=folder)
+    assert (ended.returncode, ended.stderr) == (1, "/dev/full cannot be written: No space left on device.\n")
+    assert len(asked(folder)) < 4
+
+
+def test_each_prompt_has_a_workspace_that_its_grader_sees(folder: Path) -> None:
+    (folder / "where.py").write_text(
+        "import json, os, sys\n"
+        "cwd = json.load(sys.stdin)['cwd']\n"
+        "outcome = {'cwd': os.path.basename(cwd)}\n"
+        "print(json.dumps({'pass': os.path.isdir(cwd), 'score': 1, 'outcome': outcome}))\n",
+        "utf-8",
+    )
+    (folder / "p.jsonl").write_text(lines(prompt('test<>:"/\\|?*prompt', "q")), "utf-8")
+    agent = json.dumps([sys.executable, str(folder / "agent.py")])
+    text = (folder / "a.json").read_text("utf-8")
+    (folder / "a.json").write_text(text.replace(json.dumps([sys.executable, "agent.py"]), agent), "utf-8")
+    flags = ("-s", "a.json", "-g", "where.py", "--workspace-dir", "spaces")
+    row = json.loads(harness("capture", "p.jsonl", *flags, cwd=folder).stdout)
+    assert row["outcome"] == {"cwd": "prompt-test_________prompt"}
+    assert row["metadata"]["workspaceDir"] == str(folder / "spaces" / "prompt-test_________prompt")
+    row = json.loads(harness("trials", "p.jsonl", "-k", "2", *flags, cwd=folder).stdout)
+    names = [trial["outcome"]["cwd"] for trial in row["trials"]]
+    assert names == [f"prompt-test_________prompt-trial-{number}" for number in (1, 2)]
+
+
 def test_a_planted_key_is_in_no_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from waza_engine.masking import read_environment
 
@@ -186,6 +241,18 @@ def test_a_broken_grader_costs_its_row_alone(
     broken = [] if kind == "leak" else ["row1"]
     assert (ended.returncode, [row["id"] for row in graded if "score" not in row]) == (0, broken)
     assert [len(row.get("errors", [])) for row in graded] == [0, len(broken), 0]
+
+
+def test_a_module_is_loaded_once_and_before_anything_is_graded(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(lines(capture("a", None), capture("b", None)), "utf-8")
+    counts = "let n = 0; export const grade = async () => ({ pass: true, score: 1, reasoning: `${++n}` })"
+    (tmp_path / "counts.mjs").write_text(counts, "utf-8")
+    ended = harness("grade", "rows.jsonl", "-g", "counts.mjs", cwd=tmp_path)
+    assert [json.loads(line)["score"]["reasoning"] for line in ended.stdout.splitlines()] == ["1", "2"]
+    (tmp_path / "other.mjs").write_text("export const other = 1", "utf-8")
+    ended = harness("grade", "rows.jsonl", "-g", "other.mjs", cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "other.mjs cannot be loaded: it must export a function named `grade`.\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a pipe of a shell")

@@ -40,30 +40,10 @@ EVALS = r"""{
   ]
 }
 """
-TYPED = [
-    '"',
-    "'",
-    "[",
-    "{",
-    "}",
-    "]",
-    ":",
-    ",",
-    "\t",
-    "\n",
-    "\\",
-    "#",
-    "//",
-    "é😀",
-    "\u2028",
-    "\0",
-    "\r\n",
-    "null",
-    "tru",
-    '"a":',
-    r"\ud83d",
-    "",
-]
+TYPED = (
+    *('"', "'", "[", "{", "}", "]", ":", ",", "\t", "\n", "\\", "#", "//", "é😀", "\u2028", "\0", "\r\n"),
+    *("null", "tru", '"a":', r"\ud83d", ""),
+)
 
 
 @pytest.fixture
@@ -117,9 +97,9 @@ def test_all_safe_fixes_together_keep_valid_json(evals: Path) -> None:
 def test_a_renamed_skill_has_its_new_name_in_its_evals(evals: Path) -> None:
     workspace = workspace_around(evals)
     document = opened(evals.parents[1] / "SKILL.md", "skill")
-    renamed = rename(document, workspace, SKILL.index("csv"), "charts", renames_files=True)
-    assert renamed is not None
-    assert after(renamed.change, evals) == EVALS.replace('"csv"', '"charts"')
+    renaming = rename(document, workspace, SKILL.index("csv"), "charts", renames_files=True)
+    assert renaming is not None
+    assert after(renaming.change, evals) == EVALS.replace('"csv"', '"charts"')
 
 
 def test_a_renamed_file_has_its_new_name_in_its_cases(evals: Path) -> None:

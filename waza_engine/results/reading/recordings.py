@@ -201,7 +201,10 @@ def why_newest_unread(path: Path) -> str | None:
 
 def _words_of_rows(subject: Path | str) -> str:
     try:
-        return harness_words(read_beginning(Path(subject), _FIRST_ROW_BYTES).decode("utf-8"))
+        path = Path(subject)
+        return harness_words(
+            read_beginning(path, _FIRST_ROW_BYTES, within=record_boundary(path)).decode("utf-8")
+        )
     except (FileError, UnicodeDecodeError):
         return ""
 

@@ -67,6 +67,16 @@ def structure_of_file(view: FileView) -> Found:
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
 
 
+def _without_single_quotes(problem: Problem) -> Problem:
+    """Return a problem of an escape in JSON, which has no single quotes: the fix doubles the backslashes."""
+    message = problem.message.replace("put the text in single quotes or ", "")
+    fixes = (
+        replace(fix, title="Double the backslashes") if "single quotes" in fix.title else fix
+        for fix in problem.fixes
+    )
+    return replace(problem, message=message, fixes=tuple(fixes))
+
+
 def _in_scenario(root: Node, problem: Problem) -> Problem:
     """Return a problem adapted to a suite with a `scenario`, where a run rejects unknown keys of mocks."""
     is_key = problem.severity != "error" and problem.code in {"unknown-key", "misplaced-key"}
@@ -176,7 +186,8 @@ def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Pr
     if node.value and may_be_no_name(node.value):
         yield from no_name(node, shape)
     if node.style == "double" and may_be_escaped(node, shape):
-        yield from escaped_text(subject.text, node, shape)
+        found = escaped_text(subject.text, node, shape)
+        yield from map(_without_single_quotes, found) if subject.tree.is_json else found
     if node.value and node.style == "plain" and may_hold_items(node.value):
         yield from items_inside(subject.text, node, shape)
     if wrong_values.says_nothing(node, shape):

@@ -19,7 +19,6 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.vally.versions import (
     NEWEST,
-    VERSIONS,
     Change,
     change_of,
     chosen_version,
@@ -128,7 +127,7 @@ def _chosen(document: Document, workspace: Workspace) -> int | None:
             version = version or (read(text.value) if text.known else None)
         if version is not None:
             break
-    return None if version is None else min(max(version, VERSIONS.start), NEWEST)
+    return None if version is None else min(version, NEWEST)
 
 
 def _of_package(text: str) -> int | None:
