@@ -1,4 +1,4 @@
-"""What deterministic graders check, one condition each: the common part of all formats."""
+"""The conditions that deterministic graders check: the common part of all formats."""
 
 from __future__ import annotations
 

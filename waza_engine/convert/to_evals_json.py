@@ -19,6 +19,7 @@ from waza_engine.convert.checks import Condition, conditions_of, entries_of, exp
 from waza_engine.convert.conversion import SUITE_KEYS, Conversion
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
 from waza_engine.runs.loading.suite import SuiteTask
@@ -128,7 +129,7 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             conversion.lose(path, place, "a judge decides by the tool calls of the agent", "differs")
             yield from (f"The agent used the skill {name}." for name in grader.config.required_skills)
             yield from (f"The agent did not use the skill {n}." for n in grader.config.forbidden_skills)
-        elif entry.type != "score":
+        elif not isinstance(grader, ScoreGrader):
             conversion.lose(path, place, f"`{entry.type}` has no counterpart")
     for condition in expected_conditions(task):
         yield _typed(conversion, source.path, "expected", condition, "")

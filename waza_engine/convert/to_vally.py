@@ -16,6 +16,7 @@ from waza_engine.graders.base import GraderError
 from waza_engine.graders.behavior import BehaviorConfig
 from waza_engine.graders.matching.tool_patterns import ToolPattern
 from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.graders.tool_constraint import ToolConstraintConfig
 from waza_engine.runs.agent.skills import suite_skills
@@ -174,7 +175,7 @@ def _counterparts(
         scoring: dict[str, Any] = {"scoring": "scale_1_5" if rated else "binary"}
         scoring |= {"threshold": 0.75 if config.threshold is None else config.threshold} if rated else {}
         yield "prompt", _filled({"prompt": text, "model": config.model, **scoring})
-    elif entry.type != "score":
+    elif not isinstance(grader, ScoreGrader):
         conversion.lose(path, place, f"`{entry.type}` with these options has no counterpart")
 
 
