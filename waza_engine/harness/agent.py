@@ -152,10 +152,10 @@ class Agent:
             return Conversation(error=self._broken)
         if not prompt.turns:
             return Conversation()
-        milliseconds = self._options.timeout or prompt.timeout or self.adapter.timeout or DEFAULT_MILLISECONDS
+        limit = self._options.timeout or prompt.timeout or self.adapter.timeout or DEFAULT_MILLISECONDS
         first, *further = prompt.turns
         request = ExecutionRequest(
-            first, directory, timeout_seconds=milliseconds / 1000, heard=heard, task_id=prompt.id
+            first, directory, timeout_seconds=limit / 1000, heard=heard, task_id=prompt.id
         )
         try:
             talk = converse(
