@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-live search-verdicts test-model lint format bench schemas vscode release clean lock
+.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-live search-verdicts scale test-model lint format bench schemas vscode release clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -50,6 +50,10 @@ search-live: $(READY) ## Random edits, live verdicts against `waza-engine grade`
 
 search-verdicts: $(READY) ## Ten thousand random sequences of runs: a running server, a fresh one and the engine agree.
 	$(BIN)/python -m tests.server.verdicts.search $(ARGS)
+
+scale: $(READY) ## Paid runs on a cluster with faults, and what a trial costs there next to threads.
+	$(BIN)/python -m tests.engine.cluster.faults --runs 25 $(ARGS)
+	$(BIN)/python -m tests.bench.scale --trials 2000 10000
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)
@@ -107,7 +111,7 @@ vscode-extension/node_modules/.ready: vscode-extension/package-lock.json
 	@touch $@
 
 lock: ## Pin the dependencies again (needs uv).
-	uv pip compile --universal --python-version 3.11 --generate-hashes --group dev --group installer --extra agents --extra otel \
+	uv pip compile --universal --python-version 3.11 --generate-hashes --group dev --group installer --extra agents --extra otel --extra scale \
 		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-annotate --no-header tests/model/requirements.in -o tests/model/requirements.txt

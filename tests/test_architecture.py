@@ -586,6 +586,7 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
+    "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
     "waza_engine/commands/env_file.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
@@ -616,7 +617,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "server/waza_language_server/project/disk.py": "the mark at the beginning of a file that is open",
     "server/waza_language_server/project/recorded_runs.py": "a file of the suite that was read before",
     "server/waza_language_server/project/scores.py": "a file of the suite that was read before",
-    "server/waza_language_server/protocol/handlers/recorded_fixes.py": "a file that the engine found",
+    "server/waza_language_server/protocol/handlers/code_action.py": "a file that the engine found",
     "server/waza_language_server/protocol/services/session.py": "a file that is open",
 }
 

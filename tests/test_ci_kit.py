@@ -268,7 +268,7 @@ def test_the_image_is_built_by_its_steps(tmp_path: Path) -> None:
             user = value
         elif name == "ENTRYPOINT":
             entry = json.loads(value)
-    assert user == "waza"
+    assert user == "1000"
     assert "useradd" in (tmp_path / "bin" / "calls").read_text("utf-8")
     module = {"waza-engine": "waza_engine"}[entry[0]]
     started = bash(f"python -m {module} --version", folder, {**environment, "PYTHONPATH": str(site)})

@@ -42,11 +42,11 @@ FILLED_IN = {
     "[OLD NEW]": "",
 }
 _PLACEHOLDER = re.compile(r"\[[A-Z ]+\]|(?<![\w-])[A-Z]+…?(?![\w-])")
-# Servers that run until their client leaves, what changes the shell of a person, and what needs an agent, a
-# model, labels, a package, an interrupted run or a record that is replayed.
+# Servers that run until their client leaves, clusters, what changes the shell of a person, and what needs an
+# agent, a model, labels, a package, an interrupted run or a record that is replayed.
 _NOT_HERE = re.compile(
     r"--stdio| mcp\b|--install-completion|--model \S|--executor replay|--grader NAME --pass|--references"
-    r"|--resume|--listener|--schema claude"
+    r"|--resume|--listener|--schema claude|--cluster| worker\b| cluster scheduler"
 )
 
 

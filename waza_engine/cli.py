@@ -15,7 +15,7 @@ import sys
 from waza_engine.command_line import carry_out, carry_out_application
 from waza_engine.mcp import MOCK_COMMAND
 
-_STARTS_PROGRAMS = {"run", "grade", "serve", "mcp", "harness"}
+_STARTS_PROGRAMS = {"run", "grade", "serve", "mcp", "harness", "worker"}
 _HARNESS = "harness"
 _OBJECTS_PER_COLLECTION = 50_000
 """A command makes many objects that stay, and few in circles; Python looks at them after every 700."""

@@ -9,8 +9,8 @@ from lsprotocol import types
 from tests.protocol.editor import TASK, editing, suite_with, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import uri_of
-from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
 from waza_language_server.protocol.services.session import Session
+from waza_language_server.protocol.services.shown_problems import MOST_SHOWN
 
 pytestmark = pytest.mark.check
 

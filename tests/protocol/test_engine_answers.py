@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from waza_language_server.engine.process import EngineError
-from waza_language_server.protocol.handlers import live
-from waza_language_server.protocol.handlers.live import LiveSessions
-from waza_language_server.protocol.handlers.result_document import result_document
+from waza_language_server.protocol.handlers.results import result_document
 from waza_language_server.protocol.own_requests import ResultDocumentParams
+from waza_language_server.protocol.services import live
+from waza_language_server.protocol.services.live import LiveSessions
 
 SUITE = Path("/suites/eval.yaml")
 

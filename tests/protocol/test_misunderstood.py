@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from waza_language_server.protocol.dispatch import Dispatcher
 from waza_language_server.protocol.misunderstood import understood
 from waza_language_server.protocol.server import WazaServer, create_server
+from waza_language_server.protocol.serving import Dispatcher
 
 URI = "file:///suites/eval.yaml"
 AT = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}

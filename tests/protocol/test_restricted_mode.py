@@ -10,7 +10,7 @@ from waza_language_server.engine import process
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.runs import Runs
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.protocol.client_options import ClientOptions
+from waza_language_server.protocol.client import ClientOptions
 from waza_language_server.protocol.server import WazaServer
 
 

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from waza_language_server.protocol.dispatch import Dispatcher
 from waza_language_server.protocol.feature_table import COMMANDS
 from waza_language_server.protocol.own_requests import OWN_REQUESTS
+from waza_language_server.protocol.serving import Dispatcher
 from waza_language_server.protocol.turns import Turns
 
 BAD = ["a\0b", "\ud800", "/tmp/\udfff::t", "file:///a\ud83d"]

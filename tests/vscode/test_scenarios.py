@@ -8,6 +8,8 @@ import pytest
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
 SCENARIOS = {
+    "agents": "chat agents get a server of tools, and a skill",
+    "evals": "the evals of a skill are repaired and run, and other JSON is left alone",
     "installing": "each kind of machine is told the one thing to do",
     "marks": "what failed is seen and what is stale opens its change",
     "provider": "a run is as it was chosen, and what keeps it from its end has a button",

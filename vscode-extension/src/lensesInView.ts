@@ -38,7 +38,7 @@ export class LensesInView implements vscode.Disposable {
     /** Answers as a provider of lenses does; `next` asks the server for those of the whole document. */
     async provide(document: vscode.TextDocument, token: vscode.CancellationToken, next: Provide): Promise<vscode.CodeLens[]> {
         const client = this.client();
-        if (document.lineCount <= LONG || document.languageId !== "yaml" || client === undefined) {
+        if (document.lineCount <= LONG || !["yaml", "json"].includes(document.languageId) || client === undefined) {
             this.shown.delete(document.uri.toString());
             return (await next(document, token)) ?? [];
         }

@@ -7,7 +7,7 @@
 
 import * as vscode from "vscode";
 import { State, type LanguageClient } from "vscode-languageclient/node";
-import { isSkillFile } from "./suiteFiles";
+import { isSkillFile, mayBeEvals } from "./suiteFiles";
 
 type MarkState = "passed" | "failed" | "error" | "pending";
 const STATES: readonly MarkState[] = ["passed", "failed", "error", "pending"];
@@ -227,7 +227,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
 
 /** Returns whether lines of a document may have marks. */
 function isJudged({ languageId, uri }: vscode.TextDocument): boolean {
-    return uri.scheme === "file" && (languageId === "yaml" || isSkillFile(uri.fsPath));
+    return uri.scheme === "file" && (languageId === "yaml" || isSkillFile(uri.fsPath) || mayBeEvals(uri.fsPath));
 }
 
 function isSame(mark: FileMark | undefined, other: FileMark | undefined): boolean {

@@ -32,6 +32,8 @@ export interface Conclusion {
     /** How a run ended, in one line. */
     readonly words?: string;
     readonly reason?: string;
+    /** The chances that new trials pass, of a task with several or of the whole run: pass@k and pass^k. */
+    readonly estimates?: string;
     /** Why a task has passed so far only: not all of its trials ran. */
     readonly cut_short?: string;
     readonly reasons?: readonly string[];

@@ -32,7 +32,7 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     if (OWN_NAMES.test(name)) {
         return true;
     }
-    if (NAMES_OF_EVALS.test(file)) {
+    if (mayBeEvals(file)) {
         return KEYS_OF_EVALS.test(text);
     }
     const keys = topLevelKeys(text);
@@ -47,6 +47,11 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     }
     const inTasks = path.basename(path.dirname(file)) === "tasks";
     return keys.has("inputs") && (inTasks || keys.has("id") || keys.has("graders"));
+}
+
+/** Returns whether a JSON file may be evals of a skill, by its path. */
+export function mayBeEvals(file: string): boolean {
+    return NAMES_OF_EVALS.test(file);
 }
 
 /** Returns whether a name alone shows that its folder is that of a suite or a skill. */

@@ -37,6 +37,17 @@ void test("a failed check is told at its own line, at the grader of its task", (
     assert.deepEqual([whole?.item, whole?.verdict, whole?.messages?.[0]?.text], [task, "failed", why]);
 });
 
+void test("a task with several trials is told how new ones would end", () => {
+    const reports = new RunReports({ id: suite, kind: "suite", whole: true });
+    const estimates = "pass@3 0.96 (0.49–0.99), pass^3 0.30 (0.00–0.82)";
+    const ending = concluded("failed", "not passed: short");
+    const task = reports.of({ ...ending, conclusion: { verdict: "failed", ...ending.conclusion, estimates } });
+    assert.deepEqual(task.find(({ kind }) => kind === "output")?.text, `one: ${estimates}`);
+    assert.deepEqual(task.at(-1)?.messages?.[0]?.text, `not passed: short\n${estimates}`);
+    const run = reports.of({ kind: "ended", conclusion: { verdict: "failed", words: "1 failed", estimates: "pass@3 0.5" } });
+    assert.equal(run[0]?.text, "1 failed\npass@3 0.5");
+});
+
 void test("messages of graders and tasks stand where no hint is", () => {
     const rule = { ...location, range: { start: { line: 10, character: 8 }, end: { line: 10, character: 20 } } };
     const free = { ...location, range: { start: { line: 9, character: 4 }, end: { line: 9, character: 9 } } };

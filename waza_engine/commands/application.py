@@ -17,6 +17,7 @@ from waza_engine.commands.harness import harness
 from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
+    EvalFormat,
     FailUnder,
     Graders,
     JudgeModel,
@@ -32,7 +33,13 @@ from waza_engine.commands.options import (
 from waza_engine.commands.record_commands import record_commands
 from waza_engine.commands.run_options import with_run_settings
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.spec.limits import MOST_WORKERS
 from waza_engine.terminal import complain, say, say_json
+
+Tls = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="The certificates of the cluster, made by `cluster certificates`."),
+]
 
 application = typer.Typer(
     no_args_is_help=True,
@@ -41,6 +48,9 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Run evaluation suites for AI-agent skills: the engine behind waza-language-server.",
 )
+
+cluster_commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Prepare a cluster.")
+application.add_typer(cluster_commands, name="cluster", short_help="Prepare a cluster.")
 
 
 @application.command(short_help="Run suites.")
@@ -108,6 +118,14 @@ def run(
             metavar="FILE", help="Read the keys that `provider.api_key_env` names and that are not set."
         ),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="local[:NUMBER]|ADDRESS|FILE",
+            help="Run the trials in worker processes: started here, of a scheduler, or as a file says.",
+        ),
+    ] = None,
+    tls: Tls = None,
     verbose: Annotated[
         bool | None,
         typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader and the answers."),
@@ -179,6 +197,8 @@ def run(
         jobs=jobs,
         quiet=quiet,
         layout="" if layout is None else layout.value,
+        cluster=cluster,
+        certificates=tls,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
     if layout is not None:
@@ -186,6 +206,105 @@ def run(
         settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
+
+
+@application.command(short_help="Write a suite in the format of another tool.")
+def convert(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FROM", help="An eval.yaml (of waza or Vally), evals.json or trigger list."),
+    ],
+    directory: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the new files.")
+    ],
+    to: Annotated[EvalFormat | None, typer.Option("--to", help="The new format. By default waza.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Write nothing if anything is lost or differs.")
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only say whether the source has changed since DIR was converted."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a suite in the format of another tool, and list what is left out or differs.
+
+    Exit code 0: written, or with --check nothing has changed. 1: --strict found a loss, --check a change.
+    2: the suite cannot be converted.
+    """
+    from waza_engine.commands.convert import check_command, convert_command
+
+    if check:
+        raise typer.Exit(check_command(source, directory, as_json=as_json))
+    target = None if to is None else to.value
+    raise typer.Exit(convert_command(source, target, directory, strict=strict, force=force, as_json=as_json))
+
+
+@application.command(short_help="Execute trials of runs on other machines.")
+def worker(
+    address: Annotated[
+        str,
+        typer.Argument(metavar="ADDRESS", help="The scheduler, such as tls://host:8786."),
+    ],
+    slots: Annotated[
+        int, typer.Option(min=1, max=MOST_WORKERS, metavar="NUMBER", help="How many trials at a time.")
+    ] = 4,
+    tls: Tls = None,
+) -> None:
+    """Execute trials that `waza-engine run --cluster` hands to a Dask scheduler, until that or this ends.
+
+    Agents, programs and keys are those of this machine. The folder of the suite must be at the same path, on
+    a disk that all machines share.
+
+    Exit code 0: it was ended. 2: it could not start.
+    """
+    from waza_engine.commands.cluster import worker_command
+
+    raise typer.Exit(worker_command(address, tls, slots))
+
+
+@cluster_commands.command("certificates", short_help="Make the certificates of a cluster.")
+def cluster_certificates(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder.")],
+) -> None:
+    """Make the certificates of a cluster, which scheduler, workers and coordinator share.
+
+    Exit code 0: they are there. 2: they could not be written.
+    """
+    from waza_engine.commands.cluster import certificates_command
+
+    raise typer.Exit(certificates_command(folder))
+
+
+@cluster_commands.command("check", short_help="Check whether a cluster can run trials.")
+def cluster_check(
+    cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="As `run --cluster` takes it.")],
+    tls: Tls = None,
+) -> None:
+    """Open a cluster, and print how many trials it runs at a time; warn about workers that are not used.
+
+    Exit code 0: it can run trials. 2: it cannot.
+    """
+    from waza_engine.commands.cluster import check_command
+
+    raise typer.Exit(check_command(cluster, tls))
+
+
+@cluster_commands.command("scheduler", short_help="Hand the trials of runs to workers.")
+def cluster_scheduler(
+    address: Annotated[
+        str, typer.Argument(metavar="ADDRESS", help="Where to listen, such as tls://0.0.0.0:8786.")
+    ],
+    tls: Tls = None,
+) -> None:
+    """Hand the trials of runs to workers, until it is ended. It stores nothing, and needs no suite.
+
+    Exit code 0: it was ended. 2: it could not start.
+    """
+    from waza_engine.commands.cluster import scheduler_command
+
+    raise typer.Exit(scheduler_command(address, tls))
 
 
 @application.command(short_help="Check offline whether suites can run.")

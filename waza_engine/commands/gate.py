@@ -138,6 +138,7 @@ def _print_for_people(found: Json) -> None:
             else f"{name}: no task was judged",
             f", {others} not judged" if others and judged else "",
             f", {prompts}" if prompts else "",
+            f", {estimates}" if (estimates := found.get(f"{name}_estimates")) else "",
             f", {model}" if model else "",
         )
     points, most = found["regression_pct"], found["max_regression_pct"]

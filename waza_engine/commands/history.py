@@ -85,6 +85,7 @@ def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:
     runs = {run["file"]: run for run in found["runs"]}
     for task in found["tasks"]:
         words = [f"flaky ({task['passed_trials']}/{task['trials']} trials)"] if task["flaky"] else []
+        words += [task["estimates"][-1]] if task["estimates"][-1] else []
         words += [_red_words(task, runs)] if task["red_since"] else []
         said: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
         yield [

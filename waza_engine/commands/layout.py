@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waza_engine.boundary import Boundary
+from waza_engine.boundary import Boundary, boundary_of_named
 from waza_engine.files import FileError, copy_file, make_folder, shown
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.record import RunOutcome, TrialOutcome
@@ -33,16 +33,17 @@ def write_layout(suite: Suite, outcome: RunOutcome) -> Path:
         number += 1
     prompts = {task.id: task.task.inputs.prompt or "" for task in suite.tasks if task.task is not None}
     folders, others = skill_creator_layout(outcome, _evals(suite), prompts)
+    within = boundary_of_named(folder.parent)
     with clear_errors(iteration):
         for trial in folders:
             place = iteration / trial.path
-            make_folder(place / "outputs")
+            make_folder(place / "outputs", within=within)
             write_output(place / "outputs" / ANSWER, masked(trial.trial.output).encode("utf-8", "replace"))
             _copy_files(trial.trial, place / "outputs")
             for name, document in trial.files.items():
                 write_output(place / name, encoded(masked_across(document)))
         for name, document in others.items():
-            make_folder((iteration / name).parent)
+            make_folder((iteration / name).parent, within=within)
             write_output(iteration / name, encoded(masked_across(document)))
     return iteration
 
@@ -65,7 +66,7 @@ def _copy_files(trial: TrialOutcome, outputs: Path) -> None:
         # The name of the answer is taken.
         target = outputs / (f"files/{name}" if name == ANSWER else name)
         try:
-            make_folder(target.parent)
+            make_folder(target.parent, within=boundary_of_named(outputs))
             copy_file(source / name, target, within=within)
         except (FileError, OSError):
             continue

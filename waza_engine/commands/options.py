@@ -82,6 +82,14 @@ class ReportKind(StrEnum):
     CSV = "csv", "a row for each verdict of a grader"
 
 
+class EvalFormat(StrEnum):
+    """A format of eval files."""
+
+    WAZA = "waza"
+    EVALS_JSON = "evals.json"
+    VALLY = "vally"
+
+
 class Layout(StrEnum):
     """A layout of other tools in which a run is also written."""
 

@@ -231,6 +231,16 @@ def gate(
             help="Fail with a smaller share of trigger prompts classified correctly, 0 to 1.",
         ),
     ] = None,
+    min_pass_exp_k: Annotated[
+        float | None,
+        typer.Option(
+            "--min-pass-exp-k",
+            min=0.0,
+            max=1.0,
+            metavar="CHANCE",
+            help="Fail if pass^k is lower: the mean chance that as many new trials of a task all pass.",
+        ),
+    ] = None,
     output_format: Annotated[
         GateFormat, typer.Option("-f", "--format", help="The format of the result.")
     ] = GateFormat.HUMAN,
@@ -240,13 +250,18 @@ def gate(
     Two directories with several suites are compared suite by suite.
 
     Exit code 0: no regression. 1: the pass rate or the score fell too far, the run is incomplete or in error,
-    or a policy about new or removed tasks is violated. 2: a golden task did not pass or is missing.
-    3: the results cannot be read.
+    pass^k is too low, or a policy about new or removed tasks is violated. 2: a golden task did not pass or is
+    missing. 3: the results cannot be read.
     """
     from waza_engine.commands.gate import gate_command
     from waza_engine.results.reports.gate import GateLimits
 
     limits = GateLimits(
-        max_regression_pct, golden_must_pass, on_new_tasks.value, on_removed_tasks.value, fail_under_trigger
+        max_regression_pct,
+        golden_must_pass,
+        on_new_tasks.value,
+        on_removed_tasks.value,
+        fail_under_trigger,
+        min_pass_exp_k,
     )
     raise typer.Exit(gate_command(baseline, current, limits, output_format))

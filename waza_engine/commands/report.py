@@ -200,6 +200,7 @@ class TextReport:
         if not (told or self._verbose):
             return
         trials = f"  {found.share} trials" if found.share else ""
+        trials += f"  ·  {found.estimates.words}" if found.estimates is not None else ""
         self._printer.line()
         self._printer.line(mark_of(found), " ", (task.id, "bold"), trials)
         if task.error:

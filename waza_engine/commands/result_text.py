@@ -38,6 +38,7 @@ def print_results(
     for task in found.tasks:
         score = f"  {shown_scores(task.score, task.plain_score)}" if task.scored else ""
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
+        trials += f"  ·  {task.estimates.words}" if task.estimates is not None else ""
         flaky = "  flaky" if task.flaky else ""
         told = task.reason if task.passes_part else task.untold
         why = f"  {shortened(told)}" if told else ""

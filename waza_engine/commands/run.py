@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
 from waza_engine.commands.complaints import Complaints
 from waza_engine.commands.each_suite import file_for_suite
@@ -44,6 +45,7 @@ from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.scoring.impact import ModelFigures, Recommendation, price_decides, settled
 from waza_engine.scoring.impact import recommend as recommend_model
 from waza_engine.scoring.statistics import SIGNIFICANT, paired_p
@@ -72,6 +74,8 @@ def run_command(
     quiet: bool = False,
     layout: str = "",
     narrowing: Narrowing = lambda settings: settings,
+    cluster: str | None = None,
+    certificates: Path | None = None,
 ) -> int:
     """Run the suites that ``paths`` select and return the worst exit code.
 
@@ -81,14 +85,16 @@ def run_command(
     file, with several suites their directory into that of ``output``; JSON is a list, and for several suites
     ``{"suites": [...]}``. ``verbose`` None is as ``.waza.yaml`` says. ``quiet`` prints what did not pass.
     ``narrowing`` returns the settings of a suite with the tasks that are wanted of it. ``layout`` is
-    ``skill-creator`` to write such a folder for each run as well.
+    ``skill-creator`` to write such a folder for each run as well. ``cluster`` executes the trials, with the
+    ``certificates`` of a folder.
     """
     try:
         told = Telemetry(telemetry or TelemetryOptions(), output_format)
         junit_files = [report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
+        chosen = ChosenCluster(cluster, certificates)
         paths, settings = _to_resume(paths, settings, models)
-        plan = _plan(paths, settings, output, models, narrowing)
+        plan = _plan(paths, settings, output, models, narrowing, chosen.backend)
         if plan.several and recommend:
             raise SuiteError("`--recommend` compares the models of one suite; name one suite.")
         written = [_of_model(file, model) for file in junit_files for model in _models_of(plan.runs)]
@@ -109,19 +115,16 @@ def run_command(
     display = _Display(
         output_format, printed, told, verbose=verbose, quiet=quiet, held=min(jobs, len(plan.runs)) > 1
     )
-    ended = _executed(
-        plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend, layout=bool(layout)
-    )
+    try:
+        with chosen.opened():
+            ended = _executed(
+                plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend, layout=bool(layout)
+            )
+    except SuiteError as error:
+        return _refused(error, paths[0])
     found = [run.report for run in ended]
     if output_format == "json":
-        documents: list[Any] = [run_document(report.outcome) for report in found]
-        if plan.several:
-            refused = [
-                {"path": str(suite.eval_file), "error": " ".join(suite.sentences)} for suite in plan.refused
-            ]
-            printed.say_json({"suites": [*documents, *refused]}, indent=2)
-        else:
-            printed.say_json(documents if len(models) > 1 else documents[0], indent=2)
+        _say_documents(printed, plan, found, models)
     if output_format == "github":
         _show_on_github(ended, printed)
     if plan.several and output_format in ("text", "github"):
@@ -137,6 +140,19 @@ def run_command(
     # An interruption before the first suite has ended leaves no code.
     codes += [INTERRUPTED] if cancellation.requested and not codes else []
     return NOT_RUN if printed.failure is not None else max(codes, key=WORST_LAST.index)
+
+
+def _say_documents(
+    printed: StandardOutput, plan: _Plan, found: Sequence[RunReport], models: Sequence[str]
+) -> None:
+    documents: list[Any] = [run_document(report.outcome) for report in found]
+    if plan.several:
+        refused = [
+            {"path": str(suite.eval_file), "error": " ".join(suite.sentences)} for suite in plan.refused
+        ]
+        printed.say_json({"suites": [*documents, *refused]}, indent=2)
+    else:
+        printed.say_json(documents if len(models) > 1 else documents[0], indent=2)
 
 
 def _to_resume(
@@ -159,6 +175,7 @@ def _plan(
     output: Path | None,
     models: Sequence[str],
     narrowing: Narrowing,
+    backend: BackendFactory,
 ) -> _Plan:
     """Load the selected suites. One that cannot run is noted among several; alone, its error is raised."""
     eval_files = eval_files_of(paths)
@@ -174,7 +191,7 @@ def _plan(
                 chosen = narrowing(replace(settings, path=eval_file, model=model))
                 compared = model if len(models) > 1 else None
                 copy = output and _of_model(file_for_suite(output, eval_file if several else None), compared)
-                prepared = prepare(chosen, meter, kept=output is not None)
+                prepared = prepare(chosen, meter, backend, kept=output is not None)
                 runs.append(_Planned(prepared, eval_file, compared, copy))
         except (SuiteFileError, SuiteError) as error:
             if not several:

@@ -20,11 +20,11 @@ from waza_engine.spec.executors import EXECUTORS
 
 _DISTRIBUTION = "waza-language-server"
 _MOST_BYTES = 1_000_000
-_OF_AGENTS = re.compile(r"""(?P<wanted>(?P<name>[\w.-]+)[^;]*?)\s*;\s*extra == ['"]agents['"]""")
+_OF_EXTRA = re.compile(r"""(?P<wanted>(?P<name>[\w.-]+)[^;]*?)\s*;\s*extra == ['"](?P<extra>\w+)['"]""")
 
 
-def missing_packages() -> tuple[str, ...]:
-    """Return the missing packages of agents and judges, in pip's syntax: ``openai<4,>=3.54``.
+def missing_packages(extra: str = "agents") -> tuple[str, ...]:
+    """Return the missing packages of an extra, in pip's syntax: ``openai<4,>=3.54``.
 
     Empty if unknown: for sources that were not installed.
     """
@@ -32,7 +32,7 @@ def missing_packages() -> tuple[str, ...]:
         required = importlib.metadata.requires(_DISTRIBUTION) or ()
     except importlib.metadata.PackageNotFoundError:
         return ()
-    return tuple(wanted for line in required for wanted in _missing(line))
+    return tuple(wanted for line in required for wanted in _missing(line, extra))
 
 
 def installing(packages: Iterable[str]) -> str:
@@ -64,9 +64,9 @@ def _installing_with_uv(receipt: Path, wanted: Iterable[str]) -> str:
     return f'uv tool install {" ".join(f"--with {each}" for each in (*kept, *wanted))} {editable}"{source}"'
 
 
-def _missing(line: str) -> Iterator[str]:
-    needed = _OF_AGENTS.fullmatch(line)
-    if needed is None:
+def _missing(line: str, extra: str) -> Iterator[str]:
+    needed = _OF_EXTRA.fullmatch(line)
+    if needed is None or needed["extra"] != extra:
         return
     try:
         importlib.metadata.version(needed["name"])

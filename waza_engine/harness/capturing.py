@@ -21,7 +21,7 @@ from waza_engine.harness.grading import HarnessGrader, Tally
 from waza_engine.harness.journal import BROKEN, DIGEST, Answers, Journal, Wanted, resume
 from waza_engine.harness.rows import HarnessError, Prompt, shown_input
 from waza_engine.results.json_values import Json
-from waza_engine.scoring.pass_estimates import pass_at, pass_exp
+from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.terminal import complain
 
 _PREVIEW_CHARACTERS = 50
@@ -154,10 +154,11 @@ class Capturing:
         rates: Json = {}
         if self._grader is not None:
             passed = sum(entry["pass"] for entry in entries)
+            found = pass_estimates(passed, count)
             rates = {
-                "passRate": passed / count,
-                "passAtK": pass_at(passed / count, count),
-                "passExpK": pass_exp(passed / count, count),
+                "passRate": found.rate.rate,
+                "passAtK": found.pass_at_k.rate,
+                "passExpK": found.pass_exp_k.rate,
             }
             self._show(f"  → {prompt.id}: {passed} of {count} passed")
         base = self._agent.base_facts

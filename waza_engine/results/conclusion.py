@@ -38,6 +38,7 @@ from waza_engine.results.task_conclusion import (
     trial_changes,
 )
 from waza_engine.scoring.impact import compared_rates, improves
+from waza_engine.scoring.pass_estimates import MeanPassEstimates, PassEstimates, mean_pass_estimates
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 from waza_engine.scoring.triggers import trigger_metrics
 
@@ -205,7 +206,7 @@ class Conclusion:
     """The conclusion of a run. ``reasons`` say why it did not pass, ``notes`` what else is worth knowing.
 
     ``score`` is the mean of the weighted task scores, 0..1, ``plain_score`` that without weights.
-    ``pass_at_k`` and ``pass_exp_k`` are means over the tasks, None without tasks of several trials. ``part``
+    ``repeated`` are the estimates of the tasks with several trials. ``part``
     says how many graders were run, "" for all of them: a task that these let pass has no verdict of its own,
     and is skipped.
     """
@@ -219,8 +220,7 @@ class Conclusion:
     missed: tuple[MissedMetric, ...]
     triggers: TriggerConclusion | None
     baseline: BaselineConclusion | None
-    pass_at_k: float | None
-    pass_exp_k: float | None
+    repeated: tuple[PassEstimates, ...]
     part: str = ""
     plain_score: float = 0.0
 
@@ -241,6 +241,11 @@ class Conclusion:
     def scored(self) -> bool:
         """Return whether any task counts with its score; if not, the run has no score."""
         return any(task.scored for task in self.tasks)
+
+    @property
+    def pass_estimates(self) -> MeanPassEstimates | None:
+        """Return the chances that one, or each, of as many new trials passes; None without several trials."""
+        return mean_pass_estimates(self.repeated)
 
     @property
     def good(self) -> bool:
@@ -294,6 +299,7 @@ class Conclusion:
                 if tried is not None
                 else {}
             ),
+            **({"estimates": estimates.words} if (estimates := self.pass_estimates) is not None else {}),
             "reasons": [reason.words for reason in self.reasons],
             "counted_reasons": [reason.words for reason in self.reasons if reason.is_counted],
             "notes": list(self.notes),
@@ -328,7 +334,8 @@ def conclude(
     failures += _below(_least_score(run, fail_under), run, tasks)
     verdict = _verdict(run, tasks, triggers, failed=bool(failures), errored=bool(breakages))
     ending = list(_ending(verdict, run, tasks))
-    part, several = "", [task for task in tasks if task.judged and task.pass_at_k is not None]
+    part = ""
+    repeated = tuple(task.estimates for task in tasks if task.scored and task.estimates is not None)
     if run.header.graders and run.header.leaves_graders_out:
         part = graders_words(len(run.header.graders), run.header.graders_of)
         tasks = tuple(in_part(task, part) for task in tasks)
@@ -356,8 +363,7 @@ def conclude(
         missed=missed,
         triggers=triggers,
         baseline=baseline,
-        pass_at_k=mean([task.pass_at_k or 0.0 for task in several]) if several else None,
-        pass_exp_k=mean([task.pass_exp_k or 0.0 for task in several]) if several else None,
+        repeated=repeated,
         part=part,
     )
 

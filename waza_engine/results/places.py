@@ -22,6 +22,11 @@ def session_directory(suite_directory: Path) -> Path:
     return suite_directory / FOLDER / "sessions"
 
 
+def place_directory(suite_directory: Path, run_id: str) -> Path:
+    """Return the folder that the workers of a run on a cluster share while it is active."""
+    return suite_directory / FOLDER / "runs" / run_id
+
+
 def results_directory(suite_directory: Path) -> Path:
     """Return the directory in which the results of a suite are kept."""
     return suite_directory / FOLDER / "results"

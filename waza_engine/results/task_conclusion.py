@@ -10,6 +10,7 @@ from waza_engine.counting import counted, cut
 from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
+from waza_engine.scoring.pass_estimates import PassEstimates, pass_estimates
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TrialStatus, task_status
 from waza_engine.spec.executors import asks_nobody
@@ -59,8 +60,8 @@ class TaskConclusion:
     """A task. ``reason`` says why it did not pass, ``error`` what broke it or kept it from running.
 
     ``trials`` are the verdicts of all its trials; ``score`` is the mean of their weighted scores, 0..1, and
-    ``plain_score`` that of the scores without weights. ``pass_at_k`` and
-    ``pass_exp_k`` are None for a task with one trial. ``executor`` answered, "" when that is not known.
+    ``plain_score`` that of the scores without weights. ``estimates`` are None for a task with one trial.
+    ``executor`` answered, "" when that is not known.
     """
 
     id: str
@@ -72,8 +73,7 @@ class TaskConclusion:
     trials: tuple[TrialVerdict, ...]
     graders: tuple[GraderConclusion, ...]
     duration_ms: int
-    pass_at_k: float | None
-    pass_exp_k: float | None
+    estimates: PassEstimates | None
     task: TaskOutcome
     executor: str = ""
     plain_score: float = 0.0
@@ -157,6 +157,7 @@ class TaskConclusion:
             **({"cut_short": self.cut_short} if self.cut_short else {}),
             **({"cause": asdict(cause)} if cause is not None else {}),
             "score": self.score,
+            **({"estimates": self.estimates.words} if self.estimates is not None else {}),
             **({"plain_score": self.plain_score} if self.plain_score != self.score else {}),
             "duration_ms": self.duration_ms,
             "trials": list(self.trials),
@@ -174,7 +175,9 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
     graders = tuple(_graders(ended))
     error = task.error or next((trial.error for trial in task.trials if trial.error), "")
     figures = task.statistics
-    several = figures is not None and figures.total_runs > 1
+    estimates = None
+    if figures is not None and figures.total_runs > 1:
+        estimates = pass_estimates(figures.passed_runs, figures.total_runs)
     return TaskConclusion(
         id=task.id,
         name=task.name,
@@ -186,8 +189,7 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
         trials=tuple(_trial_verdict(trial) for trial in task.trials),
         graders=graders,
         duration_ms=sum(trial.duration_ms for trial in task.trials),
-        pass_at_k=figures.pass_at_k if several and figures else None,
-        pass_exp_k=figures.pass_exp_k if several and figures else None,
+        estimates=estimates,
         task=task,
         executor=executor,
     )

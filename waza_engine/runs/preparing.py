@@ -65,7 +65,7 @@ def prepare(
     read_environment()
     settings, recording = _resumed(settings)
     suite = load_suite(settings.path, given_settings(settings))
-    project, complaints = _project(suite)
+    project, complaints = project_config(suite)
     suite = with_options(suite, settings, project)
     # Most graders are those of the suite, the same for each task.
     graders = GraderCache()
@@ -235,7 +235,8 @@ def _tries_triggers(settings: RunSettings, changed: Affected | None) -> bool:
     return bool(settings.prompts) or not settings.limited
 
 
-def _project(suite: Suite) -> tuple[ProjectConfig, list[str]]:
+def project_config(suite: Suite) -> tuple[ProjectConfig, list[str]]:
+    """Return the configuration of a suite's project, and warnings: a broken file is left out."""
     try:
         project, warnings = load_project_config(suite.directory)
     except SuiteFileError as error:

@@ -8,8 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
-from waza_engine.scoring.statistics import RateInterval, mean, wilson
+from waza_engine.scoring.statistics import Interval, RateInterval, bootstrap, mean, wilson
+
+_RESAMPLES = 1_000
+"""Enough for two digits. Each report computes them, those of a record once."""
 
 
 @frozen()
@@ -27,6 +31,18 @@ class PassEstimates:
     rate: RateInterval
     pass_at_k: RateInterval
     pass_exp_k: RateInterval
+
+    @property
+    def label(self) -> str:
+        """Return them in short, for the end of a line: ``pass@5 0.99 · pass^5 0.08``."""
+        at, exp = shown_score(self.pass_at_k.rate), shown_score(self.pass_exp_k.rate)
+        return f"pass@{self.total} {at} · pass^{self.total} {exp}"
+
+    @property
+    def words(self) -> str:
+        """Return them with their intervals: ``pass@5 0.98 (0.73–1.00), pass^5 0.07 (0.00–0.53)``."""
+        at, exp = self.pass_at_k, self.pass_exp_k
+        return f"pass@{self.total} {_shown(at.rate, at)}, pass^{self.total} {_shown(exp.rate, exp)}"
 
     def unbiased_pass_at(self, trials: int) -> float:
         """Return the unbiased estimate that one of so many new trials passes: 1 - C(n-c, m) / C(n, m).
@@ -57,6 +73,36 @@ def pass_estimates(passed: int, total: int) -> PassEstimates:
     return PassEstimates(passed, total, rate, at, exp) if total else PassEstimates(0, 0, rate, rate, rate)
 
 
+@frozen()
+class MeanPassEstimates:
+    """The means of the estimates of several tasks, with bootstrap intervals over the tasks.
+
+    ``trials`` is k, the number of trials of each task; 0 where tasks differ.
+    """
+
+    trials: int
+    pass_at_k: Interval
+    pass_exp_k: Interval
+
+    @property
+    def words(self) -> str:
+        """Return them as ``PassEstimates.words`` does."""
+        k, at, exp = self.trials or "k", self.pass_at_k, self.pass_exp_k
+        return f"pass@{k} {_shown(at.mean, at)}, pass^{k} {_shown(exp.mean, exp)}"
+
+
+def mean_pass_estimates(tasks: Sequence[PassEstimates]) -> MeanPassEstimates | None:
+    """Return the means over tasks, None without any."""
+    if not tasks:
+        return None
+    totals = {task.total for task in tasks}
+    return MeanPassEstimates(
+        totals.pop() if len(totals) == 1 else 0,
+        bootstrap([task.pass_at_k.rate for task in tasks], _RESAMPLES),
+        bootstrap([task.pass_exp_k.rate for task in tasks], _RESAMPLES),
+    )
+
+
 def pass_at(rate: float, trials: int) -> float:
     """Return the chance that one of so many trials passes if each passes with ``rate``."""
     return 1 - (1 - rate) ** trials
@@ -76,6 +122,10 @@ def pass_hat_k(counts: Sequence[tuple[int, int]]) -> tuple[float, ...]:
     tasks = [pass_estimates(passed, total) for passed, total in counts]
     fewest = min((task.total for task in tasks), default=0)
     return tuple(mean([task.unbiased_pass_exp(k) for task in tasks]) for k in range(1, fewest + 1))
+
+
+def _shown(value: float, interval: RateInterval | Interval) -> str:
+    return f"{shown_score(value)} ({shown_score(interval.lower)}–{shown_score(interval.upper)})"
 
 
 def _all_of(some: int, total: int, drawn: int) -> float:

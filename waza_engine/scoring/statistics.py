@@ -70,28 +70,32 @@ def population_deviation(values: Sequence[float]) -> float:
     return math.sqrt(population_variance(values))
 
 
-def bootstrap(values: Sequence[float]) -> Interval:
-    """Return the percentile interval of the mean.
+def bootstrap(values: Sequence[float], resamples: int = RESAMPLES) -> Interval:
+    """Return the 95 % percentile interval of the mean.
 
     The seed is fixed, unlike upstream's, so that the same scores always give the same interval.
     """
-    return _bootstrap(tuple(values))
+    return _bootstrap(tuple(values), resamples)
 
 
 # Most tasks of a suite have one of a few sets of scores.
 @lru_cache(maxsize=4096)
-def _bootstrap(values: tuple[float, ...]) -> Interval:
+def _bootstrap(values: tuple[float, ...], resamples: int) -> Interval:
     middle = mean(values)
     if len(values) < 2:
         return Interval(middle, middle, middle, 0)
     if len(set(values)) == 1:
-        return Interval(values[0], values[0], values[0], RESAMPLES)
-    draw = random.Random(BOOTSTRAP_SEED)
+        return Interval(values[0], values[0], values[0], resamples)
+    means = resampled_means(values, resamples, random.Random(BOOTSTRAP_SEED))
+    lower = means[math.floor(_TAIL * resamples)]
+    upper = means[min(math.floor((1 - _TAIL) * resamples), resamples - 1)]
+    return Interval(lower, upper, middle, resamples)
+
+
+def resampled_means(values: Sequence[float], resamples: int, draw: random.Random) -> list[float]:
+    """Return the means of so many samples of the same size, drawn with replacement, in ascending order."""
     size = len(values)
-    means = sorted(sum(draw.choices(values, k=size)) / size for _ in range(RESAMPLES))
-    lower = means[math.floor(_TAIL * RESAMPLES)]
-    upper = means[min(math.floor((1 - _TAIL) * RESAMPLES), RESAMPLES - 1)]
-    return Interval(lower, upper, middle, RESAMPLES)
+    return sorted(sum(draw.choices(values, k=size)) / size for _ in range(resamples))
 
 
 def is_flaky(passed: int, total: int) -> bool:

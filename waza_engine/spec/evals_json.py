@@ -260,7 +260,7 @@ class TriggerQuery(Block):
         default="", description="Another name of `query`.", examples=["Make a chart of these orders"]
     )
     should_trigger: Annotated[bool, Field(strict=True)] = Field(
-        description="Whether the agent should use the skill for this prompt.", examples=[True]
+        description="`true` if the agent should use the skill for this prompt, else `false`.", examples=[True]
     )
     id: Text = Field(default="", description="The name of the prompt, for readers.")
     reason: Text = Field(default="", description="Why it should (or should not) trigger, for readers.")

@@ -40,6 +40,7 @@ from waza_engine.vocabulary import PARTS_OF_SUITES
 
 if TYPE_CHECKING:
     from waza_engine.spec.adapter import AdapterFile
+    from waza_engine.spec.vally.eval_file import VallyEval
 
 
 _INCLUDE = "include:"
@@ -239,11 +240,23 @@ def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
     if found is not None and found.dialect == "vally":
-        return _suite_of_vally(file, files)
+        return _suite_of_vally(file, files)[0]
     return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
 
 
-def _suite_of_vally(file: YamlFile, files: SuiteFiles) -> YamlFile:
+def load_vally_suite(path: Path, left_out: dict[str, Location]) -> tuple[EvalFile, VallyEval, YamlFile]:
+    """Return the suite of a Vally eval file, the file itself, and its lines. Raises ``SuiteFileError``.
+
+    What has no counterpart is added to ``left_out``: a phrase, and where it is written.
+    """
+    file = read_yaml_file(path)
+    suite, vally = _suite_of_vally(file, DISK, left_out)
+    return canonical_eval(_load(EvalFile, suite)[0]), vally, file
+
+
+def _suite_of_vally(
+    file: YamlFile, files: SuiteFiles, left_out: dict[str, Location] | None = None
+) -> tuple[YamlFile, VallyEval]:
     # Few suites are Vally's, and its models are many.
     from waza_engine.spec.vally.eval_file import Environment, VallyEval
     from waza_engine.spec.vally.project_file import VallyProject
@@ -254,7 +267,8 @@ def _suite_of_vally(file: YamlFile, files: SuiteFiles) -> YamlFile:
     if project is not None:
         written = read_yaml_file(project, within=suite_boundary(project.parent), files=files)
         environments = {} if written.value is None else _load(VallyProject, written)[0].environments
-    return replace(file, value=suite_of(file, _load(VallyEval, file)[0], environments))
+    vally = _load(VallyEval, file)[0]
+    return replace(file, value=suite_of(file, vally, environments, left_out)), vally
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.evals_json import AssertionObject, EvalCase, EvalsFile, TriggerList
 from waza_engine.spec.problems import SuiteFileError
@@ -45,7 +46,14 @@ def suite_of(
     tasks = [task_of_case(case, path, files) for case in document.evals]
     name = f"{document.skill_name} evals"
     return EvalFile.model_validate(
-        {"name": name, "skill": document.skill_name, "config": config, "tasks": tasks}
+        {
+            "name": name,
+            "description": document.description,
+            "skill": document.skill_name,
+            "version": document.version,
+            "config": config,
+            "tasks": tasks,
+        }
     )
 
 
@@ -170,4 +178,5 @@ def _skill_of(document: TriggerList, path: Path, files: SuiteFiles) -> str:
             f"the trigger list names no skill, and no folder above it has a {SKILL_FILE}; move it into the "
             'folder of the skill, or write `{"skill_name": …, "evals": […]}`',
         )
-    return load_skill_file(folder / SKILL_FILE).name.strip() or folder.name
+    within = suite_boundary(path.absolute().parent)
+    return load_skill_file(folder / SKILL_FILE, within=within).name.strip() or folder.name

@@ -14,7 +14,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.consequences import may_have_consequences, weighed
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
-from waza_language_server.analysis.file_rules.schema_version import as_newer
+from waza_language_server.analysis.file_rules.eval_file import as_newer
 from waza_language_server.analysis.fixes import with_fixes
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import problems_of_all

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.failures import note_rule_failure
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.locate import outside_graders
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
@@ -17,6 +19,7 @@ from waza_language_server.syntax.tree import Tree
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
+
 
 NODES_AT_ONCE = 32
 """Nodes that a rule visits between two checkpoints: a checkpoint takes as long as a visit."""
@@ -97,3 +100,11 @@ def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
             note_rule_failure(rule.name, error)
         else:
             yield from known
+
+
+def found_outside(root: Node, top: Shape, look: Callable[[Node, Shape], Iterable[Problem]]) -> Found:
+    """Yield the problems that ``look`` finds at each value outside the grader entries, top down."""
+    for number, (node, shape) in enumerate(outside_graders(root, top), 1):
+        if not number % NODES_AT_ONCE:
+            checkpoint()
+        yield from look(node, shape)

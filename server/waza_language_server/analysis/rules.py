@@ -6,19 +6,24 @@ The meaning, the severity and an example of each code are in ``codes/``.
 from __future__ import annotations
 
 from waza_language_server.analysis.file_rules.eval_file import (
+    hook_commands,
     inline_ids,
     metric_names,
     mock_servers,
+    newer_version,
     rows,
     weights,
 )
-from waza_language_server.analysis.file_rules.expected_graders import expected_graders
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
-from waza_language_server.analysis.file_rules.hook_commands import hook_commands
 from waza_language_server.analysis.file_rules.repeated_items import both_sides, repeated_items
-from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.suppressions import unknown_codes, wrong_schema
-from waza_language_server.analysis.file_rules.task_file import input_files, mock_steps, requirements, turns
+from waza_language_server.analysis.file_rules.task_file import (
+    expected_graders,
+    input_files,
+    mock_steps,
+    requirements,
+    turns,
+)
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets
@@ -80,15 +85,18 @@ from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_grader,
 )
 from waza_language_server.analysis.value_rules.json_schemas import json_schemas
+from waza_language_server.analysis.value_rules.names import (
+    rubric_names,
+    tool_names,
+    unanchored_patterns,
+    workspace_paths,
+)
 from waza_language_server.analysis.value_rules.patterns import (
     foreign_patterns,
     patterns_of_file,
     patterns_of_grader,
 )
-from waza_language_server.analysis.value_rules.rubrics import rubric_names
-from waza_language_server.analysis.value_rules.tool_names import tool_names, unanchored_patterns
 from waza_language_server.analysis.value_rules.vacuous import trigger_thresholds, vacuous_checks
-from waza_language_server.analysis.value_rules.workspace_paths import workspace_paths
 from waza_language_server.syntax.fault import FAULT_CODES
 
 

@@ -7,7 +7,7 @@ document with a ``ScalarMap``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, Protocol
+from typing import Literal
 
 from waza_engine.frozen import frozen
 
@@ -154,25 +154,25 @@ class Surroundings:
 NOWHERE = Surroundings()
 
 
-class Language(Protocol):
-    """The features of a language inside a string; a value may be incomplete."""
+class Language:
+    """The features of a language inside a string; a value may be incomplete. By default it has none."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
         """Return the problems of a value."""
-        ...
+        return Checked()
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
         """Yield the completions at an offset, the best first."""
-        ...
+        return iter(())
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
         """Return the meaning of the part at an offset, or None."""
-        ...
+        return None
 
     def signature(self, value: str, offset: int) -> Signature | None:
         """Return the signature of the function whose arguments are at an offset, None outside of calls."""
-        ...
+        return None
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield the tokens to highlight."""
-        ...
+        return iter(())

@@ -53,17 +53,14 @@ class Hint:
 Mark = Caret | Lens | Hint
 
 
-def annotate_source(
-    text: str, marks: Iterable[Mark], *, line_numbers: bool = False, context: int | None = None
-) -> str:
+def annotate_source(text: str, marks: Iterable[Mark], *, context: int | None = None) -> str:
     """Return ``text`` with the marks drawn in, each line ending in a newline.
 
     ``context`` keeps only the lines that carry a mark and that many lines around them, with ``⋯`` for what is
-    left out; None keeps every line. ``line_numbers`` adds a gutter of 1-based numbers.
+    left out; None keeps every line.
     """
     lines = LineIndex(text)
     by_line = _by_line(lines, marks)
-    gutter = len(str(lines.line_count)) if line_numbers else 0
     drawn: list[str] = []
     previous = -1
     for line in _shown(lines, by_line, context):
@@ -72,7 +69,7 @@ def annotate_source(
         previous = line
         span = lines.line_span(line)
         source = text[span.start : span.end]
-        drawn += _draw_line(source, span.start, by_line.get(line, ()), line + 1, gutter)
+        drawn += _draw_line(source, span.start, by_line.get(line, ()))
     return "".join(f"{row}\n" for row in drawn)
 
 
@@ -107,9 +104,7 @@ def _shown(lines: LineIndex, by_line: dict[int, list[Mark]], context: int | None
     return sorted(near)
 
 
-def _draw_line(source: str, start: int, marks: Sequence[Mark], number: int, gutter: int) -> list[str]:
-    numbered = f"{number:>{gutter}} │ " if gutter else ""
-    blank = f"{'':>{gutter}} │ " if gutter else ""
+def _draw_line(source: str, start: int, marks: Sequence[Mark]) -> list[str]:
     shown, columns = _display(source)
     indent = " " * (len(shown) - len(shown.lstrip(" ")))
     lenses = [mark.title for mark in marks if isinstance(mark, Lens)]
@@ -117,10 +112,10 @@ def _draw_line(source: str, start: int, marks: Sequence[Mark], number: int, gutt
     carets = sorted((mark for mark in marks if isinstance(mark, Caret)), key=lambda mark: mark.span)
     rows: list[str] = []
     if lenses:
-        rows.append(f"{blank}{indent}{' | '.join(lenses)}")
-    rows.append(f"{numbered}{shown}{''.join(f'  ‹{hint}›' for hint in hints)}".rstrip())
+        rows.append(f"{indent}{' | '.join(lenses)}")
+    rows.append(f"{shown}{''.join(f'  ‹{hint}›' for hint in hints)}".rstrip())
     for caret in carets:
-        rows += [f"{blank}{row}".rstrip() for row in _draw_caret(caret, columns, start)]
+        rows += [row.rstrip() for row in _draw_caret(caret, columns, start)]
     return rows
 
 

@@ -17,14 +17,17 @@ from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_of
 from waza_language_server.project.stamps import identity_of, stamp_of
 from waza_language_server.project.uris import path_of
+from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.text.scalar_map import ScalarMap
 
 if TYPE_CHECKING:
+    from waza_language_server.embedded.language import Signature
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
+
 
 MAX_LISTED = 20
 """Files of a glob that are listed by name."""
@@ -135,3 +138,16 @@ def language_of(node: Node, kind: str | None) -> Language | None:
     if kind not in LANGUAGES:
         return None
     return LANGUAGES.get(language_kind_of(node, kind) or "")
+
+
+def signature_help(document: Document, workspace: Workspace, offset: int) -> Signature | None:
+    """Return how a function is called, None outside of all calls."""
+    root = document.tree.root
+    node = root.at(offset) if root is not None else None
+    if node is None or node.kind != "scalar":
+        return None
+    shape = shape_at(document.kind, node.path, root, workspace.catalog)
+    value = EmbeddedValue.of(document.text, node, shape.kind) if shape is not None else None
+    if value is None:
+        return None
+    return value.language.signature(value.scalar.value, value.scalar.to_value(offset))

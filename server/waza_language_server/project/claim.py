@@ -82,6 +82,8 @@ _NESTED_KEY = compiled_later(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*
 _NOTHING = compiled_later(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
 _LISTED = compiled_later(r"""[^\s\[\],"'-][^\s\],"']*""")
 _WORDS_OF_EVALS = ('"evals"', '"should_trigger"')
+_BEGUN_EVALS = compiled_later(r"\ufeff?\s*(?:\{\s*\}?\s*)?")
+"""An empty text or object: only the name of the file says what it becomes."""
 _ASKING = frozenset({"query", "prompt"})
 _LOOK_AT = 200_000
 """The most characters of a file that are read: a suite file is recognized long before that."""
@@ -129,6 +131,9 @@ def claim(
 
 def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
     """Return the kind of a JSON file. One that is broken, or has other mistakes, shows it by its keys."""
+    is_named = is_named_as_evals(path.name)
+    if is_named and _BEGUN_EVALS.fullmatch(text) is not None:
+        return "evals_json"
     if not any(word in text for word in _WORDS_OF_EVALS):
         return None
     root = parse_json(text).root
@@ -145,7 +150,6 @@ def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
         return None
     if isinstance(keys.get("skill_name"), str):
         return "evals_json"
-    is_named = is_named_as_evals(path.name)
     return "evals_json" if is_named and any("prompt" in case for case in asking) else None
 
 

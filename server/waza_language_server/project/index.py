@@ -150,6 +150,10 @@ class Project:
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
         if path.suffix.lower() not in (*YAML_SUFFIXES, JSON_SUFFIX) and path.name != SKILL_NAME:
             return None
+        if text is None and path.suffix.lower() == JSON_SUFFIX and path not in self.documents:
+            return self.disk.derived(
+                path, "kind", lambda text: claim(path, text.value) if text.known else None
+            )
         if text is None:
             read = self.text(path)
             if not read.known:

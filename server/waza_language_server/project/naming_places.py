@@ -112,7 +112,9 @@ def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | Non
 
 def _tree(workspace: Workspace, file: SuiteSource) -> Tree:
     if file.document is None:
-        return workspace.project.disk.parsed(_text(workspace, file))
+        is_json = file.path is not None and file.path.suffix == ".json"
+        disk = workspace.project.disk
+        return disk.tree(file.path) if is_json and file.path else disk.parsed(_text(workspace, file))
     return file.document.tree
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
+from waza_language_server.project.document import reader_of
 from waza_language_server.project.skills import written_name
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.scalar_map import ScalarMap
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def rewritten(
 
 def _tree(place: FilePlace, document: Document | None) -> Tree:
     if document is None or document.text is not place.text:
-        return parse(place.text)
+        return reader_of(PurePath(place.uri))(place.text, None)
     return document.tree
 
 

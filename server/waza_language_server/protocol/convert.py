@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.skill_file import SkillFile
-    from waza_language_server.protocol.capabilities import ClientAbilities
+    from waza_language_server.protocol.client import ClientAbilities
     from waza_language_server.text.edit import Related
     from waza_language_server.text.line_index import Encoding
 

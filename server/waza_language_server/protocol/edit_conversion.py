@@ -20,7 +20,7 @@ from waza_language_server.text.line_index import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from waza_language_server.protocol.capabilities import ClientAbilities
+    from waza_language_server.protocol.client import ClientAbilities
     from waza_language_server.protocol.services.session import Session
     from waza_language_server.text.span import Span
     from waza_language_server.text.workspace_edit import FileEdit, FilePlace, WorkspaceEdit

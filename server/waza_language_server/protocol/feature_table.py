@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 
 from waza_engine.frozen import frozen
 from waza_language_server.protocol.own_requests import (
@@ -32,7 +33,7 @@ from waza_language_server.protocol.own_requests import (
 from waza_language_server.protocol.token_legend import LEGEND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from waza_language_server.protocol.server import WazaServer
 
@@ -90,13 +91,13 @@ FEATURES = (
     ),
     Feature(
         types.TEXT_DOCUMENT_ON_TYPE_FORMATTING,
-        "new_line.indent",
+        "completion.indent",
         options=types.DocumentOnTypeFormattingOptions("\n"),
     ),
     Feature(types.TEXT_DOCUMENT_HOVER, "hover.hover"),
     Feature(
         types.TEXT_DOCUMENT_SIGNATURE_HELP,
-        "signature_help.signature_help",
+        "completion.signature_help",
         options=types.SignatureHelpOptions(trigger_characters=["(", ","]),
     ),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, "semantic_tokens.full", options=LEGEND),
@@ -104,20 +105,20 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, "semantic_tokens.in_range"),
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
     Feature(LENSES_IN_RANGE, "code_lens.in_range"),
-    Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
+    Feature(types.TEXT_DOCUMENT_INLAY_HINT, "scores.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
     Feature(SUITE_STATE, "runnables.suite_state"),
-    Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
-    Feature(MARKS, "marks.marks"),
-    Feature(FILE_MARKS, "marks.file_marks", "awaited"),
-    Feature(TESTS, "suite_tree.tests", "awaited"),
-    Feature(STALE_RESULTS, "suite_tree.stale_results", "awaited"),
-    Feature(RESULT_DOCUMENT, "result_document.result_document", "awaited"),
-    Feature(TRIAL_DOCUMENT, "trial_document.trial_document", "awaited"),
+    Feature(RECORDED_TEXT, "results.recorded_text"),
+    Feature(MARKS, "scores.marks"),
+    Feature(FILE_MARKS, "scores.file_marks", "awaited"),
+    Feature(TESTS, "runnables.tests", "awaited"),
+    Feature(STALE_RESULTS, "runnables.stale_results", "awaited"),
+    Feature(RESULT_DOCUMENT, "results.result_document", "awaited"),
+    Feature(TRIAL_DOCUMENT, "results.trial_document", "awaited"),
     Feature(NEW_GRADERS, "new_graders.new_graders", "awaited"),
-    Feature(RECORDED_RUNS, "result_document.recorded_runs", "awaited"),
-    Feature(AFFECTED, "affected.affected", "awaited"),
-    Feature(MODELS, "models.models", "awaited"),
+    Feature(RECORDED_RUNS, "results.recorded_runs", "awaited"),
+    Feature(AFFECTED, "runs.affected", "awaited"),
+    Feature(MODELS, "runs.models", "awaited"),
     Feature(REVIEWS, "reviews.reviews", "awaited"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -172,33 +173,35 @@ FEATURES = (
     Feature(types.WORKSPACE_DID_CREATE_FILES, "file_operations.did_create", options=_EVERY_FILE),
     Feature(types.WORKSPACE_DID_RENAME_FILES, "file_operations.did_rename", options=_EVERY_FILE),
     Feature(types.WORKSPACE_DID_DELETE_FILES, "file_operations.did_delete", options=_EVERY_FILE),
-    Feature(types.WORKSPACE_EXECUTE_COMMAND, "execute_command.execute", "awaited", built_in=True),
     Feature(
         types.WINDOW_WORK_DONE_PROGRESS_CANCEL,
-        "execute_command.progress_cancelled",
+        "runs.progress_cancelled",
         "awaited",
         built_in=True,
     ),
 )
 
-COMMANDS = (
-    "waza.run",
-    "waza.runAffected",
-    "waza.regrade",
-    "waza.strength",
-    "waza.review",
-    "waza.testBed",
-    "waza.cancel",
-    "waza.restartEngine",
-    "waza.newSuite",
-    "waza.newTask",
-    "waza.checkTaskId",
-    "waza.newGrader",
-    "waza.newGraderFromText",
-    "waza.saveRecordAsTask",
-    "waza.graderTypes",
-)
-"""The commands of ``workspace/executeCommand``."""
+COMMANDS: Mapping[str, str] = {
+    "waza.run": "runs.run",
+    "waza.runAffected": "runs.run_affected",
+    "waza.regrade": "regrade.regrade",
+    "waza.strength": "strength.measure",
+    "waza.review": "reviews.review",
+    "waza.testBed": "test_bed.choose_bed",
+    "waza.cancel": "runs.cancel",
+    "waza.restartEngine": "runs.restart_engine",
+    "waza.newSuite": "scaffolding.new_suite",
+    "waza.newTask": "scaffolding.new_task",
+    "waza.checkTaskId": "scaffolding.check_task_id",
+    "waza.newGrader": "scaffolding.new_grader",
+    "waza.newGraderFromText": "new_graders.new_grader_from_text",
+    "waza.saveRecordAsTask": "scaffolding.save_record_as_task",
+    "waza.graderTypes": "scaffolding.grader_types",
+}
+"""The commands of ``workspace/executeCommand``, each with its handler.
+
+It is a coroutine of the server, the arguments, and the client's token for progress or None.
+"""
 
 PULLED_DIAGNOSTICS = Feature(
     types.TEXT_DOCUMENT_DIAGNOSTIC,
@@ -208,6 +211,14 @@ PULLED_DIAGNOSTICS = Feature(
 )
 PULLED_WORKSPACE_DIAGNOSTICS = Feature(types.WORKSPACE_DIAGNOSTIC, "diagnostics.pull_workspace", "awaited")
 """Both only for clients that ask for diagnostics themselves, which then get none pushed."""
+
+
+async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
+    """Execute a command."""
+    place = COMMANDS.get(params.command)
+    if place is None:
+        raise JsonRpcInvalidParams(f"There is no command {params.command:.100}.")
+    return await _load(place)(ls, params.arguments or (), params.work_done_token)
 
 
 def _load(place: str) -> Callable[..., Any]:

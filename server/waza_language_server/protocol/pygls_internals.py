@@ -95,10 +95,6 @@ class Protocol(LanguageServerProtocol):
                 raise
         return self._structure(rest)
 
-    def push(self, method: str, params: Any) -> None:
-        """Send a notification whose parameters are JSON already."""
-        self._send_data({"jsonrpc": "2.0", "method": method, "params": params})
-
     def push_written(self, method: str, params: str) -> None:
         """Send a notification whose parameters are written as JSON already, in ASCII."""
         self._write(f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}}}')

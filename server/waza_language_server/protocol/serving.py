@@ -1,4 +1,8 @@
-"""One client is served: from the wire that it is at, until it leaves."""
+"""One client is served, from the wire that it is at until it leaves: every message gets its answer.
+
+Input that ``pygls`` cannot handle is filtered out here: malformed messages, messages before ``initialize`` or
+after ``shutdown``, and messages that violate the protocol. None of them stops the others.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,36 @@ import gc
 import logging
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from waza_language_server.protocol.dispatch import Dispatcher
+from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
+
+from waza_engine.usable_text import why_unusable
 from waza_language_server.protocol.leaving import Departure
+from waza_language_server.protocol.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NOT_INITIALIZED,
+    REQUEST_CANCELLED,
+    Malformed,
+    cancelled_id,
+    kind_of,
+    with_version,
+)
+from waza_language_server.protocol.pygls_internals import is_request, names_things
 from waza_language_server.protocol.server import WazaServer, create_server
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from waza_language_server.protocol.messages import Message
+    from waza_language_server.protocol.pygls_internals import Protocol
+    from waza_language_server.protocol.turns import Turns
+    from waza_language_server.protocol.wire import Inbox
+
 
 log = logging.getLogger(__name__)
 
@@ -74,3 +103,100 @@ async def _handle_all(server: WazaServer, inbox: Inbox) -> None:
         if inbox.empty():
             # Lets the work that the messages started take a step before the next one is waited for.
             await asyncio.sleep(0)
+
+
+class Dispatcher:
+    """Hands the messages of one client to ``pygls``, which calls the handlers."""
+
+    def __init__(self, protocol: Protocol, inbox: Inbox, turns: Turns, leave: Callable[[], None]) -> None:
+        """``leave`` is called when the client says that the server may end."""
+        self._protocol = protocol
+        self._inbox = inbox
+        self._turns = turns
+        self._leave = leave
+        self._shut_down = False
+
+    def handle(self, message: Message | Malformed) -> None:
+        """Handle one message; never raises."""
+        if isinstance(message, Malformed):
+            log.warning("The client sent something that is no message: %s", message.reason)
+            self._protocol.answer(message.identifier, message.code, message.reason)
+            return
+        method: object = message.get("method")
+        try:
+            if method == "exit":
+                self._leave()
+            elif kind_of(message) == "response":
+                self._take_response(message)
+            elif kind_of(message) == "request":
+                self._handle_request(str(method), message)
+            else:
+                self._handle_notification(str(method), message)
+        except Exception:
+            log.exception("A message (%.100r) could not be handled.", method)
+            if kind_of(message) == "request":
+                self._protocol.answer(message["id"], INTERNAL_ERROR, "The request could not be handled.")
+
+    def _take_response(self, message: Message) -> None:
+        if not self._protocol.take_response(message):
+            log.warning("The client answered a request (%.100r) that waits for nothing.", message.get("id"))
+
+    def _handle_request(self, method: str, message: Message) -> None:
+        refusal = self._refusal(method, message)
+        if refusal is None:
+            self._shut_down = self._shut_down or method == "shutdown"
+            self._turns.begin_request(message["id"])
+            refusal = self._hand_over(message)
+        if refusal is not None:
+            log.info("A request (%.100r) was refused: %s", method, refusal[1])
+            self._protocol.answer(message["id"], *refusal)
+
+    def _refusal(self, method: str, message: Message) -> tuple[int, str] | None:
+        """Return the error that answers a request which is not handled."""
+        if self._shut_down:
+            return INVALID_REQUEST, "The server is shutting down."
+        if method == "initialize":
+            if self._protocol.is_initialized:
+                return INVALID_REQUEST, "The server is initialized already."
+            return None
+        if not self._protocol.is_initialized and method != "shutdown":
+            return NOT_INITIALIZED, "The server was not initialized yet."
+        if self._inbox.is_cancelled(message["id"]):
+            return REQUEST_CANCELLED, "The request was canceled."
+        if not self._protocol.knows(method):
+            return METHOD_NOT_FOUND, JsonRpcMethodNotFound.of(method).message
+        if not is_request(method):
+            return INVALID_REQUEST, f"{method} is a notification, which has no `id`."
+        if names_things(method) and (why := why_unusable(message.get("params"))):
+            return INVALID_PARAMS, why
+        return None
+
+    def _handle_notification(self, method: str, message: Message) -> None:
+        if method == "$/cancelRequest":
+            self._cancel(message)
+        elif self._shut_down or not self._protocol.is_initialized:
+            log.warning("A notification (%.100r) came before the introduction or after the farewell.", method)
+        elif not self._protocol.knows(method):
+            # Those that begin like this may be ignored, says the protocol.
+            if not method.startswith("$/"):
+                log.warning("A notification (%.100r) is not known.", method)
+        elif (refusal := self._hand_over(message)) is not None:
+            log.warning("A notification (%.100r) was dropped: %s", method, refusal[1])
+
+    def _cancel(self, message: Message) -> None:
+        identifier = cancelled_id(message)
+        if identifier is None:
+            log.warning("A cancellation names no request.")
+        else:
+            self._inbox.forget_cancellation(identifier)
+            self._protocol.cancel(identifier)
+
+    def _hand_over(self, message: Message) -> tuple[int, str] | None:
+        """Let ``pygls`` handle a message, or return the error of one that violates the protocol."""
+        try:
+            structured = self._protocol.structure_message(with_version(message))
+        except (JsonRpcException, TypeError, ValueError) as error:
+            log.info("The parameters of %.100r: %s", message.get("method"), error.__cause__ or error)
+            return INVALID_PARAMS, "The parameters are not what the protocol allows."
+        self._protocol.handle_message(structured)
+        return None

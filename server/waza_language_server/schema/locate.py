@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
@@ -144,19 +144,12 @@ def _graders_below(node: Node, shape: Shape) -> Iterator[Node]:
             rest.pop()
 
 
-def outside_graders(
-    root: Node, top: Shape, enters: Callable[[Node, Shape], bool] | None = None
-) -> Iterator[tuple[Node, Shape]]:
-    """Yield every value of a document with its shape, from the top down to the grader entries.
-
-    Values below one for which ``enters`` returns False are skipped.
-    """
-    return ((node, shape) for node, shape in around_grader_lists(root, top, enters) if shape.kind != "grader")
+def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
+    """Yield every value of a document with its shape, from the top down to the grader entries."""
+    return ((node, shape) for node, shape in around_grader_lists(root, top) if shape.kind != "grader")
 
 
-def around_grader_lists(
-    root: Node, top: Shape, enters: Callable[[Node, Shape], bool] | None = None
-) -> Iterator[tuple[Node, Shape]]:
+def around_grader_lists(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
     """Yield the same, and the grader entries that are not in a list of graders."""
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
     while rest:
@@ -165,7 +158,7 @@ def around_grader_lists(
             shape = meant.branch(node.kind, keys)
             yield node, shape
             if shape.kind != "grader":
-                if not is_grader_list(node, shape) and (enters is None or enters(node, shape)):
+                if not is_grader_list(node, shape):
                     rest.append(below(node, shape))
                 break
         else:

@@ -6,6 +6,7 @@ Columns decide: a key belongs to the deepest container whose children may be at 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from waza_engine.frozen import frozen
@@ -65,7 +66,9 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
     nothing = Cursor((), "none", None, "", Span(offset, offset), column_of(text, offset))
     if tree.is_json:
         flow = flow_position(tree.root, text, offset, [])
-        return nothing if flow is None else _in_flow(flow, text, offset)
+        if flow is not None:
+            return _in_flow(flow, text, offset)
+        return nothing if tree.root is not None else replace(nothing, role="key", in_flow=True)
     if tree.layout is None or offset > tree.layout.stop:
         return nothing
     inside = _inside_long_scalar(tree, offset)

@@ -245,34 +245,6 @@ def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Edits:
     return (*inserted, *deleted) if inserted and deleted else ()
 
 
-def unwrap_entry(tree: Tree, entry: Entry) -> Edits:
-    """Put the keys of a block into the mapping around it, in place of the entry that holds them."""
-    text, mapping, block = tree.text, entry.value.parent, entry.value
-    if mapping is None or mapping.style == "flow" or block.kind != "mapping" or block.style == "flow":
-        return ()
-    start, first = entry.key.span.start, block.span.start
-    column, line = column_of(text, start), line_start_of(text, first)
-    colon = text.find(":", entry.key.span.end, first) + 1
-    if line <= start or text[line_start_of(text, start) : start].strip(" ") or not colon:
-        return ()
-    by = column_of(text, first) - column
-    comment = text[colon : line_end(text, colon)].strip()
-    gone = Span(start, colon + len(text[colon:line]) - len(text[colon:line].lstrip(" \t")))
-    edits = [Edit(gone if comment else whole_lines(text, Span(start, start)), "")]
-    at = line if comment else max(line, edits[0].span.end)
-    for row in text[at : block.span.end].splitlines(keepends=True):
-        blanks = min(by, len(row) - len(row.lstrip(" ")))
-        if blanks:
-            edits.append(Edit(Span(at, at + blanks), ""))
-        at += len(row)
-    moved, name = block.to_python(), entry.key.value
-
-    def unwrapped(old: object) -> object:
-        return {**{k: v for k, v in entries_of(old).items() if k != name}, **entries_of(moved)}
-
-    return checked(tree, tuple(edits), mapping.path, unwrapped)
-
-
 def _only_content_of(above: Node, entry: Entry, text: str) -> Entry | None:
     """Return the entry of ``above`` that contains only an entry, without comments."""
     mapping = entry.value.parent

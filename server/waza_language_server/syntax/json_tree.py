@@ -10,7 +10,7 @@ where the text is the same.
 from __future__ import annotations
 
 import json
-import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -23,7 +23,7 @@ from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed, Style, names_of
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.tree import MOST_FAULTS, Tree
+from waza_language_server.syntax.tree import MOST_FAULTS, Tree, merged
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
@@ -33,10 +33,11 @@ _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _TOKEN = compiled_later(
     rf"""[ \t\r\n]*+(?:(?P<string>{_STRING})|(?P<mark>[{{}}\[\],:])"""
     rf"""|(?P<plain>true|false|null|{_NUMBER})(?=[\s,:\[\]{{}}"]|\Z)"""
-    r"""|(?P<comment>//[^\r\n]*|\#[^\r\n]*|/\*(?s:.*?)\*/)|(?P<single>'(?:[^'\\\r\n]|\\.)*+')"""
+    r"""|(?P<comment>//[^\r\n]*|\#[^\r\n]*|/\*(?s:.*?)(?:\*/|\Z))|(?P<single>'(?:[^'\\\r\n]|\\.)*+')"""
     r"""|(?P<other>(?s:.))|\Z)"""
 )
 _WORD = compiled_later(r'[^\s,:\[\]{}"]+')
+_REST_OF_LINE = compiled_later(r"[^\r\n]*")
 _COLON_FOLLOWS = compiled_later(r"[ \t\r\n]*+:")
 _ON_LINE = compiled_later(r'"(?:[^"\\\r\n]|\\[^\r\n])*+\\?')
 _ON_LINES = compiled_later(r'"(?:[^"\\]|\\(?s:.))*+"(?=[ \t]*(?:[,:}\]\r\n]|\Z))')
@@ -47,6 +48,8 @@ _HALF = compiled_later("[\ud800-\udfff]")
 _LITERALS = {"True": "true", "False": "false", "None": "null", "undefined": "null", "NaN": "null"}
 _CLOSING = {"{": "}", "[": "]"}
 _TOKENS_PER_CHECKPOINT = 500
+_MOST_FAULTS_READ = 2 * MOST_FAULTS
+"""A text with more faults is not JSON: the rest is not read."""
 _COMPARED = 48
 """Characters of an item by which the same item of the version before is searched."""
 
@@ -62,24 +65,13 @@ def parse_json(text: str, previous: Tree | None = None) -> Tree:
     root = reader.read()
     faults = sorted(reader.faults, key=lambda fault: (fault.span.start, fault.span.end))
     node = Node(root.green, root.offset) if root is not None else None
-    return Tree(
-        text, node, tuple(faults[:MOST_FAULTS]), guesses=_merged(reader.guesses), read_again=parse_json
-    )
+    guesses = merged(sorted(reader.guesses))
+    return Tree(text, node, tuple(faults[:MOST_FAULTS]), guesses=guesses, read_again=parse_json)
 
 
 def _unreadable(text: str, message: str) -> Tree:
     fault = SyntaxFault(Span(0, min(1, len(text))), message, "not-text")
     return Tree(text, None, (fault,), read_again=parse_json)
-
-
-def _merged(spans: list[Span]) -> tuple[Span, ...]:
-    merged: list[Span] = []
-    for span in sorted(spans):
-        if merged and span.start <= merged[-1].end:
-            merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
-        else:
-            merged.append(span)
-    return tuple(merged)
 
 
 _Known = Mapping[str, list[tuple[str, Green]]]
@@ -90,10 +82,11 @@ def _known_items(previous: Tree | None) -> _Known:
     known: dict[str, list[tuple[str, Green]]] = {}
     if previous is None or previous.root is None or len(previous.errors) >= MOST_FAULTS:
         return known
+    faulty = [fault.span.start for fault in previous.errors]
     for items in (previous.root, *(entry.value for entry in previous.root.each_entry())):
         for item in items.each_item():
             span = item.span
-            if item.green.start or any(span.contains(fault.span.start) for fault in previous.errors):
+            if item.green.start or bisect_left(faulty, span.start) < bisect_right(faulty, span.end):
                 continue
             text = previous.text[span.start : span.end]
             known.setdefault(text[:_COMPARED], []).append((text, item.green))
@@ -141,10 +134,12 @@ class _Reader:
                 checkpoint()
             start, self.at = match.start(kind), match.end()
             if kind == "comment":
-                remove = Fix("Delete the comment", (Edit(Span(start, self.at), ""),), preferred=True)
-                self.fault(Span(start, self.at), "JSON has no comments; delete it.", remove)
+                self.comment(Span(start, self.at))
             elif self.root is not None:
                 self.after_end(start)
+                break
+            elif len(self.faults) > _MOST_FAULTS_READ:
+                self.guesses.append(Span(start, len(text)))
                 break
             elif kind == "mark":
                 self.mark(text[start], start)
@@ -155,15 +150,20 @@ class _Reader:
 
     def fault(self, span: Span, message: str, *fixes: Fix, guess: bool = False) -> None:
         """Note a fault; ``guess`` says that the reading of the text around it is uncertain."""
-        if len(self.faults) < 2 * MOST_FAULTS:
-            self.faults.append(SyntaxFault(span, message, "json-syntax", fixes=fixes))
+        self.faults.append(SyntaxFault(span, message, "json-syntax", fixes=fixes))
         if guess:
             self.guesses.append(span)
+
+    def comment(self, span: Span) -> None:
+        remove = Fix("Delete the comment", (Edit(span, ""),), preferred=True)
+        is_closed = not self.text.startswith("/*", span.start) or self.text.endswith("*/", 0, span.end)
+        self.fault(span, "JSON has no comments; delete it.", *([remove] if is_closed else []))
 
     def after_end(self, start: int) -> None:
         end = len(self.text.rstrip())
         message = "The JSON value ends before this text; delete it, or the bracket that closes too early."
-        self.faults.append(SyntaxFault(Span(start, _line_end(self.text, start)), message, "json-syntax"))
+        line = _REST_OF_LINE.match(self.text, start)
+        self.fault(Span(start, line.end() if line is not None else end), message)
         self.guesses.append(Span(start, end))
 
     # Marks.
@@ -378,7 +378,7 @@ class _Reader:
         self.fault(Span(start, end), 'This string is not closed; write `"` at its end.', close, guess=True)
         return end
 
-    # What is missing.
+    # Missing parts.
 
     def lacks_comma(self, frame: _Frame, found: Span) -> None:
         insert = Fix("Insert a comma", (Edit(Span(frame.end, frame.end), ","),), preferred=True)
@@ -441,8 +441,3 @@ class _Reader:
             self.add(Placed(green, base - self.frames[-1].base), max(end, frame.end))
         else:
             self.root = Placed(green, base)
-
-
-def _line_end(text: str, at: int) -> int:
-    found = re.compile(r"[^\r\n]*").match(text, at)
-    return at if found is None else found.end()

@@ -146,7 +146,7 @@ def _told(text: str, faults: Iterator[_Placed]) -> tuple[tuple[SyntaxFault, ...]
         checkpoint()
     spans.sort()
     checkpoint()
-    return tuple([fault.shifted(start) for start, fault in first]), _merged(spans)
+    return tuple([fault.shifted(start) for start, fault in first]), merged(spans)
 
 
 def _place(placed: _Placed) -> tuple[int, int]:
@@ -154,15 +154,15 @@ def _place(placed: _Placed) -> tuple[int, int]:
     return fault.span.start + start, fault.span.end + start
 
 
-def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Return spans in order, those that touch as one."""
-    merged: list[Span] = []
+    joined: list[Span] = []
     for span in spans:
-        if merged and span.start <= merged[-1].end:
-            merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
+        if joined and span.start <= joined[-1].end:
+            joined[-1] = Span(joined[-1].start, max(span.end, joined[-1].end))
         else:
-            merged.append(span)
-    return tuple(merged)
+            joined.append(span)
+    return tuple(joined)
 
 
 def _unsure(text: str, span: Span) -> Span:

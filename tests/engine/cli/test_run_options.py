@@ -27,10 +27,11 @@ def test_exit_code_3_when_the_limit_stops_the_run(scripted_model: StartModel, tm
     path = write_suite(tmp_path, tasks, graders=SAYS, config=config(model.base_url))
     found = engine("run", path, "--max-cost", "0.003")
     assert found.returncode == 3
-    assert "2,000 tokens, $0.0050" in found.stdout
-    assert "the limit of $0.0030 is reached" in found.stderr
+    # A second trial, at the price of the first, would pass the limit.
+    assert "1,000 tokens, $0.0025" in found.stdout
+    assert "the limit of $0.0030 is nearly reached" in found.stderr
     assert "no trial ran" in found.stdout
-    assert len(model.requests) == 2
+    assert len(model.requests) == 1
 
 
 def test_several_models_share_the_limit_and_have_files_of_their_own(

@@ -56,7 +56,7 @@ def test_a_directory_means_all_suites_below_it_each_once(project: Path, selected
         (("fails",), 1, "failed: 0 of 1 task passed"),
         (("evals/passes", "fails"), 1, "1 of 2 suites passed"),
         (("passe",), 2, "did you mean `passes`?"),
-        (("evals/passes/tasks",), 2, "there is no eval.yaml in this directory or below it"),
+        (("evals/passes/tasks",), 2, "there is no eval.yaml or evals.json in this directory or below it"),
     ],
 )
 def test_a_suite_is_selected_by_its_path_or_its_skill(

@@ -8,7 +8,7 @@ import pytest
 
 from waza_engine.graders.matching import patterns
 from waza_engine.spec import pattern_syntax, re2_adapter
-from waza_language_server.embedded.regex import findings
+from waza_language_server.embedded.regex import patterns as pattern_findings
 
 
 @pytest.fixture(params=["re2", "regex"])
@@ -25,4 +25,4 @@ def _forget_patterns() -> None:
     patterns._kept_outcome.cache_clear()
     patterns._kept_searcher.cache_clear()
     pattern_syntax._cached_searcher.cache_clear()
-    findings._kept_fault.cache_clear()
+    pattern_findings._kept_fault.cache_clear()

@@ -21,7 +21,7 @@ from waza_engine.spec.pattern_syntax import (
     literal_pattern,
     size_of,
 )
-from waza_language_server.embedded.regex.findings import pattern_fault
+from waza_language_server.embedded.regex.patterns import pattern_fault
 
 MEMORY_BYTES = 1_500_000_000
 

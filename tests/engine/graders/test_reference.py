@@ -12,6 +12,7 @@ from tests.engine.graders.grading import only, skills
 from waza_engine.commands import grader_reference as reference
 from waza_engine.graders.base import Grader, GraderError, GradingContext
 from waza_engine.graders.registry import create, grader_types
+from waza_engine.scoring.tasks import Graded
 from waza_engine.vocabulary import ToolCall, Usage
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "graders.md"
@@ -56,6 +57,7 @@ def test_the_example_grades(grader: type[Grader[Any]], tmp_path: Path) -> None:
         prompt="deploy it",
         workspace=tmp_path,
         suite_directory=tmp_path,
+        verdicts={"other": Graded(1.0, True)},
     )
     (tmp_path / "skills" / "azure-deploy").mkdir(parents=True)
     (tmp_path / "skills" / "azure-deploy" / "SKILL.md").write_text("---\nname: deploy\n---\ndeploy things")

@@ -275,7 +275,15 @@ STATS = block(
         "avg_duration_ms": WHOLE,
     },
     {"bootstrap_ci": INTERVAL, "pass_rate_ci": RATE_INTERVAL},
-    {"is_significant": SWITCH, "pass_at_k": FRACTION, "pass_exp_k": FRACTION},
+    {
+        "is_significant": SWITCH,
+        "pass_at_k": FRACTION,
+        "pass_exp_k": FRACTION,
+        "pass_at_k_ci": RATE_INTERVAL,
+        "pass_exp_k_ci": RATE_INTERVAL,
+        "unbiased_pass_at": list_of(FRACTION),
+        "unbiased_pass_exp": list_of(FRACTION),
+    },
 )
 PAIRWISE = block(
     {"winner": TEXT, "magnitude": TEXT, "reasoning": TEXT, "position_consistent": SWITCH},

@@ -106,6 +106,20 @@ def test_a_dear_trial_does_not_end_the_run_while_usual_ones_fit() -> None:
     assert meter.reason == ""
 
 
+def test_the_price_of_a_lost_trial_is_not_given_to_another() -> None:
+    meter = Meter(Budget(max_tokens=250))
+    spend(meter, 100, meter.reserve("a"))
+    lost = meter.reserve("a")
+    assert lost is not None
+    lost.settle(lost=True)
+    assert meter.reserve("a") is None
+    assert meter.reason == (
+        "the limit of 250 tokens is nearly reached: 100 are used and 100 reserved for lost trials, "
+        "and the next answer uses about 100"
+    )
+    assert meter.tokens == 100
+
+
 def test_runs_that_share_a_limit_wait_for_each_other() -> None:
     limits = Meter(Budget(max_tokens=150))
     one, other = Meter(limits.budget, limits), Meter(limits.budget, limits)

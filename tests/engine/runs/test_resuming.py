@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.command_line import engine
@@ -19,8 +16,6 @@ from tests.engine.runs.test_interruptions import SAYS, cancelled_at, config
 from tests.engine.suites import task, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.json_values import block_of
-from waza_engine.results.reading.journals import begun
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -256,48 +251,6 @@ def test_a_prompt_that_was_sent_is_lost_and_sent_again_on_request(
     assert "may have been paid for" in outcome.triggers[1].error
     assert [bool(found.error) for found in resumed(path, "lost").triggers] == [False] * 3
     assert ledger.asked == {**asked, "later": 1, "slow": 2}
-
-
-def killed_at(count: int, model: ScriptedModel, path: Path, *options: str) -> None:
-    """Start a run of the suite in a process, and kill it when so many requests have come."""
-    command = [sys.executable, "-m", "waza_engine", "run", str(path), *options]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-        model.wait_for_requests(count)
-        (journal,) = (path.parent / ".waza" / "results").glob("*.partial.jsonl")
-        psutil.Process(int(str(block_of(begun(journal) or {}, "process")["pid"]))).kill()
-
-
-@pytest.mark.check
-def test_a_prompt_that_was_sent_when_the_run_was_killed_is_lost(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    ledger = Ledger(scripted_model, held="slow")
-    path = suite(tmp_path, ledger.model)
-    with_prompts(path, "slow", "later")
-    killed_at(4, ledger.model, path)
-    outcome = resumed(path)
-    assert ledger.asked == {**dict.fromkeys(IDS, 1), "slow": 1, "later": 1}
-    assert [bool(found.error) for found in outcome.triggers] == [True, False]
-    resumed(path, "lost")
-    assert ledger.asked["slow"] == 2
-
-
-@pytest.mark.check
-def test_runs_that_go_on_count_what_all_runs_before_them_spent(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    ledger = Ledger(scripted_model, held="b c c", said="bad")
-    path = suite(tmp_path, ledger.model)
-    killed_at(2, ledger.model, path)
-    # `a` has failed, and is asked again with `b`.
-    killed_at(5, ledger.model, path, "--resume", "--retry", "lost", "--retry", "failed")
-    killed_at(6, ledger.model, path, "--resume", "--retry", "lost")
-    assert ledger.asked == {"a": 2, "b": 2, "c": 2}
-    with pytest.raises(SuiteError, match="the limit of 300 tokens is reached: 300 are used"):
-        resumed(path, "lost", max_tokens=300)
-    outcome = resumed(path, "lost")
-    assert outcome.spending is not None
-    assert outcome.spending.tokens == 400
 
 
 @pytest.mark.parametrize("now", [None, "another-secret-456"])

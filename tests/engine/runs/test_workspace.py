@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -115,3 +116,20 @@ sys.exit(left.exists() or left.touch())
     graders = "- {type: program, name: leaves, config: {command: python3, args: [leaves.py]}}\n"
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=graders), trials=2)
     assert [trial.status for trial in report.outcome.tasks[0].trials] == ["passed", "passed"]
+
+
+def test_a_file_or_a_folder_is_copied_from_anywhere_in_the_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "shared" / "deep").mkdir(parents=True)
+    (tmp_path / "shared" / "deep" / "a.txt").write_text("hello")
+    inputs = (
+        "inputs: {prompt: Go, files: [{path: ., copy_from: ../shared}, {path: b/c.txt, copy_from: %s}]}\n"
+    )
+    checks = """\
+        graders:
+          - {type: file, name: files, config: {must_exist: [deep/a.txt, b/c.txt]}}
+        """
+    for source, status in (("../shared/deep/a.txt", "passed"), ("gone.txt", "error"), ("../../etc", "error")):
+        text = f"id: t\nname: T\n{inputs % source}{dedent(checks)}"
+        report, _ = run(write_suite(tmp_path / "suite", {"t": text}))
+        assert report.outcome.tasks[0].status == status, source

@@ -13,8 +13,8 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 
-def drawn(text: str, *marks: Mark, line_numbers: bool = False, context: int | None = None) -> str:
-    return "\n" + annotate_source(text, marks, line_numbers=line_numbers, context=context)
+def drawn(text: str, *marks: Mark, context: int | None = None) -> str:
+    return "\n" + annotate_source(text, marks, context=context)
 
 
 def span_of(text: str, part: str) -> Span:
@@ -97,18 +97,18 @@ a: |
     )
 
 
-def test_line_numbers_and_only_the_lines_around_the_marks() -> None:
+def test_only_the_lines_around_the_marks() -> None:
     text = "".join(f"k{number}: v\n" for number in range(1, 13))
     marks = Caret(span_of(text, "k2"), "second"), Caret(span_of(text, "k11"), "eleventh")
     assert (
-        drawn(text, *marks, line_numbers=True, context=0)
+        drawn(text, *marks, context=0)
         == """
 ⋯
- 2 │ k2: v
-   │ ^^ second
+k2: v
+^^ second
 ⋯
-11 │ k11: v
-   │ ^^^ eleventh
+k11: v
+^^^ eleventh
 """
     )
 

@@ -144,14 +144,6 @@ def test_weights_that_add_up_are_left_alone(weights: tuple[str, ...]) -> None:
     assert "weights-not-one" not in dict(found(metrics(*weights), "eval"))
 
 
-def test_a_block_that_a_task_does_not_have_gives_back_what_belongs_at_its_top() -> None:
-    text = f"{TASK}config:\n  timeout_seconds: 5\n"
-    assert found(text) == [("misplaced-key", "timeout_seconds")]
-    repaired = fixed(text, "misplaced-key")
-    assert found(repaired) == []
-    assert "config" not in repaired
-
-
 def test_a_bare_name_of_a_rejected_tool_is_anchored() -> None:
     text = grader("tool_constraint", "{reject_tools: [{tool: rm}, {tool: ^a$}]}")
     assert found(text) == [("unanchored-tool", "rm")]

@@ -151,6 +151,13 @@ def test_a_fix_keeps_every_other_byte(text: str, code: str, after: str | None) -
         assert repaired == after
 
 
+def test_a_backspace_for_the_edge_of_a_word_is_doubled() -> None:
+    text = case(r'"assertions": [{"type": "content", "pattern": "\bsum\\b"}]')
+    (problem,) = problems(text, "evals_json")
+    assert problem.message == r"`\b` in double quotes is a backspace, not a word boundary; write `\\b`."
+    assert apply(text, problem.fixes[0].edits) == text.replace(r"\bsum", r"\\bsum")
+
+
 def test_a_missing_key_is_inserted_on_a_line_of_its_own() -> None:
     lines = ["{", '\t"skill_name": "csv",', '\t"evals": [', "\t\t{", '\t\t\t"id": 1,']
     lines += ['\t\t\t"expected_output": "\\ud83d\\ude00"', "\t\t}", "\t]", "}"]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.server.analysis.drawing import fixed, graders, problems
-from waza_language_server.embedded.regex.findings import pattern_fault
+from waza_language_server.embedded.regex.patterns import pattern_fault
 from waza_language_server.syntax.tried_edits import apply
 
 

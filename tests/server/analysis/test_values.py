@@ -9,7 +9,6 @@ import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
 from waza_engine.spec.reading.yaml_reader import parse_yaml
-from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 
@@ -70,63 +69,14 @@ def test_a_number_for_a_switch() -> None:
     )
 
 
-def test_a_number_with_its_unit() -> None:
-    text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 5 min")
-    assert (
-        drawn(text, "eval", fixes=True)
-        == """
-⋯
-  timeout_seconds: 5 min
-                   ^^^^^ error wrong-type: `timeout_seconds` must be a whole number, not the text `5 min`.
-                     = fix: Change to `300`
-"""
-    )
-
-
-@pytest.mark.parametrize(
-    ("key", "written", "meant"),
-    [
-        ("max_duration_ms", "30s", "30000"),
-        ("max_duration_ms", "240,000", "240000"),
-        ("max_tokens", "3_000", "3000"),
-    ],
-)
-def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None:
-    text = graders(f"  - {{type: behavior, name: a, config: {{{key}: '{written}'}}}}\n")
-    assert fixed(text, "wrong-type") == text.replace(f"'{written}'", meant)
-
-
 def test_a_number_in_quotes_that_begins_with_zero_is_left_to_the_author() -> None:
     text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: '010'")
     [problem] = problems(text, "eval")
-    assert [(fix.title, fix.preferred) for fix in problem.fixes] == [("Change to `10`", False)]
+    assert [(fix.title, fix.preferred) for fix in problem.fixes] == []
 
 
 def test_a_number_may_have_signs_that_help_to_read_it() -> None:
     assert not problems(EVAL.replace("timeout_seconds: 60", "timeout_seconds: 1_000"), "eval")
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("0,6", "0.6"),
-        ("0,1234567", "0.1234567"),
-        ("0,00001", "0.00001"),
-        ("60%", "0.6"),
-        ("75 %", "0.75"),
-        ("12,34567891 %", "0.1234567891"),
-    ],
-)
-def test_a_share_as_people_write_it(written: str, meant: str) -> None:
-    text = graders(f"""\
-  - type: trigger
-    name: a
-    config:
-      skill_path: a
-      mode: positive
-      threshold: {written}
-""")
-    assert fixed(text, "wrong-type") == text.replace(written, meant)
 
 
 @pytest.mark.parametrize("written", ["500ms", "60%", "4x", "sixty", "0,6,1", "9" * 400 + "s", "-5s", "0,0"])
@@ -537,33 +487,6 @@ def test_the_name_of_a_tool_in_the_older_form_was_meant_to_be_a_pattern() -> Non
     assert not any(fix.preferred for each in found for fix in each.fixes)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "code", "swapped"),
-    [
-        (
-            EVAL.replace("executor: mock\n  model: m\n", "executor: m\n  model: mock # why\n"),
-            "eval",
-            "value-not-allowed",
-            EVAL.replace("model: m\n", "model: m # why\n"),
-        ),
-        (
-            graders("  - type: my_check\n    name: text\n    config: {contains: [a]}\n"),
-            "task",
-            "unknown-grader-type",
-            graders("  - type: text\n    name: my_check\n    config: {contains: [a]}\n"),
-        ),
-    ],
-)
-def test_values_at_each_others_keys_are_swapped(
-    text: str, kind: DocumentKind, code: str, swapped: str
-) -> None:
-    [problem] = [problem for problem in problems(text, kind) if problem.code == code]
-    fix = problem.fixes[0]
-    assert fix.title.startswith("Swap with `")
-    assert not fix.preferred
-    assert apply(text, fix.edits) == swapped
-
-
 def test_a_value_that_is_right_at_no_other_key_is_not_swapped() -> None:
     text = EVAL.replace("executor: mock", "executor: mok")
     titles = [fix.title for problem in problems(text, "eval") for fix in problem.fixes]
@@ -618,14 +541,12 @@ def test_expected_texts_as_a_list(written: str, meant: str) -> None:
     assert not problems(f"{TASK}expected:{meant}")
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"), [("-20", ["20", "0"]), ("-1", ["0"]), ("-20, max_tokens: 9", ["20", "0"])]
-)
-def test_a_count_below_zero_has_a_sign_too_much(written: str, meant: list[str]) -> None:
+@pytest.mark.parametrize("written", ["-20", "-1", "-20, max_tokens: 9"])
+def test_a_count_below_zero_may_be_its_limit(written: str) -> None:
     text = graders(f"  - type: behavior\n    name: b\n    config: {{max_tool_calls: {written}}}\n")
     [problem] = problems(text)
     assert problem.code == "out-of-range"
-    assert [fix.title for fix in problem.fixes] == [f"Change to `{each}`" for each in meant]
+    assert [fix.title for fix in problem.fixes] == ["Change to `0`"]
 
 
 def test_a_value_under_the_wrong_key_is_one_problem() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.server.analysis.drawing import drawn, graders
-from waza_language_server.embedded.regex.findings import is_catastrophic
+from waza_language_server.embedded.regex.patterns import is_catastrophic
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,10 @@ def test_an_accepted_item_leaves_json(case: str, label: str, after: str) -> None
     json.loads(text.replace('"id": ,', '"id": 1,'))
 
 
+def test_an_empty_file_begins_with_a_skill_and_its_cases() -> None:
+    assert taken("\n<CURSOR>", "{skill_name, evals}", "evals_json") == '\n{"skill_name": "", "evals": [{}]}'
+
+
 def test_keys_that_are_there_are_not_offered_again() -> None:
     offered = labels(evals('{"id": 1, "<CURSOR>", "prompt": "x"}'), "evals_json")
     assert offered[0] == "expected_output"

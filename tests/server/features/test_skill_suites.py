@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.features.results import NOW, RUN_AT, grade, write_results
+from tests.server.features.results import RUN_AT, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.features.runnables.skill_suites import (
     skill_hints,
@@ -47,7 +47,7 @@ def lenses(skill: SkillFile, workspace: Workspace, running: set[RunnableId] | No
 
 
 def hints(skill: SkillFile, workspace: Workspace) -> tuple[InlayHint, ...]:
-    return skill_hints(skill, suites_of(skill, workspace), workspace, NOW)
+    return skill_hints(skill, suites_of(skill, workspace), workspace)
 
 
 def test_the_suite_of_a_skill_is_run_from_its_first_line(tmp_path: Path, skill: SkillFile) -> None:

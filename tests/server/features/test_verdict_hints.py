@@ -315,6 +315,20 @@ def test_what_is_older_than_a_record_without_any_beginning_says_so(suite: Path) 
     assert f"stale: the record of a later run, `{path.name}`, cannot be read" in whole.tooltip
 
 
+def test_a_task_whose_trials_differ_says_how_new_ones_would_end(suite: Path) -> None:
+    trials = [[grade("mentions", score)] for score in (1.0, 0.0, 1.0)]
+    write_results(suite, {"second": trials}, more=engine("failed"))
+    of_task, _ = Editor().hints(suite.parent / "tasks/second.yaml", "task")
+    assert of_task.label == "◐ 2/3 trials · pass@3 0.96 · pass^3 0.30"
+    assert "2 of 3 trials passed: pass@3 0.96 (0.50–0.99), pass^3 0.30 (0.01–0.83)" in of_task.tooltip
+
+
+def test_a_task_with_one_trial_has_no_estimates(suite: Path) -> None:
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    of_task, _ = Editor().hints(suite.parent / "tasks/second.yaml", "task")
+    assert (of_task.label, "pass@" in of_task.tooltip) == ("✓ 1.00", False)
+
+
 def test_a_task_of_which_not_all_trials_ran_passed_so_far(suite: Path) -> None:
     path = write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("canceled"))
     document = json.loads(path.read_text("utf-8"))

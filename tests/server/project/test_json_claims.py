@@ -36,6 +36,12 @@ def test_a_file_with_mistakes_stays_claimed(text: str) -> None:
     assert kind(text) == "evals_json"
 
 
+@pytest.mark.parametrize("text", ["", "\n", "{", "{}", "{\n}\n"])
+def test_a_file_that_begins_is_claimed_by_its_name_alone(text: str) -> None:
+    assert kind(text) == "evals_json"
+    assert kind(text, "evals/cases.json") is None
+
+
 @pytest.mark.parametrize(
     "text",
     [

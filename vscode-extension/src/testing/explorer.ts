@@ -11,7 +11,7 @@ import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
 import { reasonFirst } from "../runWords";
-import { looksLikeSuiteFile } from "../suiteFiles";
+import { looksLikeSuiteFile, mayBeEvals } from "../suiteFiles";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
 import { rowWords, RunReports } from "./reports";
 import { Staleness } from "./staleness";
@@ -88,7 +88,7 @@ export class TestExplorer implements vscode.Disposable {
                 test.end();
             });
         });
-        const watcher = vscode.workspace.createFileSystemWatcher("**/*.{yaml,yml}");
+        const watcher = vscode.workspace.createFileSystemWatcher("**/{*.yaml,*.yml,evals.json,*.evals.json}");
         const later = () => {
             this.refreshSoon();
         };
@@ -129,8 +129,9 @@ export class TestExplorer implements vscode.Disposable {
     }
 
     private async show(editor: vscode.TextEditor | undefined): Promise<void> {
-        const isYaml = editor?.document.languageId === "yaml" && editor.document.uri.scheme === "file";
-        if (isYaml && this.client() !== undefined) {
+        const { uri, languageId } = editor?.document ?? {};
+        const mayBeOurs = languageId === "yaml" || (uri !== undefined && mayBeEvals(uri.fsPath));
+        if (mayBeOurs && editor?.document.uri.scheme === "file" && this.client() !== undefined) {
             await this.tree.resolveDocument(editor.document.uri);
             // An eval file of another name is known while it is open, and one outside of all folders.
             if (!this.tree.has(editor.document.uri) && looksLikeSuiteFile(editor.document.uri.fsPath, editor.document.getText())) {

@@ -225,7 +225,11 @@ export class RunReports {
         if (this.target.kind !== "grader" || event.with_recorded === true) {
             const verdict = concludedVerdict(event);
             // The first failure that one walks to is that of the task: it says why, too.
-            const text = [reason, ...failing].join("\n");
+            const estimates = event.conclusion?.estimates ?? "";
+            const text = [reason, ...failing, ...(estimates ? [estimates] : [])].join("\n");
+            if (estimates) {
+                reports.push({ kind: "output", item: task, text: `${event.label ?? event.task ?? ""}: ${estimates}` });
+            }
             const whole = together(event, graded.map((each) => each.event));
             reports.push(ended(whole, verdict, reason ? [{ text, location: messageLocationOf(event) }] : [], task));
         }
@@ -244,7 +248,7 @@ export class RunReports {
         const reasons = conclusion?.reasons ?? [];
         const words = conclusion?.words ?? conclusion?.verdict ?? event.status ?? "";
         const counted = new Set(conclusion?.counted_reasons); // `words` has the numbers
-        const output = new Set([words, ...[...reasons, event.message ?? ""].filter((line) => !words.includes(line) && !counted.has(line))]);
+        const output = new Set([words, ...[...reasons, event.message ?? "", conclusion?.estimates ?? ""].filter((line) => !words.includes(line) && !counted.has(line))]);
         const reports: Report[] = [{ kind: "output", text: [...output].filter((line) => line !== "").join("\n") }, ...this.leftOpen(event)];
         // Tasks show their own verdicts, and re-running failed tests would run a reported suite as a whole.
         const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from annotated_types import Le
 from pydantic import Field
@@ -158,7 +158,10 @@ def trajectory(context: GradingContext) -> list[dict[str, Any]]:
             step = _tool_call(event, finished.get(event.get("tool_call_id")))
         elif kind == "session.plan":
             entries: object = event.get("entries")
-            step = {"type": "plan", "entries": entries if isinstance(entries, list) else []}
+            step = {
+                "type": "plan",
+                "entries": cast("list[Any]", entries) if isinstance(entries, list) else [],
+            }
         else:
             continue
         steps.append({**step, "timestamp": _milliseconds(event.get("timestamp"))})

@@ -581,11 +581,13 @@ class LiveSession:
         return found
 
     def _stays(self, built: BuiltGrader) -> bool:
-        """Return whether a grader keeps its recorded verdict: evaluating it is too much for an edit."""
+        """Return whether a grader keeps its recorded verdict: evaluating it needs more than an edit."""
         grader = built.grader
         if grader is None:
             return bool(built.entry.type) and built.entry.type not in BUILT_IN_TYPES
         if grader.judged or grader.runs_program or grader.reviewed or grader.writes_files:
+            return True
+        if grader.reads_verdicts:
             return True
         return grader.evaluates and not self.request.assertions
 

@@ -27,6 +27,7 @@ from waza_engine.results.json_values import (
 from waza_engine.results.record import TaskOutcome, TrialOutcome
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
+from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
 from waza_engine.scoring.tasks import (
     SuiteSummary,
@@ -97,7 +98,13 @@ def statistics_document(statistics: TaskStatistics) -> Json:
     figures = asdict(statistics)
     del figures["interval"]
     if statistics.total_runs > 1:
-        figures["pass_rate_ci"] = _rate(wilson(statistics.passed_runs, statistics.total_runs))
+        found = pass_estimates(statistics.passed_runs, statistics.total_runs)
+        figures["pass_rate_ci"] = _rate(found.rate)
+        figures["pass_at_k_ci"] = _rate(found.pass_at_k)
+        figures["pass_exp_k_ci"] = _rate(found.pass_exp_k)
+        fewer = range(1, found.total)
+        figures["unbiased_pass_at"] = [found.unbiased_pass_at(trials) for trials in fewer]
+        figures["unbiased_pass_exp"] = [found.unbiased_pass_exp(trials) for trials in fewer]
     if statistics.interval is not None:
         figures["bootstrap_ci"] = _interval(statistics.interval)
         figures["is_significant"] = statistics.interval.is_significant

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -51,7 +52,18 @@ def read_document(path: Path) -> Block | None:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:
         return None
-    return document_in(content, object_in, journal=path.name.endswith(JOURNAL_SUFFIX))
+    if path.name.endswith(JOURNAL_SUFFIX):
+        return document_in(content, object_in, journal=True, place=partial(_place_entries, path))
+    return document_in(content, object_in, journal=False)
+
+
+def _place_entries(journal: Path, begun: Block) -> Iterable[Block]:
+    """Return what the workers of a run on a cluster have left; ``begun`` is the first line of its journal."""
+    # Few runs have any.
+    from waza_engine.results.reading.place_entries import entries_in, place_of_journal
+
+    place, within = place_of_journal(journal, begun), record_boundary(journal)
+    return () if place is None or within is None else entries_in(place, within)
 
 
 def unknown_version(document: Block) -> str:
@@ -91,10 +103,17 @@ def why_unreadable(path: Path) -> str:
     return f"{path} is not a result file: it has no list `tasks`."
 
 
-def document_in(content: bytes, decode: Callable[[bytes], Block | None], *, journal: bool) -> Block | None:
+def document_in(
+    content: bytes,
+    decode: Callable[[bytes], Block | None],
+    *,
+    journal: bool,
+    place: Callable[[Block], Iterable[Block]] = lambda begun: (),
+) -> Block | None:
     """Return the document that the bytes of a result file hold.
 
-    The last line of a journal may be torn: the process was killed while it wrote.
+    The last line of a journal may be torn: the process was killed while it wrote. ``place`` returns further
+    entries for its first line; those of the journal itself are newer.
     """
     if not journal:
         return decode(content)
@@ -107,6 +126,7 @@ def document_in(content: bytes, decode: Callable[[bytes], Block | None], *, jour
             checkpoint()
     if not entries or "eval_id" not in entries[0]:
         return None
+    entries[1:1] = place(entries[0])
     tasks = [entry["task"] for entry in entries[1:] if "task" in entry]
     baseline = [entry["baseline_task"] for entry in entries[1:] if "baseline_task" in entry]
     times = [entry["elapsed_ms"] for entry in entries[1:] if "elapsed_ms" in entry]

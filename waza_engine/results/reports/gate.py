@@ -19,6 +19,7 @@ from waza_engine.results.conclusion import (
 from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
+from waza_engine.results.reports.words import repeated_words
 from waza_engine.results.run_parts import chosen_parts
 from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
@@ -31,7 +32,8 @@ PASSED, REGRESSED, GOLDEN_FAILED, NOT_GATED = 0, 1, 2, 3
 class GateLimits:
     """The allowed changes: the pass rate by so many percentage points, and added or removed tasks.
 
-    ``least_triggers`` is the share of trigger prompts, 0..1, that must be classified correctly now.
+    ``least_triggers`` is the share of trigger prompts, 0..1, that must be classified correctly now, and
+    ``least_pass_exp_k`` the least mean pass^k of the tasks.
     """
 
     most_regression: float = 0.0
@@ -39,6 +41,7 @@ class GateLimits:
     new_tasks: Policy = "allow"
     removed_tasks: Policy = "warn"
     least_triggers: float | None = None
+    least_pass_exp_k: float | None = None
 
 
 @dataclass(slots=True)
@@ -79,6 +82,8 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         issues.tell("fail", "regression", f"{said} ({_chance(then, now)})")
     _tell_score(issues, then, now, limits)
     _tell_prompts(issues, then, now, limits)
+    if limits.least_pass_exp_k is not None:
+        _tell_pass_exp_k(issues, now, limits.least_pass_exp_k)
     before, after = tasks_by_name(then.tasks), tasks_by_name(now.tasks)
     new = [after[name] for name in sorted(after.keys() - before.keys())]
     removed = [before[name] for name in sorted(before.keys() - after.keys())]
@@ -112,6 +117,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         "baseline_judged_count": then.counts.judged,
         "current_judged_count": now.counts.judged,
         **given(baseline_triggers=_prompts(then), current_triggers=_prompts(now)),
+        **given(baseline_estimates=repeated_words(then), current_estimates=repeated_words(now)),
         "new_task_policy": limits.new_tasks,
         "removed_task_policy": limits.removed_tasks,
         **given(
@@ -213,6 +219,18 @@ def _rate(recording: Recording, found: Conclusion) -> float:
     return written if found.part else found.counts.pass_rate(written)
 
 
+def _tell_pass_exp_k(issues: _Issues, now: Conclusion, least: float) -> None:
+    """Report that the mean pass^k of the tasks with several trials is too low, or that there are none."""
+    found = now.pass_estimates
+    if found is None:
+        issues.tell(
+            "fail", "pass_exp_k", "pass^k is not known: no task of the current run has several trials"
+        )
+    elif not reaches(found.pass_exp_k.mean, least):
+        shown, wanted = shown_below(found.pass_exp_k.mean, least)
+        issues.tell("fail", "pass_exp_k", f"pass^k is {shown}, below {wanted} ({found.words})")
+
+
 def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
     """Report when fewer trigger prompts were correct, as for tasks, or when some were added or removed."""
     share = 0.0 if now.triggers is None else now.triggers.share
@@ -273,9 +291,9 @@ def _figure(found: Json, key: str, shown: Callable[[float], str]) -> str:
     )
 
 
-def _prompt_row(found: Json) -> list[str]:
-    cells = [prompts_words(found, name) or "none" for name in ("baseline", "current")]
-    return [] if cells == ["none", "none"] else [f"| Trigger prompts | {cells[0]} | {cells[1]} |"]
+def _row(title: str, *cells: str) -> list[str]:
+    """Return the row of something that not all runs have."""
+    return [f"| {title} | {' | '.join(cell or 'none' for cell in cells)} |"] if any(cells) else []
 
 
 def gate_markdown(found: Json, suite: str = "") -> str:
@@ -290,7 +308,8 @@ def gate_markdown(found: Json, suite: str = "") -> str:
         f"| Pass rate | {_figure(found, 'success_rate', lambda rate: shown_share(rate, 1))} |",
         f"| Score | {_figure(found, 'aggregate_score', lambda score: shown_score(score, 4))} |",
         f"| Tasks | {found['baseline_task_count']} | {found['current_task_count']} |",
-        *_prompt_row(found),
+        *_row("Trigger prompts", *(prompts_words(found, name) for name in ("baseline", "current"))),
+        *_row("Estimates", *(found.get(f"{name}_estimates", "") for name in ("baseline", "current"))),
         "",
         f"- Regression: {found['regression_pct']:.2f} percentage points, at most {most:.2f}",
         f"- New tasks: {len(found.get('new_tasks', ()))} ({found['new_task_policy']})",

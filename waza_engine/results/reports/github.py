@@ -76,7 +76,9 @@ def _all(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
     yield from _of_tasks(found.tasks, places)
     for task in found.tasks:
         if task.verdict not in _RED and task.flaky:
-            yield annotation("warning", f"task {task.id} is flaky", places.of(task.id, ""), task.id)
+            chances = f": {task.estimates.words}" if task.estimates is not None else ""
+            place = places.of(task.id, "")
+            yield annotation("warning", f"task {task.id} is flaky{chances}", place, task.id)
     if found.triggers is not None:
         # With enough right answers a wrong one fails nothing.
         level = "error" if found.exit_code else "warning"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, cast
 
-from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
 
 from waza_engine.figures import shown_score, shown_scores
 from waza_engine.moments import is_known
@@ -35,6 +35,7 @@ from waza_engine.results.reports.words import (
     trigger_words,
 )
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
+from waza_engine.scoring.pass_estimates import PassEstimates
 from waza_engine.terminal import harmless_lines
 from waza_engine.vocabulary import shown_grader, told_apart
 
@@ -161,6 +162,8 @@ def _prompts(found: TriggerConclusion) -> Iterator[str]:
 
 def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
     case = TestCase(_clean(name), classname=_clean(skill), time=task.duration_ms / _MILLISECONDS)
+    if task.estimates is not None:
+        cast("Any", case).append(_properties(task.estimates))
     if task.task.trials and (answers := _answers(task)):
         case.system_out = answers
     if task.verdict == "passed":
@@ -176,6 +179,19 @@ def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
     found.text = _clean("\n".join([*cause, *told, *broken]))
     case.result = [found]
     return case
+
+
+def _properties(estimates: PassEstimates) -> Properties:
+    """Return the estimates of a task, each with its interval, as the properties of its case."""
+    found = Properties()
+    for name, each in (
+        ("pass_rate", estimates.rate),
+        ("pass_at_k", estimates.pass_at_k),
+        ("pass_exp_k", estimates.pass_exp_k),
+    ):
+        found.add_property(Property(name, f"{each.rate:.4f}"))
+        found.add_property(Property(f"{name}_ci95", f"{each.lower:.4f} to {each.upper:.4f}"))
+    return found
 
 
 def _answers(task: TaskConclusion) -> str:

@@ -83,12 +83,16 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     for name, figures in calibrations(document).items():
         yield f"{code(name)}: {code(agreement_words(figures))}\n\n"
     if found.tasks:
-        yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
+        more = (" Estimates |", "---|") if found.repeated else ("", "")
+        yield f"| | Task | Score | Trials passed |{more[0]}\n|---|---|--:|--:|{more[1]}\n"
     for task in found.tasks:
         score = shown_scores(task.score, task.plain_score) if task.scored else ""
+        told = f"{task.share} |"
+        if found.repeated:
+            told += f" {task.estimates.words if task.estimates is not None else ''} |"
         score += f" ({cell_sentence(task.untold)})" if task.untold else ""
         score += f" so far: {cell_sentence(task.cut_short)}" if task.cut_short else ""
-        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {task.share} |\n"
+        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {told}\n"
     yield from _flaky(found)
     if found.triggers is not None:
         yield from _mistakes(found.triggers)
@@ -100,13 +104,10 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
 def _flaky(found: Conclusion) -> Iterator[str]:
     flaky = [task for task in found.tasks if task.flaky]
     if flaky:
-        yield "\n### Flaky tasks\n\n| Task | Passed | Failed | pass@k | pass^k |\n|---|--:|--:|--:|--:|\n"
+        yield "\n### Flaky tasks\n\n| Task | Passed | Failed |\n|---|--:|--:|\n"
     for task in flaky:
-        chances = [
-            "" if chance is None else shown_score(chance) for chance in (task.pass_at_k, task.pass_exp_k)
-        ]
         failed = task.trials.count("failed")
-        yield f"| {cell(task.id or task.name)} | {task.passed_trials} | {failed} | {' | '.join(chances)} |\n"
+        yield f"| {cell(task.id or task.name)} | {task.passed_trials} | {failed} |\n"
 
 
 def _mistakes(found: TriggerConclusion) -> Iterator[str]:

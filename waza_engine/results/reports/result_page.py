@@ -25,6 +25,7 @@ from waza_engine.results.reports.words import (
     CAUSE_WORDS,
     dollars,
     mistake_words,
+    repeated_words,
     trigger_words,
     verdict_words,
 )
@@ -113,6 +114,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
     ]
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons if not reason.is_counted]
     lines += [f"- note: {sentence(note)}" for note in found.notes]
+    lines += ["", repeated] if (repeated := repeated_words(found)) else []
     facts = (
         ("Executor", header.executor),
         ("Model", header.asked_model),
@@ -145,6 +147,8 @@ def _triggers(found: TriggerConclusion) -> str:
 def _task(task: TaskConclusion, prompt: str, room: int) -> str:
     verdict = f"{task.verdict} so far" if task.cut_short else task.verdict
     lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {verdict}", ""]
+    if task.estimates is not None:
+        lines += [f"{task.share} trials passed · {task.estimates.words}", ""]
     # The reason why a grader broke is the evidence of the cause, which follows.
     told_below = task.verdict == "errored" and not task.error and task.cause is not None
     if (why := task.reason or task.cut_short) and not told_below:

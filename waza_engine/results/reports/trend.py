@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from waza_engine.results.codec.header import commit_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.history import RunThen, TaskThen
+from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.spec.executors import asked_model
 
 _RED = ("failed", "errored")
@@ -17,7 +18,8 @@ def trend(runs: Sequence[RunThen]) -> Json:
 
     ``scores`` and ``verdicts`` have one item a run, null where a task did not run. ``passed`` of ``judged``
     runs passed; a task is ``flaky`` when its trials differ within a run: in those runs ``passed_trials`` of
-    ``trials`` passed. ``red_since`` is the file of the first of the runs since which it has not passed, null
+    ``trials`` passed. ``estimates`` are pass@k and pass^k in each run, in words, null for one trial.
+    ``red_since`` is the file of the first of the runs since which it has not passed, null
     when its newest run is not one of them, and ``passed_in`` the file of the run before, null when it did not
     pass there. The ``commit`` of a run is null where none was recorded, its ``part`` is the part of the suite
     that it covered, null for all of it. A task that passed chosen graders alone is not judged, and red when
@@ -56,6 +58,10 @@ def _task(identifier: str, runs: Sequence[RunThen], found: Sequence[TaskThen | N
         "flaky": bool(uneven),
         "passed_trials": sum(task.passed for task in uneven),
         "trials": sum(task.trials for task in uneven),
+        "estimates": [
+            pass_estimates(task.passed, task.trials).words if task is not None and task.trials > 1 else None
+            for task in found
+        ],
         "red_since": since,
         "passed_in": passed_in,
     }

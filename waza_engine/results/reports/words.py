@@ -86,9 +86,8 @@ def invoked_words(trigger: TriggerOutcome) -> str:
 
 def repeated_words(conclusion: Conclusion) -> str:
     """Return the expected results of repeated runs of the tasks, "" for tasks of one trial."""
-    if conclusion.pass_at_k is None or conclusion.pass_exp_k is None:
-        return ""
-    return f"pass@k {shown_score(conclusion.pass_at_k)}, pass^k {shown_score(conclusion.pass_exp_k)}"
+    found = conclusion.pass_estimates
+    return "" if found is None else found.words
 
 
 def dollars(amount: float) -> str:

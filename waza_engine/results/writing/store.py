@@ -41,11 +41,13 @@ from waza_engine.results.places import (
     NAME_FORMAT,
     boundary_beside,
     file_segment,
+    place_directory,
     results_directory,
     workspace_prefix,
 )
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
+from waza_engine.results.reading.place_entries import is_held, place_of_journal, remove_place, workers_in
 from waza_engine.results.record import (
     ArrivedAnswer,
     RunHeader,
@@ -184,7 +186,14 @@ class ResultStore:
             self._close()
         with contextlib.suppress(OSError):
             files.remove_file(self.journal_path, within=self.within)
+        self._remove_place()
         return self.path
+
+    def _remove_place(self) -> None:
+        """Remove the folder that the workers of a cluster shared; most runs have none."""
+        place = place_directory(self._directory.parent.parent, self._header.run_id)
+        if place.is_dir():
+            _remove_place(place, self.within)
 
     def _check_place(self) -> None:
         """Raise ``OSError`` when a file is in the way, or links lead out of the suite.
@@ -523,6 +532,10 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         # Leave unreadable files alone: one may be a journal that another run is about to start.
         if entry is None or goes_on(entry):
             continue
+        place = place_of_journal(journal, entry)
+        if place is not None and is_held(place, within):
+            # Its coordinator is gone, and workers still execute trials that are paid for.
+            continue
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
         document = unended_document(entry, "the run was interrupted")
         if (document["tasks"] or document.get("trigger_results")) and not path.exists():
@@ -531,7 +544,15 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         _remove_workspaces(entry)
         with contextlib.suppress(OSError):
             remove_file(journal, within=within)
+        if place is not None:
+            _remove_place(place, within)
     return recovered
+
+
+def _remove_place(place: Path, within: Boundary) -> None:
+    for worker in workers_in(place, within):
+        _remove_workspaces(worker)
+    remove_place(place, within)
 
 
 def _remove_workspaces(entry: Block) -> None:

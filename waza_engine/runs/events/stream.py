@@ -135,6 +135,7 @@ class Progress:
 
 
 _SHOWN_CHARACTERS = 2000
+_LONGEST_NOTE = 40
 _MOST_FAILURES = 20
 
 
@@ -157,6 +158,7 @@ def failures_of(verdict: Validation) -> list[dict[str, Any]]:
 def shown(text: str) -> str:
     """Return the beginning of a long string and how much is left out: answers may have megabytes."""
     left_out = len(text) - _SHOWN_CHARACTERS
-    if left_out <= 0:
+    # Text that was cut before stays as it is, and a note is never longer than what it replaces.
+    if left_out <= _LONGEST_NOTE:
         return text
     return f"{text[:_SHOWN_CHARACTERS]}… ({counted(left_out, 'more character')})"

@@ -87,8 +87,10 @@ def grade(
     """
     verdicts = {name: verdict.graded for name, verdict in known.items()}
     for built in graders:
-        verdict = _grade_bounded(built, replace(context, verdicts=verdicts), cancellation)
-        verdicts = {**verdicts, verdict.name: verdict.graded}
+        reads = built.grader is not None and built.grader.reads_verdicts
+        shown = replace(context, verdicts=dict(verdicts)) if reads else context
+        verdict = _grade_bounded(built, shown, cancellation)
+        verdicts[verdict.name] = verdict.graded
         yield verdict
 
 

@@ -58,14 +58,17 @@ class Reservation:
     """The price of an active trial, None while no price is known; ``settle`` gives it back."""
 
     price: Spending | None
-    _settle: Callable[[Reservation], None]
+    _settle: Callable[[Reservation, bool], None]
 
-    def settle(self) -> None:
-        """Give the price back, for the calls of the trial are counted now; can be called twice."""
-        self._settle(self)
+    def settle(self, *, lost: bool = False) -> None:
+        """Give the price back, for the calls of the trial are counted now; can be called twice.
+
+        The price of a ``lost`` trial stays out of reach: it may have been spent.
+        """
+        self._settle(self, lost)
 
 
-NOTHING_RESERVED = Reservation(None, lambda reserved: None)
+NOTHING_RESERVED = Reservation(None, lambda reserved, lost: None)
 
 
 class Meter:
@@ -83,6 +86,7 @@ class Meter:
         self.prices = TrialPrices()
         self._reserved: set[Reservation] = set()
         self._settled: set[Callable[[], None]] = set()
+        self._lost: list[Spending | None] = []
         self._within = within
         self._reason = ""
         self._stopping = RunCancellation()
@@ -101,6 +105,11 @@ class Meter:
     def stopping(self) -> RunCancellation:
         """Requested when a limit is reached."""
         return self._stopping if self._within is None else self._within.stopping
+
+    @property
+    def limited(self) -> Spending:
+        """Return what its limits have counted so far, of several runs together if they share them."""
+        return Spending(self._tokens, self._cost) if self._within is None else self._within.limited
 
     @property
     def tokens(self) -> int:
@@ -201,7 +210,7 @@ class Meter:
         return None
 
     def _fits(self, prices: Iterable[Spending | None]) -> bool:
-        known = [price for price in prices if price is not None]
+        known = [price for price in (*prices, *self._lost) if price is not None]
         tokens = self._tokens + sum(price.tokens for price in known)
         usd = self._cost.usd + sum(price.cost.usd for price in known)
         budget = self.budget
@@ -210,17 +219,23 @@ class Meter:
         )
 
     def _nearly_reached(self, usual: Spending) -> str:
-        budget = self.budget
-        if budget.max_tokens is not None and self._tokens + usual.tokens > budget.max_tokens:
+        budget, lost = self.budget, [price for price in self._lost if price is not None]
+        tokens = sum(price.tokens for price in lost)
+        if budget.max_tokens is not None and self._tokens + tokens + usual.tokens > budget.max_tokens:
             limit, spent = f"{budget.max_tokens:,} tokens", f"{self._tokens:,} are used"
+            reserved = f" and {tokens:,} reserved for lost trials" if tokens else ""
             more = f"the next answer uses about {usual.tokens:,}"
         else:
             limit, spent = dollars(budget.max_cost_usd or 0.0), f"{dollars(self._cost.usd)} are spent"
+            usd = sum(price.cost.usd for price in lost)
+            reserved = f" and {dollars(usd)} reserved for lost trials" if usd else ""
             more = f"the next answer costs about {dollars(usual.cost.usd)}"
-        return f"the limit of {limit} is nearly reached: {spent}, and {more}"
+        return f"the limit of {limit} is nearly reached: {spent}{reserved}, and {more}"
 
-    def _settle(self, reservation: Reservation) -> None:
+    def _settle(self, reservation: Reservation, lost: bool) -> None:
         with self._lock:
+            if lost and reservation in self._reserved:
+                self._lost.append(reservation.price)
             self._reserved.discard(reservation)
         self._report_settled()
 
@@ -323,7 +338,7 @@ class MeteredExecutor(_Wrapping):
         either = _Either(cancellation, meter.stopping)
         request.asked()
         if meter.refusal:
-            # What was asked could not be noted.
+            # The journal could not note this call.
             raise BudgetExceededError(meter.refusal)
         told, bill = threading.Event(), _Bill(meter, request)
         complete: list[ExecutionResponse] = []

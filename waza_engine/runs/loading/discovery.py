@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval_in, is_named_as_evals
@@ -160,6 +161,6 @@ def _foreign(path: Path) -> ForeignEvalError | None:
 
 def _evals_in(path: Path) -> ForeignEval | None:
     try:
-        return foreign_eval_in(read_text(path), path)
+        return foreign_eval_in(read_text(path, within=suite_boundary(path.parent)), path)
     except SuiteFileError:
         return None

@@ -332,10 +332,15 @@ def baseline_pass(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[Pass | N
     specs = [task.trial.spec for task in tasks if task.trial is not None]
     if not found.directories and not any(task_skills(suite, spec, found).directories for spec in specs):
         return None, ["`baseline` needs skills, and none is found in `skill_directories`: it is left out"]
+    return pass_without_skills(suite, tasks), []
+
+
+def pass_without_skills(suite: Suite, tasks: Sequence[SelectedTask]) -> Pass:
+    """Return the pass that runs some tasks of a suite without skills."""
     bare = without_skills(suite)
     by_path = {(task.path, task.id): task for task in bare.tasks}
     chosen = [_without_skills(task, by_path[task.source.path, task.source.id]) for task in tasks]
-    return Pass(bare, without_comparisons(chosen), baseline=True), []
+    return Pass(bare, without_comparisons(chosen), baseline=True)
 
 
 def _without_skills(task: SelectedTask, source: SuiteTask) -> SelectedTask:

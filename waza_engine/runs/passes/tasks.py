@@ -22,7 +22,7 @@ from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import HookError, run_hooks
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.attempts import InterruptedTrialError
-from waza_engine.runs.trials.backend import LostTrialError, TrialBackend
+from waza_engine.runs.trials.backend import BackendError, LostTrialError, TrialBackend
 from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Phase, TrialTask, spending_of
@@ -89,6 +89,7 @@ class TaskRunner:
         self._fail_fast = config.fail_fast
         self._group = config.model if config.group_by == "model" else ""
         self._busy = 0
+        self._failure: BackendError | None = None
         self._reserved: set[Reservation] = set()
         self._stopped = False
         self._waiting = deque(enumerate(tasks))
@@ -102,7 +103,7 @@ class TaskRunner:
 
         The trials of the first task are started first; workers that are free then begin the next one. With
         ``fail_fast`` no task begins after the first that does not pass; the rest is skipped. Raises
-        ``CancelledRunError``.
+        ``CancelledRunError`` and ``BackendError``.
         """
         for task in self._tasks:
             self._send("enqueued", task=task.source.id, message=task.source.name)
@@ -152,6 +153,8 @@ class TaskRunner:
         if report is None:
             raise CancelledRunError
         report()
+        if self._failure is not None:
+            raise self._failure
 
     def _clean_up(self) -> None:
         """Take the outcomes that still come, and close the backend."""
@@ -287,7 +290,7 @@ class TaskRunner:
         def done(found: TrialOutcome | Exception) -> None:
             if isinstance(found, TrialOutcome) and not found.stopped:
                 context.executor.meter.prices.add(task_id, spending_of(found, context))
-            reservation.settle()
+            reservation.settle(lost=isinstance(found, LostTrialError))
             self._reports.put(lambda: self._trial_ended(begun, number, found, reservation))
 
         self._send("started", task=task_id, trial=number)
@@ -304,7 +307,9 @@ class TaskRunner:
     ) -> None:
         self._busy -= 1
         self._reserved.discard(reservation)
-        if isinstance(found, InterruptedTrialError):
+        if isinstance(found, BackendError):
+            self._failure = self._failure or found
+        elif isinstance(found, InterruptedTrialError):
             begun.trials.append(found.outcome)
             begun.running.remove(number)
         elif not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.limits.cancellation import start_call
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.context import RunContext, TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Tell, run_trial
@@ -23,6 +24,10 @@ _CLEANING_SECONDS = 0.5
 
 class LostTrialError(Exception):
     """The place where a trial ran is gone, so that it may have been paid for; the message says which."""
+
+
+class BackendError(SuiteError):
+    """No trial can be executed any more: the run ends here, and what is finished is kept."""
 
 
 class TrialBackend(Protocol):
@@ -55,7 +60,7 @@ class TrialBackend(Protocol):
         the phase that the trial enters. ``keep`` gets, from any thread, the trial as it would be if it were
         cut off now. ``done`` is called once, from any thread: with the outcome, or the error that prevented
         it, a ``CancelledRunError`` when the run is cancelled, a ``LostTrialError`` when it may have been paid
-        for.
+        for, a ``BackendError`` to end the run.
         """
         ...
 

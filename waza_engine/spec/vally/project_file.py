@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from waza_engine.spec.fields import AnyMap, Shown, Text, TextList
+from waza_engine.spec.fields import AnyMap, Shown, Text
 from waza_engine.spec.vally.blocks import TextOrTexts, VallyBlock
 from waza_engine.spec.vally.eval_file import Environment
 
@@ -37,7 +37,7 @@ class VallySuite(VallyBlock):
         description="Tags by name: all keys must agree, with any of their values.",
         examples=[{"area": ["docs", "api"]}],
     )
-    evals: TextList = Field(default=(), description="Globs of eval files.", examples=[["evals/**/*.yaml"]])
+    evals: TextOrTexts = Field(default=(), description="Globs of eval files.", examples=[["evals/**/*.yaml"]])
 
 
 class VallyProject(VallyBlock):

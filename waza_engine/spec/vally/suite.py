@@ -63,20 +63,25 @@ class _Source:
         return written
 
 
-def suite_of(file: YamlFile, vally: VallyEval, environments: Mapping[str, Environment]) -> dict[str, Any]:
+def suite_of(
+    file: YamlFile,
+    vally: VallyEval,
+    environments: Mapping[str, Environment],
+    left_out: dict[str, Location] | None = None,
+) -> dict[str, Any]:
     """Return the content of the eval file that runs a Vally eval file.
 
     ``environments`` are those of ``.vally.yaml``. Raises ``SuiteFileError``, which names everything that has
-    no counterpart.
+    no counterpart; with ``left_out`` that is added there, and left out.
     """
-    source = _Source(file, vally, environments)
+    source = _Source(file, vally, environments, {} if left_out is None else left_out)
     defaults, executor = source.defaults, source.defaults.executor
     key = "agent_environment" if vally.agent_environment else "environment"
     root = source.environment(vally.agent_environment or vally.environment, (key,))
     source.refuse("`grading_environment`", ("grading_environment",), vally.grading_environment)
     source.refuse("`judge_provider`", ("defaults",), defaults.judge_provider)
     tasks = [_task(each, source, root, ("stimuli", at)) for at, each in enumerate(vally.stimuli)]
-    if source.refused:
+    if source.refused and left_out is None:
         first = min(file.line_of(at) for at in source.refused.values())
         parts = ", ".join(source.refused)
         message = f"waza has no counterpart for parts of this Vally eval file, so nothing runs: {parts}"

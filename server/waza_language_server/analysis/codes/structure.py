@@ -142,8 +142,7 @@ STRUCTURE_CODES = (
         "part of the text: a check for “done” looks for the quotes, too. Patterns between slashes, as "
         "JavaScript has them, and patterns with each backslash twice. A model or skill that is a variable, "
         "`${MODEL}`, which no run replaces, or is still to be filled in. Commands of hooks "
-        "that need a shell: `npm ci && npm test`. A warning where the text is not "
-        "what was written: one that begins with `!` is a tag for YAML, and `0240` is octal.",
+        "that need a shell: `npm ci && npm test`.",
         f"{TASK}timeout_seconds: 300000\n",
         f"{TASK}timeout_seconds: 300\n",
     ),

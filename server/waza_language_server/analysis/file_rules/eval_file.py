@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import listed, slip_of
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
+from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.item_memo import ItemMemo
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
+from waza_language_server.text.span import Span
 
 ROUNDED = 0.011
 """How far from one the sum of weights may be that were rounded to two places."""
@@ -160,3 +164,72 @@ def mock_servers(view: FileView) -> Iterator[Problem]:
             message = f"Another mock server is called `{name}` too; every server needs a name of its own."
             related = (Related(earlier.span, f"The other `{name}` is here."),)
             yield Problem("duplicate-mock-name", node.span, message, "error", related=related)
+
+
+VERSION_KEY = "schemaVersion"
+_MINOR = compiled_later(r"^\s*1\.([0-9]{1,9})\s*$")
+
+
+def newer_version(view: FileView) -> Iterator[Problem]:
+    """Yield the hint at a version that is newer than the newest known one."""
+    node = _newer(view)
+    if node is not None:
+        known = _newest(view.catalog)
+        message = f"`{node.value}` is newer than {known}, the newest known version; unknown keys are ignored."
+        yield Problem("newer-format", node.span, message, "information")
+
+
+def as_newer(view: FileView, found: Found) -> Found:
+    """Yield problems adapted to the version of their file: in a newer one unknown keys are hints."""
+    if _newer(view) is None:
+        yield from found
+        return
+    for problem in found:
+        if problem.code == "unknown-key" and problem.severity != "error":
+            yield replace(problem, severity="hint")
+        else:
+            yield problem
+
+
+def _newer(view: FileView) -> Node | None:
+    root = view.tree.root
+    node = root.get(VERSION_KEY) if view.kind == "eval" and root is not None else None
+    if node is None or node.target.kind != "scalar":
+        return None
+    written, known = _MINOR.match(node.target.value), _MINOR.match(_newest(view.catalog))
+    return node.target if written and known and int(written[1]) > int(known[1]) else None
+
+
+def _newest(catalog: Catalog) -> str:
+    """Return the default version, "" without schemas."""
+    known = catalog.document("eval").properties.get(VERSION_KEY)
+    return "" if known is None else str(known.shape.default)
+
+
+_FOR_A_SHELL = compiled_later(
+    r"(?<!\S)(?:&&|\|\|?|\d?>>?|<|;)(?!\S)|;(?=\s)|\d>&\d|\$\{?[A-Za-z_]\w*\}?|\A(?:cd|export|source)(?!\S)"
+)
+"""Operators between commands, builtins, variables. Quotes are ignored: many quoted strings have no space."""
+
+
+def hook_commands(view: FileView) -> Found:
+    """Yield the shell syntax in the commands of hooks, the first of each."""
+    hooks = view.tree.root.get("hooks") if view.tree.root is not None and view.kind == "eval" else None
+    for entry in hooks.target.entries if hooks is not None else ():
+        for item in entry.value.target.items:
+            checkpoint()
+            command = item.get("command")
+            if command is not None and command.target.kind == "scalar":
+                yield from _of_shell(view.tree.text, command.target)
+
+
+def _of_shell(text: str, command: Node) -> Iterator[Problem]:
+    sign = _FOR_A_SHELL.search(command.value)
+    if sign is None:
+        return
+    what = f"`{shown(sign[0])}`"
+    means = f"there is no program {what}" if not sign.start() else f"{what} is passed on as an argument"
+    message = f"No shell reads this command, so {means}; run `sh script.sh` with this line in it."
+    start = text.find(sign[0], command.span.start, command.span.end)
+    place = Span(start, start + len(sign[0])) if start >= 0 else command.span
+    yield Problem("unlikely-value", place, message, "warning")

@@ -5,13 +5,12 @@ Each fix is a conversion of the form alone: every word of the value stays.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_language_server.analysis.schema_rules.scalar_coercions import Coerced, as_number, as_switch
+from waza_engine.spelling import slip_of
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.author_style import line_break
@@ -39,6 +38,10 @@ _PLACEHOLDER = compiled_later(r"<[^<>]*>|\{\{?[^{}]*\}?\}")
 _LEADING_ZERO = compiled_later(r"[-+]?0[0-9_]")
 """Numbers that some parsers read as octal, others as decimal."""
 _MOST_ITEMS = 100
+_SWITCHES = {
+    **dict.fromkeys(("yes", "on", "y", "1"), "true"),
+    **dict.fromkeys(("no", "off", "n", "0"), "false"),
+}
 
 
 def type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
@@ -245,19 +248,15 @@ def _is_marked(node: Node) -> bool:
 
 
 def _converted_scalar(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
-    value, takes_number = resolve_scalar(node.value), not {"integer", "number"}.isdisjoint(expected)
+    value = resolve_scalar(node.value)
     is_padded = _LEADING_ZERO.match(node.value) is not None
     if node.style != "plain" and _matches(value, expected) and not is_padded and "_" not in node.value:
         yield Fix("Remove the quotes", (Edit(node.span, node.value),), preferred=True)
-    elif "boolean" in expected and (switch := as_switch(node.value)) is not None:
-        yield Fix(f"Write `{switch.value}`", (Edit(node.span, switch.value),), preferred=switch.sure)
+    elif "boolean" in expected and (switch := _as_switch(node.value)) is not None:
+        is_sure = node.value.strip().isalpha()
+        yield Fix(f"Write `{switch}`", (Edit(node.span, switch),), preferred=is_sure)
     elif "integer" in expected and isinstance(value, float) and abs(value) < 1e15:
         yield Fix(f"Change to `{int(value)}`", (Edit(node.span, str(int(value))),))
-    elif takes_number:
-        number = _number(node, shape, whole="number" not in expected)
-        if number is not None:
-            sure = number.sure and not is_padded
-            yield Fix(f"Change to `{number.value}`", (Edit(node.span, number.value),), preferred=sure)
     elif "array" in expected:
         yield from _as_items(subject, node, shape)
     elif "object" in expected:
@@ -267,20 +266,12 @@ def _converted_scalar(subject: Subject, node: Node, shape: Shape, expected: Sequ
             yield Fix(f"Change to `{choice}`", (Edit(node.span, choice),))
 
 
-def _number(node: Node, shape: Shape, *, whole: bool) -> Coerced | None:
-    key = node.step if isinstance(node.step, str) else ""
-    number = as_number(node.value, key, shape, whole=whole)
-    return number if number is not None and _is_in_range(float(number.value), shape) else None
-
-
-def _is_in_range(number: float, shape: Shape) -> bool:
-    """Return whether a number is within the limits of a shape, or of one of its branches."""
-    limits = shape.schema
-    return (
-        limits.get("minimum", number) <= number <= limits.get("maximum", number)
-        and limits.get("exclusiveMinimum", -math.inf) < number < limits.get("exclusiveMaximum", math.inf)
-        and (not shape.branches or any(_is_in_range(number, branch) for branch in shape.branches))
-    )
+def _as_switch(written: str) -> str | None:
+    """Return the switch that a word means."""
+    word = written.strip().lower()
+    if word in _SWITCHES:
+        return _SWITCHES[word]
+    return slip_of(word, ("true", "false")) if word.isalpha() else None
 
 
 def _matches(value: Any, expected: Sequence[str]) -> bool:

@@ -30,20 +30,9 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
         repair = partial(replace_scalar, subject.tree, node, meant)
         fixes = (
             *fixes,
-            *_swapped_with_name(subject, node),
             Fix(f"Change to `{meant}`", repair, preferred=safe),
         )
     return Problem("unknown-grader-type", subject.value_span(node), message, "error", fixes)
-
-
-def _swapped_with_name(subject: Subject, node: Node) -> Iterator[Fix]:
-    """Yield the swap of name and type, if the name is a type."""
-    name = subject.node.get("name")
-    is_type = name is not None and name.kind == "scalar" and name.value in current_types(subject.catalog)
-    if name is None or not is_type or node.kind != "scalar" or name.green.anchor or node.green.anchor:
-        return
-    written = [subject.text[each.span.start : each.span.end] for each in (node, name)]
-    yield Fix("Swap with `name`", (Edit(node.span, written[1]), Edit(name.span, written[0])))
 
 
 def missing_type(subject: Subject, node: Node | None) -> Problem:

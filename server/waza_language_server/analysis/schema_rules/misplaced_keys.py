@@ -11,39 +11,22 @@ from waza_engine.frozen import frozen
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import (
     comment_out_entry,
     delete_entry,
-    insert_entry,
     move_entries_into,
     move_entry_into,
     move_entry_up,
-    unwrap_entry,
 )
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.syntax.placed_text import value_text
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
-_MOST_BESIDE = 50
 EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
 """Keys with a meaning of their own at every level: they are never reported as misplaced."""
 _MOST_CHILDREN = 200
 """Keys and values; all of them are searched for each key at the wrong level."""
-
-
-def in_own_block(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a block nested in a block of its own name; None for any other key."""
-    held = _repeated_block(mapping, shape, entry)
-    return _without_repetition(subject, mapping, shape, entry, held) if held is not None else None
-
-
-def written_with_dot(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a key such as `inputs.prompt`; None for any other key."""
-    path = _dotted(shape, entry)
-    return _in_dots(subject, mapping, shape, entry, path) if path is not None else None
 
 
 def at_other_level(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
@@ -53,40 +36,6 @@ def at_other_level(subject: Subject, mapping: Node, shape: Shape, entry: Entry) 
         return _moved_down(subject, mapping, shape, entry, below)
     above = _level_above(subject, mapping, entry)
     return _moved_up(subject, mapping, shape, entry, above) if above is not None else None
-
-
-def in_needless_block(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of an unknown block around a key that the mapping knows; None for any other key."""
-    held = _needless_block(mapping, shape, entry)
-    return _unwrapped(subject, mapping, shape, entry, held) if held is not None else None
-
-
-def _without_repetition(
-    subject: Subject, mapping: Node, shape: Shape, entry: Entry, held: frozenset[str]
-) -> UnknownKey:
-    key = entry.key.value
-    message = f"`{key}` is nested in `{key}`; move its keys one level up."
-    fix = Fix(f"Write `{key}:` once", partial(unwrap_entry, subject.tree, entry), preferred=True)
-    problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, (fix,))
-    return UnknownKey(problem, mapping, mapping, (), held)
-
-
-def _in_dots(
-    subject: Subject, mapping: Node, shape: Shape, entry: Entry, path: tuple[str, str]
-) -> UnknownKey:
-    outer, inner = path
-    message = f"YAML reads `{entry.key.value}` as one key; write `{inner}` below `{outer}`."
-    fixes: tuple[Fix, ...] = ()
-    block = mapping.entry(outer)
-    if mapping.style == "block" and entry.key.style == "plain":
-        if block is None:
-            repair = partial(_below, subject, mapping, shape, entry, outer)
-            fixes = (Fix(f"Write `{outer}` as a block", repair, preferred=True),)
-        elif block.value.kind == "mapping" and inner not in block.value.key_names:
-            repair = partial(_into, subject, mapping, entry, block, inner)
-            fixes = (Fix(f"Move `{inner}` into `{outer}`", repair, preferred=True),)
-    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
-    return UnknownKey(problem, mapping, mapping, path, frozenset({outer}))
 
 
 def _moved_down(
@@ -133,17 +82,6 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     return UnknownKey(problem, mapping, above, (entry.key.value,))
 
 
-def _unwrapped(subject: Subject, mapping: Node, shape: Shape, entry: Entry, held: Entry) -> UnknownKey:
-    place = "at the top of the file" if mapping.parent is None else f"in {subject.name_of(mapping)}"
-    message = f"`{held.key.value}` belongs {place}; under `{entry.key.value}` it has no effect here."
-    title = (
-        "Move to the top of the file" if mapping.parent is None else f"Move into {subject.name_of(mapping)}"
-    )
-    fixes = (Fix(title, partial(move_entry_up, subject.tree, held, mapping)),)
-    problem = Problem("misplaced-key", held.key.span, message, shape.unknown_keys, fixes)
-    return UnknownKey(problem, mapping, mapping, (held.key.value,))
-
-
 def removals(subject: Subject, entry: Entry) -> tuple[Fix, ...]:
     """Return the fixes that remove a key; its content may be preserved."""
     key, tree = entry.key.value, subject.tree
@@ -151,65 +89,6 @@ def removals(subject: Subject, entry: Entry) -> tuple[Fix, ...]:
     if not len(entry.value.span):
         return (deletion,)
     return (Fix(f"Turn `{key}` into a comment", lambda: comment_out_entry(tree, entry)), deletion)
-
-
-def _repeated_block(mapping: Node, shape: Shape, entry: Entry) -> frozenset[str] | None:
-    """Return the keys of a block nested in a block of its own name, which knows them and has none."""
-    if entry.key.value != mapping.step or entry.value.kind != "mapping" or entry.value.style == "flow":
-        return None
-    keys = frozenset(entry.value.key_names)
-    return keys if keys <= shape.properties.keys() and keys.isdisjoint(mapping.key_names) else None
-
-
-def _dotted(shape: Shape, entry: Entry) -> tuple[str, str] | None:
-    """Return the two keys of a dotted path that the mapping knows, as other notations write it."""
-    outer, dot, inner = entry.key.value.partition(".")
-    known = shape.properties.get(outer) if dot else None
-    return (outer, inner) if known is not None and inner in known.shape.branch("mapping").properties else None
-
-
-def _below(subject: Subject, mapping: Node, shape: Shape, entry: Entry, outer: str) -> Edits:
-    """Return the edits that split a key at its dot, with the keys next to it that belong into the same block.
-
-    Continuation lines of their values move with them.
-    """
-    text = subject.text
-    margin = " " * (column_of(text, entry.key.span.start) + 2)
-    edits: list[Edit] = []
-    for each, inner in _beside_in_dots(mapping, shape, entry, outer):
-        head = f"  {inner}" if edits else f"{outer}:{line_break(text)}{margin}{inner}"
-        edits.append(Edit(each.key.span, head))
-        at = text.find("\n", each.key.span.end, each.value.span.end) + 1
-        while at:
-            if text[at : at + 1] not in {"\r", "\n"}:
-                edits.append(Edit(Span(at, at), "  "))
-            at = text.find("\n", at, each.value.span.end) + 1
-    return tuple(edits)
-
-
-def _beside_in_dots(mapping: Node, shape: Shape, entry: Entry, outer: str) -> Iterator[tuple[Entry, str]]:
-    """Yield the keys around one, itself included, that belong into one block according to their dot."""
-    entries = mapping.entries
-    index = entries.index(entry)
-    first = last = index
-    while first > max(0, index - _MOST_BESIDE) and _is_in(shape, entries[first - 1], outer):
-        first -= 1
-    while last + 1 < min(len(entries), index + _MOST_BESIDE) and _is_in(shape, entries[last + 1], outer):
-        last += 1
-    for each in entries[first : last + 1]:
-        yield each, each.key.value.partition(".")[2]
-
-
-def _is_in(shape: Shape, entry: Entry, outer: str) -> bool:
-    path = _dotted(shape, entry) if entry.key.style == "plain" else None
-    return path is not None and path[0] == outer
-
-
-def _into(subject: Subject, mapping: Node, entry: Entry, block: Entry, inner: str) -> Edits:
-    value = value_text(subject.text, mapping, entry)
-    inserted = insert_entry(subject.tree, block.value, inner, value)
-    deleted = delete_entry(subject.tree, entry)
-    return (*inserted, *deleted) if inserted and deleted else ()
 
 
 def _level_below(mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] | None:
@@ -298,18 +177,6 @@ def _edits_of_move(subject: Subject, entry: Entry, above: Node) -> Edits:
     if above.entry(entry.key.value) is not None:
         return ()
     return move_entry_up(subject.tree, entry, above)
-
-
-def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:
-    """Return the only entry of an unknown block that the mapping around it knows and does not have."""
-    block = entry.value
-    held = block.last_entry if len(block.green.children) == 2 else None
-    if held is None or held.key.value in EVERYWHERE:
-        return None
-    known = shape.properties.get(held.key.value)
-    if known is None or mapping.entry(held.key.value) is not None:
-        return None
-    return held if known.shape.fits(held.value.target.kind) else None
 
 
 def _advised(shape: Shape) -> Iterator[str]:

@@ -12,9 +12,8 @@ from functools import partial
 from typing import cast
 
 from waza_engine.checkpoint import checkpoint
-from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, found_outside
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
 from waza_language_server.analysis.schema_rules.discouraged_keys import (
     deprecated_keys,
@@ -34,8 +33,6 @@ from waza_language_server.analysis.schema_rules.unlikely_values import (
     may_be_unlikely,
     may_hold_items,
     no_name,
-    tag_before_text,
-    tag_for_text,
     unlikely_values,
 )
 from waza_language_server.schema.catalog import Catalog, SchemaName
@@ -68,6 +65,16 @@ def structure_of_file(view: FileView) -> Found:
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
+
+
+def _without_single_quotes(problem: Problem) -> Problem:
+    """Return a problem of an escape in JSON, which has no single quotes: the fix doubles the backslashes."""
+    message = problem.message.replace("put the text in single quotes or ", "")
+    fixes = (
+        replace(fix, title="Double the backslashes") if "single quotes" in fix.title else fix
+        for fix in problem.fixes
+    )
+    return replace(problem, message=message, fixes=tuple(fixes))
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:
@@ -140,7 +147,7 @@ def _may_need_advice(node: Node, shape: Shape) -> bool:
     green = node.green
     if green.kind == "scalar":
         if not green.value or green.tag is not None:
-            return green.tag is not None or wrong_values.says_nothing(node, shape)
+            return wrong_values.says_nothing(node, shape)
         if green.style != "plain":
             return (green.style == "double" and may_be_escaped(node, shape)) or may_be_no_name(green.value)
         return (
@@ -174,15 +181,13 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
 def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
     if not subject.tree.is_json:
         yield from wrong_values.typed_as_text(subject, node, shape)
-    if node.green.tag is not None and node.style == "plain":
-        tagged = tag_before_text if node.value else tag_for_text
-        yield from tagged(subject.text, node, shape)
     if node.value and may_be_unlikely(node.value):
         yield from unlikely_values(node, shape)
     if node.value and may_be_no_name(node.value):
         yield from no_name(node, shape)
     if node.style == "double" and may_be_escaped(node, shape):
-        yield from escaped_text(subject.text, node, shape)
+        found = escaped_text(subject.text, node, shape)
+        yield from map(_without_single_quotes, found) if subject.tree.is_json else found
     if node.value and node.style == "plain" and may_hold_items(node.value):
         yield from items_inside(subject.text, node, shape)
     if wrong_values.says_nothing(node, shape):

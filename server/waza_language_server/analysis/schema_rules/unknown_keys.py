@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
@@ -19,25 +19,16 @@ from waza_language_server.analysis.schema_rules.misplaced_keys import (
     OneMistake,
     UnknownKey,
     at_other_level,
-    in_needless_block,
-    in_own_block,
     removals,
-    written_with_dot,
-)
-from waza_language_server.analysis.schema_rules.scalar_coercions import (
-    as_number,
-    key_of_other_unit,
-    milliseconds_of,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.aliases import anchors_of
-from waza_language_server.syntax.edits import delete_entry, replace_scalar
+from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 _CONTRARY = frozenset(
@@ -47,23 +38,24 @@ _CONTRARY = frozenset(
     }
 )
 """Names of switches with the opposite meaning of the intended one."""
-_FIXTURE = compiled_later(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
+_NAME_WITH_UNIT = compiled_later(
+    "(?P<stem>[a-z_]+?)_(?P<unit>ms|milliseconds|s|secs?|seconds|mins?|minutes|h|hours)"
+)
+_HUMP = compiled_later(r"(?<=[a-z])(?=[A-Z])")
+_COUNTED = compiled_later("_(?:ms|seconds)$")
+_UNITS = (("ms", 1), ("milli", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000))
+"""How names of units begin, the longer ones first, and their milliseconds."""
 
 
 def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
     """Return the problem of a key that the mapping does not know."""
-    key = entry.key.value
     if (pattern := one_pattern(shape, entry)) is not None:
         return _alternatives(subject, mapping, shape, entry, pattern)
-    if (repeated := in_own_block(subject, mapping, shape, entry)) is not None:
-        return repeated
-    other = key_of_other_unit(key, shape.properties)
-    if other is not None and mapping.entry(other[0]) is None:
-        return _in_other_unit(subject, mapping, shape, entry, *other)
-    if (divided := written_with_dot(subject, mapping, shape, entry)) is not None:
-        return divided
     if (prose := _text_with_colon(subject, mapping, shape, entry)) is not None:
         return prose
+    other = _key_of_other_unit(entry.key.value, shape.properties)
+    if other is not None and mapping.entry(other[0]) is None:
+        return _in_other_unit(subject, mapping, shape, entry, *other)
     return _by_its_name(subject, mapping, shape, entry)
 
 
@@ -79,8 +71,6 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
         return moved
     if slips:
         return _misspelt(subject, mapping, shape, entry, slips[0], safe=len(slips) == 1)
-    if (unwrapped := in_needless_block(subject, mapping, shape, entry)) is not None:
-        return unwrapped
     owners = _types_with_option(subject, mapping, key)
     known_keys = shape.properties
 
@@ -104,8 +94,7 @@ def _by_its_other_name(subject: Subject, mapping: Node, shape: Shape, entry: Ent
         return None
     if not may_be_meant(shape, known, entry):
         return None
-    counted = meant_number_of(known, shape.properties[known].shape, entry.value) is not None
-    safe = not counted and key not in shape.uncertain and is_other_name(mapping, shape, entry, known)
+    safe = key not in shape.uncertain and is_other_name(mapping, shape, entry, known)
     return _misspelt(subject, mapping, shape, entry, known, safe=safe)
 
 
@@ -171,18 +160,16 @@ def _misspelt(
         message += f"; did you mean `{right}`?"
         renaming = partial(_renaming, subject, shape, entry, right)
         known = shape.properties.get(right)
-        number = meant_number_of(right, known.shape, entry.value) if known is not None else None
-        written = right if number is None else f"{right}: {number}"
         # The content of a block is checked once its key is known.
         reveals = entry.value.target.kind != "scalar"
-        fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe, reveals=reveals),)
+        fixes = (Fix(f"Change to `{right}`", renaming, preferred=safe, reveals=reveals),)
         if (entry.key.value, right) in _CONTRARY:
             fixes = tuple(_turned_switch(entry, right))
         elif known is not None and not may_become(known.shape, entry.value.target):
             fixes = removals(subject, entry)
     else:
         message += f", and `{right}` is there already."
-        fixes = (*_path_of_fixture(subject, mapping, entry, right), *removals(subject, entry))
+        fixes = removals(subject, entry)
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
 
@@ -196,29 +183,11 @@ def _turned_switch(entry: Entry, right: str) -> Iterator[Fix]:
         yield Fix(f"Write `{right}: {turned}`", edits)
 
 
-def _path_of_fixture(subject: Subject, mapping: Node, entry: Entry, right: str) -> Iterator[Fix]:
-    """Yield the fix for `source: ../fixtures/a.py` next to a path: paths begin in the fixtures folder."""
-    there, value = mapping.entry(right), entry.value
-    match = _FIXTURE.fullmatch(value.value) if value.kind == "scalar" else None
-    if right != "path" or there is None or there.value.kind != "scalar" or match is None:
-        return
-    path = match["path"]
-    if there.value.value == path or not len(there.value.span) or there.value.green.anchor is not None:
-        return
-    yield Fix(f"Write `path: {path}`", partial(_replacing, subject, there.value, path, entry))
-
-
-def _replacing(subject: Subject, value: Node, written: str, without: Entry) -> Edits:
-    gone = delete_entry(subject.tree, without)
-    in_flow = value.parent is not None and value.parent.style == "flow"
-    return (Edit(value.span, plain_or_quoted(written, flow=in_flow)), *gone) if gone else ()
-
-
 def _in_other_unit(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, right: str, factor: float
 ) -> UnknownKey:
     """Return the problem of a key that counts in another unit; the fix converts the value."""
-    unit = "milliseconds" if milliseconds_of(right) == 1 else "seconds"
+    unit = "milliseconds" if right.endswith("_ms") else "seconds"
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`; `{right}` counts {unit}."
     value = resolve_scalar(entry.value.value) if entry.value.kind == "scalar" else None
     fixes: tuple[Fix, ...] = ()
@@ -228,6 +197,20 @@ def _in_other_unit(
         fixes = (Fix(f"Change to `{right}: {counted}`", edits),)
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
+
+
+def _key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] | None:
+    """Return the key that counts the same in another unit, and the conversion factor.
+
+    ``timeout_ms`` is ``timeout_seconds`` and 0.001.
+    """
+    match = _NAME_WITH_UNIT.fullmatch(_HUMP.sub("_", written).lower().replace("-", "_"))
+    for name in known if match is not None else ():
+        counted = 1 if name.endswith("_ms") else 1_000 if "timeout" in name.lower() else None
+        if match is not None and counted is not None and _COUNTED.sub("", name) == match["stem"]:
+            factor = next(size for unit, size in _UNITS if match["unit"].startswith(unit)) / counted
+            return (name, factor) if factor != 1 else None
+    return None
 
 
 def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, pattern: str) -> UnknownKey:
@@ -247,8 +230,6 @@ def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Edits
     """
     edits = [Edit(entry.key.span, right)]
     known, value = shape.properties.get(right), entry.value
-    if known is not None and (number := meant_number_of(right, known.shape, value)) is not None:
-        return (*edits, Edit(value.span, number))
     if known is not None and value.kind == "scalar" and len(value.span) and known.shape.wants_list:
         edits += filter(None, [as_list(subject, value, known.shape)])
     elif known is not None and value.kind == "scalar" and len(value.span) and (key := only_text(known.shape)):
@@ -343,19 +324,7 @@ def may_become(shape: Shape, node: Node) -> bool:
 def may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
     """Return whether another key is probably intended, by the name and by the type of the value."""
     known = shape.properties.get(key)
-    if known is None or bool(slip_of(entry.key.value, [key])) or may_hold(known.shape, entry.value):
-        return True
-    return meant_number_of(key, known.shape, entry.value) is not None
-
-
-def meant_number_of(key: str, shape: Shape, value: Node) -> str | None:
-    """Return the number that a string means as the value of a key: `4m` is 240 seconds."""
-    if value.kind != "scalar" or "string" in shape.types or shape.types.isdisjoint({"integer", "number"}):
-        return None
-    if not isinstance(resolve_scalar(value.value), str):
-        return None
-    meant = as_number(value.value, key, shape, whole="number" not in shape.types)
-    return meant.value if meant is not None else None
+    return known is None or bool(slip_of(entry.key.value, [key])) or may_hold(known.shape, entry.value)
 
 
 def may_hold(shape: Shape, value: Node) -> bool:

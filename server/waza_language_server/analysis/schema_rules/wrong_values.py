@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import NUMERIC, SWITCHES, is_not_finite, resolve_scalar
@@ -16,7 +15,6 @@ from waza_language_server.analysis.schema_rules.coercions import (
     type_fixes,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
-from waza_language_server.analysis.schema_rules.unlikely_values import tag_alone
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
@@ -33,8 +31,6 @@ _TYPE_NAMES = {
     "null": "nothing",
 }
 _WORDS = compiled_later(r"[a-z0-9]+")
-_LOOKED_AT = 30
-"""The most sibling keys to search for one that the value fits."""
 _OTHER_SWITCHES = frozenset(["yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"])
 _SIXTIES = compiled_later(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
 """Base-60 numbers: YAML 1.1 reads them, 1.2 does not. ``y`` and ``n`` are left alone, as in PyYAML."""
@@ -57,8 +53,6 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     if (meant := _of_missing_key(subject, node)) is not None:
         return meant
     wanted = _types_text(expected)
-    if (tag := tag_alone(subject.text, node)) is not None:
-        return _tagged(subject, node, shape, tag, expected)
     message = f"{subject_of(node)} must be {wanted}, not {_found_text(node, expected)}."
     fixes = tuple(type_fixes(subject, node, shape, expected))
     if "string" in expected and in_quotes(subject.text, node) is not None:
@@ -90,33 +84,9 @@ def _of_missing_key(subject: Subject, node: Node) -> Problem | None:
     return Problem("misplaced-key", holder.key.span, message, "error", fixes)
 
 
-def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Sequence[str]) -> Problem:
-    """Return the problem of a tag where a value other than a string is due: `!false`."""
-    written = subject.text[tag.start + 1 : tag.end]
-    is_switch = "boolean" in expected and written in {"true", "false"}
-    choices = ("true", "false") if is_switch else ()
-    fixes = tuple(Fix(f"Change to `{each}`", (Edit(tag, each),)) for each in choices)
-    wanted = _types_text(expected)
-    message = f"{subject_of(node)} must be {wanted}; `!{written}` is a YAML tag, not a value."
-    return Problem("wrong-type", tag, message, _severity_of_type(subject, shape), fixes)
-
-
-def _tag_for_word(
-    subject: Subject, node: Node, shape: Shape, tag: Span, allowed: Sequence[object]
-) -> Problem:
-    """Return the problem of a tag where one of a few words is due: `!mock`."""
-    written = subject.text[tag.start + 1 : tag.end]
-    meant = nearest(written, [str(value) for value in allowed])
-    message = f"{subject_of(node)} must be {listed(allowed)}; `!{written}` is a YAML tag, not a value."
-    fixes = (Fix(f"Change to `{meant}`", (Edit(tag, meant),)),) if meant is not None else ()
-    return Problem("value-not-allowed", tag, message, shape.severity or "error", fixes)
-
-
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
     """Return the problem of a value that is not one of the allowed ones."""
     allowed = [value for value in allowed if value is not None and value != ""]
-    if (tag := tag_alone(subject.text, node)) is not None:
-        return _tag_for_word(subject, node, shape, tag, allowed)
     meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
     guess = f"did you mean `{meant}`? It" if meant is not None else "it"
     written = f"`{shown}`" if (shown := _shown(node)) else "empty"
@@ -130,25 +100,8 @@ def out_of_range(subject: Subject, node: Node, shape: Shape, relation: str, limi
     message = f"{subject_of(node)} must be {relation} {limit}, not {_shown(node)}."
     fixes: tuple[Fix, ...] = ()
     if relation in {"at least", "at most"} and node.kind == "scalar":
-        meant = _meant_number(node, shape, limit)
-        fixes = tuple(Fix(f"Change to `{each}`", (Edit(node.span, each),)) for each in (*meant, str(limit)))
+        fixes = (Fix(f"Change to `{limit}`", (Edit(node.span, str(limit)),)),)
     return Problem("out-of-range", subject.value_span(node), message, shape.severity or "error", fixes)
-
-
-def _meant_number(node: Node, shape: Shape, limit: object) -> tuple[str, ...]:
-    """Return the number without its minus, or the share that was written in percent."""
-    value = resolve_scalar(node.value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(limit, int | float):
-        return ()
-    # -1 is a common way to write that there is no limit.
-    if value < 0 <= limit <= -value and (limit or value != -1):
-        return (node.value.removeprefix("-"),)
-    is_share = limit == 1 and "integer" not in shape.types
-    # All digits stay as written.
-    from decimal import Decimal
-
-    exact = Decimal(node.value) if isinstance(value, float) else Decimal(value)
-    return (f"{(exact / 100).normalize():f}",) if is_share and 1 < value <= 100 else ()
 
 
 def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem:
@@ -169,8 +122,6 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
     message = f"{subject_of(node)} {rule.rstrip('.')}."
     severity = shape.severity or "error"
     if shape.kind == "switch":
-        if (tag := tag_alone(subject.text, node)) is not None:
-            return _tagged(subject, node, shape, tag, ("boolean",))
         found = _found_text(node, ("boolean",))
         message = f"{subject_of(node)} must be `true` or `false`, not {found}."
         fixes = tuple(type_fixes(subject, node, shape, ("boolean",)))
@@ -285,7 +236,6 @@ def _replacements(
 ) -> Iterator[Fix]:
     if node.kind != "scalar":
         return
-    yield from _swaps(subject, node, allowed)
     slip = slip_of(node.value, [str(value) for value in allowed])
     choices = [meant] if meant is not None else []
     choices += [str(value) for value in allowed if str(value) != meant] if len(allowed) <= 6 else []
@@ -293,24 +243,6 @@ def _replacements(
         if choice:
             replaced = partial(replace_scalar, subject.tree, node, choice)
             yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip, reveals=choice == meant)
-
-
-def _swaps(subject: Subject, node: Node, allowed: Sequence[object]) -> Iterator[Fix]:
-    """Yield the fix that swaps a value with that of a sibling key, if each fits the other."""
-    around = node.parent if isinstance(node.step, str) else None
-    for entry in islice(around.each_entry(), _LOOKED_AT) if around is not None else ():
-        other, shape = entry.value, subject.shape_at(entry.value)
-        if other.kind != "scalar" or other.value not in allowed or shape is None or shape.enum:
-            continue
-        if (
-            "string" in shape.types
-            and shape.takes_text(node.value)
-            and not (node.green.anchor or other.green.anchor)
-        ):
-            texts = [subject.text[each.span.start : each.span.end] for each in (node, other)]
-            edits = (Edit(node.span, texts[1]), Edit(other.span, texts[0]))
-            yield Fix(f"Swap with `{entry.key.value}`", edits)
-            return
 
 
 def _types_text(expected: Sequence[str]) -> str:

@@ -19,7 +19,6 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.vally.versions import (
     NEWEST,
-    VERSIONS,
     Change,
     change_of,
     chosen_version,
@@ -88,19 +87,20 @@ def versions(view: SuiteView) -> Found:
 
 def as_of_version(document: Document, workspace: Workspace, found: Found) -> Found:
     """Yield problems adapted to the version of their file: since 0.17 unknown keys of stimuli are errors."""
-    row = _form("an unknown key of a stimulus")
+    row, version = _form("an unknown key of a stimulus"), 0
     for problem in found:
         if problem.code != "unknown-key" or not _is_of_stimulus(document.tree, problem.span):
             yield problem
             continue
-        version = _chosen(document, workspace) or detected_version(
-            use.change for use in _uses(document, workspace.catalog.vally)
-        )
-        if row.is_taken_by(version):
-            yield problem
-        else:
-            message = problem.message.replace("it has no effect", f"Vally refuses it since 0.{row.until}")
-            yield replace(problem, severity="error", message=message)
+        version = version or _chosen(document, workspace) or _detected(document, workspace, row)
+        severity = problem.severity if row.is_taken_by(version) else "error"
+        message = problem.message.replace("no effect.", f"no effect, and Vally 0.{row.until} refuses it.")
+        yield replace(problem, severity=severity, message=message)
+
+
+def _detected(document: Document, workspace: Workspace, more: Change) -> int:
+    used = [use.change for use in _uses(document, workspace.catalog.vally)]
+    return detected_version([*used, more])
 
 
 def _refused(use: Use) -> str:
@@ -127,7 +127,7 @@ def _chosen(document: Document, workspace: Workspace) -> int | None:
             version = version or (read(text.value) if text.known else None)
         if version is not None:
             break
-    return None if version is None else min(max(version, VERSIONS.start), NEWEST)
+    return None if version is None else min(version, NEWEST)
 
 
 def _of_package(text: str) -> int | None:

@@ -12,9 +12,8 @@ from types import MappingProxyType
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.rule import FileView, Found, GraderView
+from waza_language_server.analysis.rule import FileView, Found, GraderView, found_outside
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.schema.shape import Shape

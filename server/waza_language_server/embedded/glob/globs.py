@@ -15,7 +15,7 @@ from waza_language_server.embedded.language import (
     Checked,
     Explanation,
     Finding,
-    Signature,
+    Language,
     Surroundings,
     Token,
     Word,
@@ -24,7 +24,7 @@ from waza_language_server.embedded.language import (
 _DEEP = "`**` means the same as `*` here: it stays within one folder."
 
 
-class Globs:
+class Globs(Language):
     """Patterns of paths, which a run matches with the rules of Go's ``filepath.Glob``."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
@@ -55,14 +55,8 @@ class Globs:
             lines += ["", _DEEP]
         return Explanation(0, len(value), "\n".join(lines))
 
-    def signature(self, value: str, offset: int) -> Signature | None:
-        """Return None: globs have no calls."""
-        return None
-
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield the tokens to highlight."""
-        from waza_language_server.embedded.glob.globs import glob_tokens
-
         return glob_tokens(value)
 
 

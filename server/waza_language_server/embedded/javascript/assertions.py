@@ -10,35 +10,14 @@ from waza_engine.assertions.names import CONTEXT_NAMES
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import (
-    NOWHERE,
-    Checked,
-    Explanation,
-    Signature,
-    Surroundings,
+    Language,
     Token,
     TokenKind,
-    Word,
 )
 
 
-class JavaScriptAssertions:
+class JavaScriptAssertions(Language):
     """The language of assertions of a grader with ``language: javascript``; Node.js runs them."""
-
-    def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return no findings: only Node.js can tell whether an assertion works."""
-        return Checked()
-
-    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield nothing."""
-        return iter(())
-
-    def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
-        """Return None."""
-        return None
-
-    def signature(self, value: str, offset: int) -> Signature | None:
-        """Return None."""
-        return None
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield the tokens to highlight."""

@@ -16,11 +16,11 @@ from waza_engine.assertions.names import (
 )
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import article
-from waza_language_server.embedded.brackets import CLOSERS, open_call, unclosed
 from waza_language_server.embedded.language import (
     NOWHERE,
     Checked,
     Explanation,
+    Language,
     Signature,
     Surroundings,
     Token,
@@ -38,12 +38,19 @@ from waza_language_server.embedded.python.members import (
     ValueType,
     members_of,
 )
-from waza_language_server.embedded.python.python_source import PythonFault, first_tokens, parse_python
+from waza_language_server.embedded.python.python_source import (
+    CLOSERS,
+    PythonFault,
+    first_tokens,
+    open_call,
+    parse_python,
+    unclosed,
+)
 from waza_language_server.embedded.python.python_source import Token as Written
 from waza_language_server.embedded.python.scopes import resolve_names
 
 
-class PythonAssertions:
+class PythonAssertions(Language):
     """The default language of assertions."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:

@@ -13,16 +13,17 @@ from functools import lru_cache
 from keyword import iskeyword
 
 from waza_engine.assertions.names import ALL_NAMES
-from waza_language_server.embedded.brackets import CLOSERS, unclosed
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.javascript import as_python, javascript_mark
 from waza_language_server.embedded.python.meaning import meaning_findings
 from waza_language_server.embedded.python.missing_names import make_visible, name_findings
 from waza_language_server.embedded.python.python_source import (
+    CLOSERS,
     PythonFault,
     PythonSource,
     parse_python,
     tokens_of,
+    unclosed,
 )
 from waza_language_server.embedded.python.scopes import (
     Resolution,

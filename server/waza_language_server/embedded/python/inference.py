@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 from waza_engine.assertions.syntax import parse_expression
-from waza_language_server.embedded.brackets import CLOSERS
 from waza_language_server.embedded.python.members import (
     BOOL,
     BYTES,
@@ -33,7 +32,7 @@ from waza_language_server.embedded.python.members import (
     list_of,
     members_of,
 )
-from waza_language_server.embedded.python.python_source import Token, first_tokens
+from waza_language_server.embedded.python.python_source import CLOSERS, Token, first_tokens
 
 Types = Mapping[str, "ValueType | None"]
 """The types of the visible names; None for a name whose type is not known."""

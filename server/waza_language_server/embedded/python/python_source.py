@@ -13,7 +13,7 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import Literal
@@ -268,3 +268,40 @@ def conjuncts(value: str) -> tuple[str, ...]:
         for each, part in zip(body.values, parts, strict=True)
     )
     return () if any("\n" in part for part in found) else found
+
+
+CLOSERS = {"(": ")", "[": "]", "{": "}"}
+
+
+def unclosed(marks: Sequence[str]) -> list[int]:
+    """Return the indexes of the brackets that are not closed, among the strings of tokens."""
+    opened: list[int] = []
+    for index, mark in enumerate(marks):
+        if mark in CLOSERS:
+            opened.append(index)
+        elif opened and mark == CLOSERS[marks[opened[-1]]]:
+            opened.pop()
+    return opened
+
+
+def open_call(marks: Sequence[str], is_callee: Callable[[int], bool]) -> tuple[int, int] | None:
+    """Return the index of the bracket that opens the innermost call, and how many commas follow it.
+
+    ``marks`` are the strings of the tokens before the cursor, "" for those that are neither bracket nor
+    comma. ``is_callee`` returns whether a token can be called. Commas of a list or a group do not count for
+    the call around it.
+    """
+    depth, commas = 0, 0
+    for index in range(len(marks) - 1, 0, -1):
+        mark = marks[index]
+        if mark in CLOSERS.values():
+            depth += 1
+        elif mark in CLOSERS and depth:
+            depth -= 1
+        elif mark == "(" and is_callee(index - 1):
+            return index, commas
+        elif mark in CLOSERS:
+            commas = 0
+        elif mark == "," and not depth:
+            commas += 1
+    return None

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, Literal, cast
 
+from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of
 from waza_language_server.embedded.language import (
     NOWHERE,
     Checked,
     Explanation,
-    Signature,
+    Finding,
+    Language,
+    Rewrite,
     Surroundings,
     Token,
     TokenPart,
-    Word,
 )
-from waza_language_server.embedded.regex.findings import pattern_findings
 
 
-class Patterns:
+class Patterns(Language):
     """Regular expressions, which run on RE2 if it accepts them, else on Python."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
         """Return the problems of a pattern that is invalid, or that upstream cannot compile."""
         return Checked(tuple(pattern_findings(value)))
-
-    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield nothing: the agent's answer is not known."""
-        return iter(())
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
         """Explain the entire pattern, at any offset in it."""
@@ -36,10 +38,6 @@ class Patterns:
 
         text = explained(value, any_case=around.any_case)
         return Explanation(0, len(value), text) if text is not None else None
-
-    def signature(self, value: str, offset: int) -> Signature | None:
-        """Return None: patterns have no calls."""
-        return None
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield the tokens to highlight."""
@@ -89,3 +87,248 @@ def pattern_tokens(value: str) -> Iterator[Token]:
         else:
             part = _PARTS[kind]
         yield Token(match.start(), match.end(), "regexp", part)
+
+
+_PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
+    (compiled_later(r"\(\?<?[=!]"), "look-around"),
+    (compiled_later(r"\\[1-9]|\(\?P="), "a back-reference"),
+    (compiled_later(r"\(\?>|[*+?}]\+"), "an atomic group or possessive repeat"),
+    (compiled_later(r"\(\?\("), "a conditional"),
+    (compiled_later(r"\(\?#"), "a comment group"),
+    (compiled_later(r"\\Z"), r"`\Z` (RE2 writes `\z`)"),
+    (compiled_later(r"\\u|\\N"), "a Unicode escape"),
+    (
+        compiled_later(r"\{\d*,?(?:1\d{3}(?<!1000)|[2-9]\d{3}|\d{5,})(?:,\d*)?\}"),
+        "a repeat of more than 1,000 times",
+    ),
+)
+_OPEN_FLAGS = compiled_later(r"\(\?[imsU]+(?![imsU:)-])")
+"""Flags for the entire pattern whose closing bracket is missing."""
+_KEPT_CHARACTERS = 1_000
+_CLOSING = {"(": ")", "[": "]"}
+# Possessive: a bracket that is not closed must not be scanned again from the next one.
+_CLASSES = compiled_later(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
+
+
+@frozen()
+class PatternFault:
+    """The problem of a pattern and its offsets; equal offsets mean anywhere."""
+
+    kind: Literal["invalid", "python-only"]
+    start: int
+    end: int
+    why: str
+    replacement: str | None = None
+
+
+def pattern_findings(pattern: str) -> Sequence[Finding]:
+    """Return the problems of a pattern: invalid, not portable, perhaps slow."""
+    fault = pattern_fault(pattern)
+    if fault is None:
+        return ()
+    new = fault.replacement
+    rewrites = (Rewrite(f"Write `{new}`", (new,), preferred=True),) if new is not None else ()
+    if fault.kind == "invalid":
+        message = f"This regular expression is invalid: {fault.why}."
+        flags = _OPEN_FLAGS.match(pattern)
+        if flags is not None and flags.end() in (fault.start, fault.start + 1):
+            message = f"This regular expression is invalid: `{flags[0]}` is not closed; write `{flags[0]})`."
+        rewrites = (*rewrites, *_repairs(pattern))
+        return (Finding("invalid-pattern", fault.start, fault.end, message, rewrites),)
+    message = f"Only this engine understands {fault.why}; upstream's RE2 refuses the pattern."
+    portable = Finding("pattern-not-portable", fault.start, fault.end, message, rewrites)
+    if not _is_slow(pattern):
+        return (portable,)
+    slow = (
+        "The run time of this pattern doubles with each character of an answer that does not match; "
+        "repeat only once: `a+` instead of `(a+)+`."
+    )
+    return (portable, Finding("slow-pattern", 0, 0, slow))
+
+
+@lru_cache(maxsize=1024)
+def _is_slow(pattern: str) -> bool:
+    return len(pattern) <= _KEPT_CHARACTERS and is_catastrophic(pattern)
+
+
+def pattern_fault(pattern: str) -> PatternFault | None:
+    """Return the problem of a pattern, or None if RE2 accepts it."""
+    return _kept_fault(pattern) if len(pattern) <= _KEPT_CHARACTERS else _fault(pattern)
+
+
+@lru_cache(maxsize=4096)
+def _kept_fault(pattern: str) -> PatternFault | None:
+    return _fault(pattern)
+
+
+def _fault(pattern: str) -> PatternFault | None:
+    try:
+        dialect = dialect_of(pattern)
+    except PatternSyntaxError as error:
+        start, end = _error_range(pattern, error.position)
+        return PatternFault("invalid", start, end, str(error), _portable(pattern))
+    if dialect != "python":
+        return None
+    replacement = _portable(pattern)
+    outside = _CLASSES.sub(lambda found: _blank(found.group()), pattern)
+    for written, meaning in _PYTHON_ONLY:
+        match = written.search(outside)
+        if match is not None:
+            return PatternFault("python-only", match.start(), match.end(), meaning, replacement)
+    return PatternFault("python-only", 0, 0, "this pattern", replacement)
+
+
+def _blank(token: str) -> str:
+    return " " * len(token) if token.startswith("[") else token
+
+
+def _portable(pattern: str) -> str | None:
+    r"""Return an equivalent pattern for RE2 if only the syntax differs: ``\Z`` at the end."""
+    if not pattern.endswith(r"\Z") or pattern.endswith(r"\\Z"):
+        return None
+    candidate = pattern[:-2] + r"\z"
+    return candidate if pattern_fault(candidate) is None else None
+
+
+def _repairs(pattern: str) -> Sequence[Rewrite]:
+    """Return the patterns that one character more or less makes valid: closed, escaped, or without it."""
+    if len(pattern) > _KEPT_CHARACTERS:
+        return ()
+    flags = _OPEN_FLAGS.match(pattern)
+    if flags is not None:
+        closed = f"{flags[0]}){pattern[flags.end() :].lstrip(' ')}"
+        # Any other repair would leave the flags as literal text.
+        return [Rewrite(f"Write `{flags[0]})`", (closed,))] if pattern_fault(closed) is None else ()
+    opened, single = _unpaired(pattern)
+    candidates: list[tuple[str, str]] = []
+    if opened:
+        sign = pattern[opened[-1]]
+        closing = "".join(_CLOSING[pattern[at]] for at in reversed(opened))
+        what = "group" if sign == "(" else "set"
+        candidates.append((f"Close the {what} at the end", pattern + closing))
+    for at in [*opened[-1:], *single[:1]]:
+        escaped = f"{pattern[:at]}\\{pattern[at:]}"
+        candidates.append((f"Write `\\{pattern[at]}` for the character itself", escaped))
+        candidates.append((f"Delete the `{pattern[at]}`", pattern[:at] + pattern[at + 1 :]))
+    if pattern.endswith("\\"):
+        candidates.append(("Write `\\\\` for the character itself", f"{pattern}\\"))
+    return [Rewrite(title, (new,)) for title, new in candidates if pattern_fault(new) is None]
+
+
+def _unpaired(pattern: str) -> tuple[list[int], list[int]]:
+    """Return the offsets of brackets that are not closed, and of quantifiers with nothing before them."""
+    opened: list[int] = []
+    single: list[int] = []
+    at = 0
+    while at < len(pattern):
+        found = _CLASSES.match(pattern, at)
+        if found is not None:
+            token = found.group()
+            if token.startswith("[") and not (len(token) > 1 and token.endswith("]")):
+                opened.append(at)
+            at = found.end()
+            continue
+        sign = pattern[at]
+        if sign == "(":
+            opened.append(at)
+        elif sign == ")":
+            if opened:
+                opened.pop()
+            else:
+                single.append(at)
+        elif sign in "*+?" and (not at or pattern[at - 1] in "(|" or pattern[at - 1 : at + 1] == "**"):
+            single.append(at)
+        at += 1
+    return opened, single
+
+
+def _error_range(pattern: str, position: int | None) -> tuple[int, int]:
+    if position is None or not pattern:
+        return 0, 0
+    start = min(position, len(pattern) - 1)
+    return start, start + 1
+
+
+_PARSER = cast("Any", importlib.import_module("re._parser"))
+_C = cast("Any", importlib.import_module("re._constants"))
+
+
+def is_catastrophic(pattern: str) -> bool:
+    """Return whether Python may need exponential time to find that a string does not match."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parsed = _PARSER.parse(pattern)
+    except (ValueError, RecursionError, OverflowError, _C.error):
+        return False
+    return _in_sequence(list(parsed), can_fail=False)
+
+
+def _in_sequence(items: Sequence[Any], *, can_fail: bool) -> bool:
+    for index, item in enumerate(items):
+        later = can_fail or any(_may_refuse(other) for other in items[index + 1 :])
+        if _in_item(item, can_fail=later):
+            return True
+    return False
+
+
+def _in_item(item: Any, *, can_fail: bool) -> bool:
+    op, value = item
+    if op in _repeats() and value[1] == _C.MAXREPEAT:
+        body = list(value[2])
+        return (can_fail and _is_elastic(body)) or _in_sequence(body, can_fail=can_fail)
+    return any(
+        _in_sequence(body, can_fail=can_fail and op not in (_C.ASSERT, _C.ASSERT_NOT))
+        for body in _bodies(item)
+    )
+
+
+def _is_elastic(body: Sequence[Any]) -> bool:
+    """Return whether a repeated part can be split anywhere: an unbounded repeat, nothing else required."""
+    needed = [item for item in body if not _is_nullable(item)]
+    if len(needed) > 1:
+        return False
+    elastic = needed or [item for item in body if _is_unbounded(item)]
+    return any(_is_unbounded(item) for item in elastic)
+
+
+def _is_unbounded(item: Any) -> bool:
+    op, value = item
+    if op in _repeats():
+        return value[1] == _C.MAXREPEAT or _is_elastic(list(value[2]))
+    if op == _C.SUBPATTERN:
+        return _is_elastic(list(value[3]))
+    if op == _C.BRANCH:
+        return any(_is_elastic(list(branch)) for branch in value[1])
+    return False
+
+
+def _is_nullable(item: Any) -> bool:
+    op, value = item
+    if op in _repeats():
+        return value[0] == 0 or all(_is_nullable(each) for each in value[2])
+    if op == _C.SUBPATTERN:
+        return all(_is_nullable(each) for each in value[3])
+    if op == _C.BRANCH:
+        return any(all(_is_nullable(each) for each in branch) for branch in value[1])
+    return op in (_C.AT, _C.ASSERT, _C.ASSERT_NOT)
+
+
+def _may_refuse(item: Any) -> bool:
+    return item[0] in (_C.AT, _C.ASSERT, _C.ASSERT_NOT, _C.GROUPREF) or not _is_nullable(item)
+
+
+def _bodies(item: Any) -> Iterable[list[Any]]:
+    op, value = item
+    if op in _repeats():
+        yield list(value[2])
+    elif op == _C.SUBPATTERN:
+        yield list(value[3])
+    elif op == _C.BRANCH:
+        yield from (list(branch) for branch in value[1])
+    elif op in (_C.ASSERT, _C.ASSERT_NOT):
+        yield list(value[1])
+
+
+def _repeats() -> tuple[Any, Any]:
+    return _C.MAX_REPEAT, _C.MIN_REPEAT

@@ -87,7 +87,9 @@ def complete(
     if _names_skill(place, holder):
         with workspace.project.disk.held_still():
             place = replace(place, skills=skills_of_workspace(workspace.project, document))
-    if cursor.role == "key":
+    if document.tree.is_json and says_nothing(document.text):
+        items = [_new_object(place, holder.branch("mapping"))]
+    elif cursor.role == "key":
         items = _keys(place, holder)
     elif cursor.role == "value":
         items = _values(place, holder, cursor.key or "")

@@ -51,7 +51,7 @@ def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
     """Return what can be run from a document, in the order of its text."""
     path = path_of(document.uri)
     root = document.tree.root
-    if path is None or root is None or root.kind not in {"mapping", "sequence"}:
+    if path is None or root is None or (root.kind != "mapping" and document.kind != "trigger_list"):
         return ()
     entries, whole = SuiteFile(document.tree), Span(0, len(document.text))
     if document.kind in SUITES:
@@ -72,7 +72,9 @@ def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
 def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...]:
     """Return the eval files of the suites that a document runs: whole, the task it is, or its prompts."""
     path, root = path_of(document.uri), document.tree.root
-    if path is None or root is None or _first_line(root) is None:
+    if path is None or root is None or (root.kind != "mapping" and document.kind != "trigger_list"):
+        return ()
+    if _first_line(root) is None:
         return ()
     if document.kind in SUITES:
         return (path,)

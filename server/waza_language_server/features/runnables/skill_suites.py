@@ -27,8 +27,6 @@ from waza_language_server.project.skill_file import eval_document
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.project.suites import Suite
     from waza_language_server.project.workspace import Workspace
@@ -61,9 +59,7 @@ def skill_lenses(
     return lenses_of(found, workspace, running, run_with, expected, affected, _WHAT)
 
 
-def skill_hints(
-    skill: SkillFile, suites: tuple[Suite, ...], workspace: Workspace, now: datetime | None = None
-) -> tuple[InlayHint, ...]:
+def skill_hints(skill: SkillFile, suites: tuple[Suite, ...], workspace: Workspace) -> tuple[InlayHint, ...]:
     """Return the verdict of the last run of each of these suites, for the end of the first line."""
     end = skill.lines.line_span(0).end
     hints: list[InlayHint] = []
@@ -71,7 +67,7 @@ def skill_hints(
         checkpoint()
         document = eval_document(workspace.project, suite)
         scores = read_scores(document, workspace.project)
-        verdict = suite_verdict(document, scores, now)
+        verdict = suite_verdict(document, scores, None)
         if verdict is not None:
             where = f" in {suite.folder.name}/{suite.path.name}" if len(suites) > 1 else ""
             hints.append(InlayHint(end, verdict.label + where, verdict.tooltip, verdict.changes, "skill"))

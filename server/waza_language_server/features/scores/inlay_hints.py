@@ -26,8 +26,7 @@ from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.scores.verdict_hints import verdicts
-from waza_language_server.features.scores.verdict_labels import HintKind, Verdict
-from waza_language_server.features.scores.words import age, share_label, shortened, sign_of
+from waza_language_server.features.scores.words import HintKind, Verdict, age, share_label, shortened, sign_of
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.outline import outline_of, weight_of

@@ -22,6 +22,7 @@ from waza_language_server.features.scores.score_text import REGRADED
 from waza_language_server.features.scores.verdict_hints import entry_verdicts
 from waza_language_server.features.scores.words import without_path
 from waza_language_server.project.changed_inputs import said_by
+from waza_language_server.project.document import SUITES
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import files_of_workspace
@@ -176,7 +177,7 @@ def _of_trigger_files(project: Project, suite: Path, run: RunResult) -> Iterator
             yield FileMark(path, "error", f"! {reason}")
 
 
-_JUDGED = frozenset({"eval", "task", "trigger_tests"})
+_JUDGED = SUITES | {"task", "trigger_tests"}
 _FILES_KEPT = 16
 _GRADERS_AT_ONCE = 16
 

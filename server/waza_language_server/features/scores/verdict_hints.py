@@ -16,6 +16,7 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
+from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import (
@@ -31,7 +32,7 @@ from waza_language_server.features.scores.score_text import (
     suite_graders_label,
     told_by,
 )
-from waza_language_server.features.scores.verdict_labels import (
+from waza_language_server.features.scores.words import (
     NOT_RUN,
     NOTHING_JUDGED,
     Verdict,
@@ -39,6 +40,7 @@ from waza_language_server.features.scores.verdict_labels import (
     prompt_line,
     put_together,
     shortfall,
+    suite_words,
     task_label,
     task_line,
     tasks_label,
@@ -46,7 +48,6 @@ from waza_language_server.features.scores.verdict_labels import (
     why_broken,
     worst_first,
 )
-from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.changed_inputs import (
     ASKED_SINCE,
     CUT_SHORT,
@@ -336,6 +337,9 @@ class _View:
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
             lines += ["", fenced(task.error)]
+        if task.trials > 1 and task.status in ("passed", "failed"):
+            estimates = pass_estimates(task.passed_trials, task.trials).words
+            lines += ["", f"{task.passed_trials} of {task.trials} trials passed: {estimates}"]
         if any(grader.weight != 1 for grader in task.graders.values()):
             lines += ["", f"The score is weighted; the plain mean is {shown_score(task.plain_score)}."]
         judged = chain(task.graders.values(), task.checkpoints.values())

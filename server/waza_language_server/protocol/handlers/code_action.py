@@ -5,10 +5,13 @@ Clients without lenses get the commands of the lenses here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from waza_engine.files import FileError, read_bytes, text_of
 from waza_language_server.features.actions.code_actions import (
     code_actions,
     fix_all,
@@ -18,17 +21,20 @@ from waza_language_server.features.actions.code_actions import (
     not_tried,
 )
 from waza_language_server.features.actions.extract_task import extract_task
+from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.features.actions.code_actions import CodeAction
     from waza_language_server.features.runnables.code_lens import CodeLens
     from waza_language_server.project.document import Document
+    from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer
 
 RUNS = "waza.run"
@@ -63,9 +69,7 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     if problems is not None and quick:
         found += await _quick_fixes(ls, document, span, problems, params.context)
     if quick and ls.judges_live:
-        from waza_language_server.protocol.handlers.recorded_fixes import recorded_fixes
-
-        found += await recorded_fixes(ls, document, span)
+        found += await _recorded_fixes(ls, document, span)
     if problems is not None and everything:
         found += await _all_safe_fixes(ls, document, problems)
     if extract:
@@ -95,9 +99,7 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     chosen = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
     chosen = chosen and (params.context.only is None or _wants(RUNS, asked))
     if chosen and not ls.abilities.shows_code_lenses:
-        from waza_language_server.protocol.handlers.code_lens import lenses_around
-
-        runs = await ls.diagnostics.on_snapshot(document, lambda: lenses_around(ls, document, span)) or ()
+        runs = await ls.diagnostics.on_snapshot(document, lambda: _lenses_around(ls, document, span)) or ()
     if not ls.session.is_current(document):
         return None
     actions = await ls.diagnostics.on_snapshot(document, lambda: _converted(ls, document, found))
@@ -150,6 +152,18 @@ def _converted(ls: WazaServer, document: Document, found: Sequence[CodeAction]) 
     return actions
 
 
+def _lenses_around(ls: WazaServer, document: Document, span: Span) -> Sequence[CodeLens]:
+    """Return the lenses of the items around a selection."""
+    from waza_language_server.features.runnables.code_lens import lenses_around
+
+    if not ls.options.lens.enabled:
+        return ()
+    running, expected = {run.target for run in ls.active_runs}, ls.estimates.for_lenses
+    affected = ls.affected.for_lenses
+    lenses = lenses_around(document, ls.session.workspace, span, running, expected, affected)
+    return [lens for lens in lenses if lens.kind in ls.options.lens]
+
+
 def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:
     return [str(getattr(kind, "value", kind)) for kind in kinds or ()]
 
@@ -157,3 +171,51 @@ def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:
 def _wants(kind: str, asked: Sequence[str]) -> bool:
     """Return whether a kind or a parent was requested: "source" is above "source.fixAll", "" above all."""
     return any(other == "" or kind == other or kind.startswith(f"{other}.") for other in asked)
+
+
+async def _recorded_fixes(ls: WazaServer, document: Document, span: Span) -> list[CodeAction]:
+    """Return the fixes of the rule at the start of a span; none when the text has changed meanwhile."""
+    from waza_language_server.features.actions.recorded_fixes import recorded_fixes
+
+    path, rule = path_of(document.uri), _rule_of(document, span)
+    if path is None or rule is None:
+        return []
+    for suite in ls.session.project.suites_of(path):
+        fixes = await ls.live.fixes(suite.path, rule)
+        if fixes and ls.session.is_current(document):
+            found = (
+                await ls.diagnostics.on_snapshot(document, partial(recorded_fixes, document, rule, fixes))
+                or []
+            )
+            files = [_of_file(ls, fix) for fix in fixes if "file" in fix]
+            return [*found, *(fix for fix in files if fix is not None)]
+    return []
+
+
+def _rule_of(document: Document, span: Span) -> Rule | None:
+    """Return the rule at the start of a span, or the one that begins on its line."""
+    from waza_language_server.project.rules import rule_under
+
+    found = rule_under(document, span.start)
+    if found is not None and found.node.kind == "scalar":
+        return found
+    line = document.text.find("\n", span.start)
+    rest = document.text[span.start : line if line >= 0 else None]
+    begins = len(rest) - len(rest.lstrip(" -"))
+    return rule_under(document, span.start + begins) if rest.strip() else found
+
+
+def _of_file(ls: WazaServer, fix: Mapping[str, Any]) -> CodeAction | None:
+    from waza_language_server.features.actions.recorded_fixes import file_fix
+
+    file = Path(fix["file"])
+    open_text = ls.session.text(uri_of(file))
+    if open_text is not None:
+        return file_fix(fix, file, open_text)
+    if not file.exists():
+        return file_fix(fix, file, None) if ls.abilities.creates_files else None
+    try:
+        text = text_of(read_bytes(file, MAX_BYTES))
+    except FileError:
+        return None
+    return file_fix(fix, file, text)

@@ -10,21 +10,15 @@ from waza_language_server.features.runnables.code_lens import (
     CodeLens,
     begins_within,
     code_lenses,
-    nothing_affected,
-    nothing_expected,
 )
-from waza_language_server.features.runnables.code_lens import lenses_around as lenses_of_items
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lsprotocol import types
 
-    from waza_language_server.features.runnables.code_lens import Affected, Expected
     from waza_language_server.project.document import Document
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.own_requests import LensesInRangeParams
@@ -62,8 +56,8 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> list[types.C
             ls.session.workspace,
             running,
             ls.options.run_with_command,
-            _expected(ls),
-            _affected(ls),
+            ls.estimates.for_lenses,
+            ls.affected.for_lenses,
             within,
         )
         if "testBed" in shown:
@@ -82,8 +76,8 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> list[types.C
             ls.session.workspace,
             running,
             ls.options.run_with_command,
-            _expected(ls),
-            _affected(ls),
+            ls.estimates.for_lenses,
+            ls.affected.for_lenses,
         )
         convert = Converter(skill, ls.session.encoding, ls.abilities)
         return [convert.code_lens(lens) for lens in lenses if lens.kind in shown]
@@ -93,32 +87,14 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> list[types.C
     return ls.diagnostics.answer(uri, find, find_of_skill)
 
 
-def lenses_around(ls: WazaServer, document: Document, span: Span) -> Sequence[CodeLens]:
-    """Return the lenses of the items around a selection, for clients that show no lenses."""
-    if not ls.options.lens.enabled:
-        return ()
-    running = {run.target for run in ls.active_runs}
-    lenses = lenses_of_items(document, ls.session.workspace, span, running, _expected(ls), _affected(ls))
-    return [lens for lens in lenses if lens.kind in ls.options.lens]
-
-
 def _test_beds(ls: WazaServer, document: Document) -> list[CodeLens]:
     """Return the lens that names the run which live verdicts are judged on, where there are any."""
     path = path_of(document.uri)
     if not ls.judges_live or path is None or document.kind != "eval":
         return []
     from waza_language_server.features.runnables.test_bed import test_bed_lens
-    from waza_language_server.protocol.handlers.test_bed import bed_of
 
     run = ls.session.project.scores.results(path)
-    bed = None if run is None else bed_of(ls, path, run)
+    bed = None if run is None else ls.beds.shown(path, run)
     lens = None if bed is None else test_bed_lens(document, bed)
     return [] if lens is None else [lens]
-
-
-def _expected(ls: WazaServer) -> Expected:
-    return ls.estimates.of if "cost" in ls.options.lens else nothing_expected
-
-
-def _affected(ls: WazaServer) -> Affected:
-    return ls.affected.of if "affected" in ls.options.lens else nothing_affected

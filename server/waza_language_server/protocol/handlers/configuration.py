@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.analysis.directives import known_severities
-from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_lenses, ask_for_marks
-from waza_language_server.protocol.client_options import Shown, known_live
+from waza_language_server.protocol.client import Shown, known_live
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -33,9 +32,7 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options = replace(ls.options, interpreter=interpreter)
         ls.runs.use_interpreter(interpreter)
-        from waza_language_server.protocol.handlers.grader_types import forget_types
-
-        forget_types(ls)
+        ls.plug_in_types.forget()
 
 
 def _take_live(ls: WazaServer, section: object) -> None:
@@ -54,11 +51,11 @@ def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
     if not isinstance(run, dict) and not isinstance(by_folder, dict):
         return
     ls.__dict__.pop("run_settings", None)
-    ls.forget_estimates()
-    ask_for_lenses(ls)
+    ls.refresh.costs_changed()
+    ls.refresh.ask_for_lenses()
     # Another executor or model may answer now, so verdicts can be stale.
-    ask_for_hints(ls)
-    ask_for_marks(ls)
+    ls.refresh.ask_for_hints()
+    ls.refresh.ask_for_marks()
 
 
 def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
@@ -68,9 +65,9 @@ def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
     if isinstance(section.get("hints"), dict):
         ls.options = replace(ls.options, hints=Shown.of(section["hints"]))
     if ls.options.lens != before.lens:
-        ask_for_lenses(ls)
+        ls.refresh.ask_for_lenses()
     if ls.options.hints != before.hints:
-        ask_for_hints(ls)
+        ls.refresh.ask_for_hints()
 
 
 def _take_severities(ls: WazaServer, section: object) -> None:
@@ -79,6 +76,4 @@ def _take_severities(ls: WazaServer, section: object) -> None:
     ls.options = replace(ls.options, severity=cast("dict[str, object]", section)["severity"])
     severities = known_severities(cast("dict[str, object]", section)["severity"])
     if ls.session.use_severities(severities):
-        from waza_language_server.protocol.handlers.grader_types import look_again
-
-        look_again(ls)
+        ls.refresh.rules_changed()

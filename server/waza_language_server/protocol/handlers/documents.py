@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.asking_again import ask_for_lenses, ask_for_problems
 from waza_language_server.protocol.messages import UNVERSIONED
 
 if TYPE_CHECKING:
@@ -41,14 +40,15 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     """Take the text for finished; its content may have become that of another tool."""
     was_written = ls.session.saved(params.text_document.uri)
     if was_written:
-        ask_for_problems(ls)
+        ls.refresh.ask_for_problems()
     ls.diagnostics.edited(params.text_document.uri)
     if ls.judges_live:
         ls.live.edited(anyway=True)
-    ls.files_changed(_paths(params.text_document.uri))
-    ls.forget_estimates()
-    if ls.shows_affected:
-        ask_for_lenses(ls)
+    ls.refresh.closed_files_changed(_paths(params.text_document.uri))
+    ls.refresh.costs_changed()
+    affected = ls.made("affected")
+    if affected is not None and affected.in_use:
+        ls.refresh.ask_for_lenses()
 
 
 def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
@@ -56,10 +56,10 @@ def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
     ls.session.close(params.text_document.uri)
     ls.diagnostics.closed(params.text_document.uri)
     ls.sent_tokens.forget(params.text_document.uri)
-    ls.hints_to_come.pop(params.text_document.uri, None)
+    ls.pending_hints.forget(params.text_document.uri)
     if ls.judges_live:
         ls.live.edited()
-    ls.files_changed(_paths(params.text_document.uri))
+    ls.refresh.closed_files_changed(_paths(params.text_document.uri))
 
 
 def _paths(uri: str) -> list[Path]:
@@ -68,9 +68,7 @@ def _paths(uri: str) -> list[Path]:
 
 
 def _scores(ls: WazaServer, uri: str) -> None:
-    from waza_language_server.protocol.handlers.inlay_hint import prepare
-
-    prepare(ls, uri)
+    ls.refresh.read_scores(uri)
     if ls.judges_live:
         ls.live.edited()
 

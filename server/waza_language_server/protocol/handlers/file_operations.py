@@ -10,7 +10,6 @@ from waza_language_server.features.renames.deleted_files import deleted_files
 from waza_language_server.features.renames.moved_files import moved_files
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.edit_conversion import FileConverter
-from waza_language_server.protocol.handlers.watched_files import look_at_files_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,5 +58,5 @@ def _look_again(ls: WazaServer, uris: Iterable[str]) -> None:
     paths = [path for uri in uris if (path := path_of(uri)) is not None]
     if paths:
         # The files in a deleted folder are gone too, and any file may have named them.
-        ls.files_changed(None)
-        look_at_files_again(ls)
+        ls.refresh.closed_files_changed(None)
+        ls.refresh.files_changed()

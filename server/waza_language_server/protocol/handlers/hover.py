@@ -12,7 +12,6 @@ from waza_language_server.features.hover import hover as feature
 from waza_language_server.project.document_scores import PATIENCE_SECONDS
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.handlers.inlay_hint import prepare
 
 if TYPE_CHECKING:
     from typing import Any
@@ -46,7 +45,7 @@ def hover(
         )
         if found is not None and found.text == feature.STILL_READING:
             uri = document.uri
-            ls.turns.later(f"scores of {uri}", lambda: prepare(ls, uri))
+            ls.turns.later(f"scores of {uri}", lambda: ls.refresh.read_scores(uri))
         return document, found, _rule(ls, document, offset)
 
     answered = ls.diagnostics.answer(params.text_document.uri, explain)

@@ -1,20 +1,44 @@
-"""The client introduces itself."""
+"""The client introduces itself; the features are loaded while it is busy with itself."""
 
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from waza_engine.checkpoint import checkpoint
-from waza_language_server.protocol.capabilities import resolve_abilities
-from waza_language_server.protocol.client_options import client_options
-from waza_language_server.protocol.loading import BEHIND_RULES, FIRST, load
+from waza_language_server.protocol.client import client_options, resolve_abilities
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
+
+
+FIRST = (
+    *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
+    "protocol.services.schedule",
+)
+"""The modules that an opened document needs, before the rules."""
+BEHIND_RULES = (
+    *("features.completion.complete", "protocol.handlers.completion", "protocol.services.model_prices"),
+    *("analysis.text_rules.repairs",),
+    *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
+    *("text.scalar_map", "syntax.edits"),
+    *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.scores"),
+    *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
+    *("protocol.handlers.runnables", "features.runnables.suite_tree", "features.scores.stale_results"),
+)
+"""The modules that the next requests need, the soonest first."""
+
+
+def load(modules: Iterable[str]) -> None:
+    """Load modules of the server by their names in it."""
+    for module in modules:
+        import_module(f"waza_language_server.{module}")
+        checkpoint()
 
 
 def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
@@ -35,18 +59,11 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     """Load the features while the client is busy with itself, and register for file changes."""
     ls.turns.later("features", _load_features)
-    ls.turns.later("workspace", lambda: _read_workspace(ls))
+    ls.turns.later("workspace", ls.refresh.read_workspace)
     if ls.abilities.watches_files:
-        from waza_language_server.protocol.handlers.watched_files import watch_files
+        from waza_language_server.protocol.services.watching import watch_files
 
         ls.in_background(watch_files(ls))
-
-
-def _read_workspace(ls: WazaServer) -> object:
-    from waza_language_server.protocol.handlers.watched_files import read_workspace
-
-    checkpoint()
-    return read_workspace(ls)
 
 
 def _load_features() -> None:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
 from waza_engine.terminal import visible
 from waza_language_server.features.actions.new_graders import new_graders as feature
-from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.edit_conversion import FileConverter
-from waza_language_server.protocol.handlers.run_requests import FAILED, refused, run_request
 from waza_language_server.protocol.own_requests import NEW_GRADERS
+from waza_language_server.protocol.services.run_requests import (
+    FAILED,
+    only_argument,
+    refused,
+    run_request,
+    task_of,
+)
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from waza_language_server.protocol.own_requests import NewGradersParams
     from waza_language_server.protocol.server import WazaServer
 
@@ -24,28 +32,23 @@ NEW_GRADER_FROM_TEXT = "waza.newGraderFromText"
 
 async def new_graders(ls: WazaServer, params: NewGradersParams) -> list[types.CodeAction]:
     """Return the graders that a text can become, each as an action with its change."""
-    try:
-        target = RunnableId.parse(params.id)
-    except ValueError:
-        target = None
-    return await _actions(ls, NEW_GRADERS, target, params.trial, params.text)
+    target, task = task_of(params.id, NEW_GRADERS)
+    return await _actions(ls, NEW_GRADERS, target.suite, task, params.trial, params.text)
 
 
-async def new_grader_from_text(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str, Any]:
+async def new_grader_from_text(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
     """Create a grader from a string; answer with its ``title``, null if the user declines.
 
     The argument is ``{id, trial, text, title?}``, or the ``suite`` and the ``task`` in place of the id.
     Without ``title``, one of those that ``waza/newGraders`` answers, the user is asked where there are
     several.
     """
-    given: dict[str, object] = {}
-    if len(arguments) == 1 and isinstance(arguments[0], dict):
-        given = dict(cast("dict[str, object]", arguments[0]))
+    given = only_argument(arguments)
     trial, text, title = (given.pop(key, None) for key in ("trial", "text", "title"))
     if type(trial) is not int or not isinstance(text, str):
         raise refused(f"{NEW_GRADER_FROM_TEXT} needs the number of a `trial`, and a `text` of it.")
-    target = run_request(NEW_GRADER_FROM_TEXT, [given]).target
-    actions = await _actions(ls, NEW_GRADER_FROM_TEXT, target, trial, text)
+    target, task = task_of(run_request(NEW_GRADER_FROM_TEXT, [given]).target, NEW_GRADER_FROM_TEXT)
+    actions = await _actions(ls, NEW_GRADER_FROM_TEXT, target.suite, task, trial, text)
     found = {each.title: each for each in actions}
     if not found:
         raise refused("No grader that passes on this trial can be made of the text.", FAILED)
@@ -65,14 +68,11 @@ async def new_grader_from_text(ls: WazaServer, arguments: tuple[object, ...]) ->
 
 
 async def _actions(
-    ls: WazaServer, asked: str, target: RunnableId | None, trial: int, text: str
+    ls: WazaServer, asked: str, suite: Path, task: str, trial: int, text: str
 ) -> list[types.CodeAction]:
-    if target is None or target.task is None:
-        raise refused(f"The `id` of {asked} must be that of a task.")
     if trial < 1:
         raise refused(f"The `trial` of {asked} must be a number from 1.")
-    graders = await ls.live.graders(target.suite, target.task, trial, text) if text.strip() else []
-    suite, task = target.suite, target.task
+    graders = await ls.live.graders(suite, task, trial, text) if text.strip() else []
     steps = partial(feature, suite=suite, task=task, graders=graders)
     found = await ls.diagnostics.of_workspace(steps) if graders else []
     files = FileConverter(ls.session, ls.abilities)

@@ -6,7 +6,6 @@ The text that is open in the editor is used. The verdicts are shown as regraded 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -16,13 +15,19 @@ from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.project.recorded_values import entries as written_entries
 from waza_language_server.project.regraded_answers import regraded_suite, regraded_tasks
-from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.handlers.run_events import tell_event
-from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
-from waza_language_server.protocol.handlers.watched_files import refresh_scores
+from waza_language_server.protocol.services.live import records_of
+from waza_language_server.protocol.services.run_events import tell_event
+from waza_language_server.protocol.services.run_requests import (
+    FAILED,
+    confirm_place,
+    refused,
+    require_trust,
+    run_request,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator, Mapping
+    from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from waza_engine.results.reading.scores import RunResult, TaskResult
     from waza_language_server.engine.runs import Event
@@ -33,16 +38,12 @@ if TYPE_CHECKING:
 ANSWER_WITHIN_SECONDS = 600.0
 _KINDS = {"passed": "passed", "failed": "failed", "errored": "errored"}
 """The events that close a task, by its verdict."""
-MAX_RECORDS = 10
-"""The most result files of one suite that are graded again together, the newest first."""
 
 
-async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
+async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
     """Grade the last records of a suite, a task or a grader again; answer how many tasks were graded."""
-    if not ls.trusted:
-        raise refused(
-            "Graders execute code, so nothing is graded in an untrusted workspace; trust it first.", FAILED
-        )
+    target = run_request("waza.regrade", arguments).target
+    require_trust(ls, "Graders execute code, so nothing is graded in an untrusted workspace")
     if target.kind == "prompt":
         raise refused("A trigger prompt has no grader, so there is nothing to grade again.")
     run = ls.session.project.scores.results(target.suite)
@@ -51,7 +52,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         raise refused("There is no recorded answer to grade again; run it first.", FAILED)
     await confirm_place(ls, target.suite)
     # Read the open documents first: the entries come from them.
-    overlays = open_texts(ls)
+    overlays = ls.session.texts()
     entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, target.suite))
     graded = 0
     for record, tasks in records.items():
@@ -79,7 +80,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         for event in _events(answer, tasks, concluded):
             tell_event(ls, target, {**event, "regraded": True})
     ls.session.project.scores.refused.forget(target.suite)
-    refresh_scores(ls)
+    ls.refresh.scores_changed()
     return {"status": "completed", "tasks": graded, "message": None}
 
 
@@ -134,26 +135,3 @@ def _events(answer: Block, asked: Container[str], concluded: Container[str]) -> 
         told: Event = {"kind": kind, "task": task, "conclusion": conclusion}
         yield {**told, "with_recorded": True} if is_whole else told
     yield {"kind": "ended", "status": "completed", "conclusion": block_of(answer, "conclusion")}
-
-
-def records_of(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
-    """Return the files that hold the last answers of a target, with the tasks that they hold."""
-    found: dict[Path, dict[str, TaskResult]] = {}
-    for task in run.tasks.values():
-        if target.task not in (None, task.id) or not task.trials:
-            continue
-        asked = task.graders.get(target.grader) if target.grader is not None else None
-        origin = task.origin if asked is None else asked.origin
-        if origin is not None and (origin.results in found or len(found) < MAX_RECORDS):
-            found.setdefault(origin.results, {})[task.id] = task
-    return found
-
-
-def open_texts(ls: WazaServer) -> dict[str, str]:
-    """Return the texts that are open, by their paths."""
-    texts: dict[str, str] = {}
-    for document in ls.session.documents:
-        path = path_of(document.uri)
-        if path is not None:
-            texts[str(path)] = document.text
-    return texts

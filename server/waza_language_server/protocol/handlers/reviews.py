@@ -6,48 +6,49 @@ next to the eval file, see the engine's ``commands/reviewing.py``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
 from waza_engine.vocabulary import shown_grader
-from waza_language_server.engine.process import EngineError
 from waza_language_server.features.runnables.code_lens import REVIEW
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.protocol.handlers.run_requests import FAILED, refused, run_request
-from waza_language_server.protocol.handlers.watched_files import refresh_scores
 from waza_language_server.protocol.own_requests import REVIEWS
+from waza_language_server.protocol.services.run_requests import (
+    FAILED,
+    ask_engine,
+    only_argument,
+    refused,
+    require_trust,
+    run_request,
+    target_of,
+)
 from waza_language_server.text.labels import label, message
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from waza_language_server.protocol.own_requests import ReviewsParams
     from waza_language_server.protocol.server import WazaServer
 
 PASSED, FAILED_IT = "Passed", "Failed"
 _ASKED_CHARACTERS = 600
 """Of an answer in a question: more of it would hide the buttons."""
-_WITHIN_SECONDS = 30.0
 _SAID = ("passed", "score", "comment")
 
 
 async def reviews(ls: WazaServer, params: ReviewsParams) -> list[dict[str, Any]]:
     """Return the answers of a suite, a task or a grader that wait for a person."""
-    try:
-        target = RunnableId.parse(params.id)
-    except ValueError:
-        raise refused(f"The `id` of {REVIEWS} must be that of a suite, a task or a grader.") from None
-    return await _waiting(ls, target)
+    return await _waiting(ls, target_of(params.id, REVIEWS, "a suite, a task or a grader"))
 
 
-async def review(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str, Any]:
+async def review(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
     """Record a person's verdict on an answer; return the updated answer, null if the person gives none.
 
     The argument is ``{id, trial?, results?, passed?, score?, comment?}``, with ``suite``, ``task`` and
     ``grader`` in place of an unknown id. Without ``passed`` the user is asked about the first pending answer.
     """
-    given: dict[str, object] = {}
-    if len(arguments) == 1 and isinstance(arguments[0], dict):
-        given = dict(cast("dict[str, object]", arguments[0]))
+    given = only_argument(arguments)
     said = {key: value for key in _SAID if (value := given.pop(key, None)) not in (None, "")}
     which = {"path": given.pop("results", None), "trial": given.pop("trial", None)}
     target = run_request(REVIEW, [given]).target
@@ -65,7 +66,7 @@ async def review(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str, Any
         which = {"path": first["results"], "trial": first["trial"]}
         target = RunnableId(target.suite, first["task"], first["grader"])
     answer = await _ask(ls, "review.add", target, {**which, **said})
-    refresh_scores(ls)
+    ls.refresh.scores_changed()
     return {"item": answer["item"]}
 
 
@@ -77,15 +78,10 @@ async def _waiting(ls: WazaServer, target: RunnableId) -> list[dict[str, Any]]:
 
 
 async def _ask(ls: WazaServer, method: str, target: RunnableId, given: dict[str, object]) -> dict[str, Any]:
-    if not ls.trusted:
-        raise refused("Nothing is reviewed in an untrusted workspace; trust it first.", FAILED)
+    require_trust(ls, "Nothing is reviewed in an untrusted workspace")
     request = {"task": target.task, "grader": target.grader, **given}
     request["path"] = str(request.get("path") or target.suite)
-    request = {key: value for key, value in request.items() if value is not None}
-    try:
-        return await ls.runs.ask(method, request, _WITHIN_SECONDS)
-    except EngineError as error:
-        raise refused(str(error), FAILED) from None
+    return await ask_engine(ls, method, {key: value for key, value in request.items() if value is not None})
 
 
 async def _asked(ls: WazaServer, waiting: dict[str, Any]) -> bool | None:

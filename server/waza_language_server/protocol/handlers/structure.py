@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_engine.checkpoint import checkpoint, collect
-from waza_language_server.features.document_links import document_links
-from waza_language_server.features.folding import MOST, folds
-from waza_language_server.features.outline import outline
-from waza_language_server.features.selection_ranges import selections
+from waza_language_server.features.structure import MOST, document_links, folds, outline, selections
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.labels import label
@@ -18,7 +15,7 @@ from waza_language_server.text.labels import label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from waza_language_server.features.outline import OutlineSymbol, SymbolWord
+    from waza_language_server.features.structure import OutlineSymbol, SymbolWord
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.text.span import Span

@@ -6,58 +6,37 @@ without either the user is asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
 from waza_engine.moments import SOME_TIME_AGO, local_time
-from waza_language_server.engine.process import EngineError
-from waza_language_server.features.runnables.test_bed import TestBed
-from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.protocol.handlers.regrade import records_of
-from waza_language_server.protocol.handlers.run_requests import FAILED, refused
-from waza_language_server.protocol.handlers.watched_files import refresh_scores
+from waza_language_server.features.runnables.test_bed import TEST_BED
 from waza_language_server.protocol.services.chosen_beds import ChosenBed
+from waza_language_server.protocol.services.run_requests import (
+    FAILED,
+    ask_engine,
+    only_argument,
+    refused,
+    target_of,
+)
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import RunResult
     from waza_language_server.protocol.server import WazaServer
 
 NEWEST = "The newest answers"
 ALL = "All trials"
 MOST_RUNS = 5
 MOST_TRIALS = 5
-_WITHIN_SECONDS = 30.0
 
 
-def bed_of(ls: WazaServer, suite: Path, run: RunResult) -> TestBed | None:
-    """Return the recorded baseline of the verdicts of a suite; None without recorded trials."""
-    chosen, records = ls.beds.of(suite), records_of(run, RunnableId(suite))
-    if not records:
-        return None
-    started = None
-    if chosen.record is not None:
-        records = {chosen.record: {task.id: task for task in run.tasks.values() if task.trials}}
-        started = chosen.started
-    elif len(records) == 1:
-        (tasks,) = records.values()
-        started = max(task.timestamp for task in tasks.values())
-    gone = not any(record.is_file() for record in records)
-    return TestBed(suite, records, started, chosen.trial, gone)
-
-
-async def choose_bed(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str, Any]:
+async def choose_bed(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
     """Change the test bed of a suite; answer which it is now."""
-    given: Mapping[str, object] = {}
-    if len(arguments) == 1 and isinstance(arguments[0], Mapping):
-        given = cast("Mapping[str, object]", arguments[0])
-    try:
-        suite = RunnableId.parse(str(given.get("id"))).suite
-    except ValueError:
-        raise refused("waza.testBed takes the `id` of a suite.") from None
+    given = only_argument(arguments)
+    suite = target_of(given.get("id"), TEST_BED).suite
     if not ls.judges_live:
         raise refused("Graders are not evaluated live here; see the setting `waza.live.enable`.", FAILED)
     run = ls.session.project.scores.results(suite)
@@ -72,16 +51,13 @@ async def choose_bed(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str,
     if bed != chosen:
         ls.beds.choose(suite, bed)
         ls.live.change_bed(suite)
-        refresh_scores(ls)
+        ls.refresh.scores_changed()
     return {"results": None if bed.record is None else str(bed.record), "trial": bed.trial}
 
 
 async def _runs(ls: WazaServer, suite: Path) -> dict[Path, tuple[datetime, str]]:
     """Return the start and the verdict of the recorded runs of a suite, the newest first."""
-    try:
-        answer = await ls.runs.ask("result.runs", {"path": str(suite)}, _WITHIN_SECONDS)
-    except EngineError as error:
-        raise refused(str(error), FAILED) from None
+    answer = await ask_engine(ls, "result.runs", {"path": str(suite)})
     return {
         Path(run["record"]): (datetime.fromisoformat(run["timestamp"]), str(run["verdict"]))
         for run in answer["runs"]

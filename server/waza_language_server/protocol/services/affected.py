@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import agent_differs
+from waza_language_server.features.runnables.code_lens import nothing_affected
 from waza_language_server.project.changed_inputs import FilesToday
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.protocol.asking_again import ask_for_lenses
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult
+    from waza_language_server.features.runnables.code_lens import Affected
     from waza_language_server.protocol.server import WazaServer
 
 ANSWER_WITHIN_SECONDS = 60.0
@@ -53,6 +54,11 @@ class AffectedTasks:
         # An old number is worse than none.
         return self._answers.fresh(suite)
 
+    @property
+    def for_lenses(self) -> Affected:
+        """Return ``of`` for clients whose lenses show it."""
+        return self.of if "affected" in self._ls.options.lens else nothing_affected
+
     def forget(self) -> None:
         """Request answers again at their next use: files, results or settings have changed."""
         self._answers.forget()
@@ -84,7 +90,7 @@ class AffectedTasks:
     def _draw(self, _suite: Path, _before: tuple[int, int] | None, found: tuple[int, int] | None) -> None:
         # Else the lenses are as they were drawn.
         if found is not None and 0 < found[0] < found[1]:
-            ask_for_lenses(self._ls)
+            self._ls.refresh.ask_for_lenses()
 
     def _may_have_changed(self, suite: Path, recorded: RunResult) -> bool:
         """Return whether anything is not as the records say, be it a comment."""

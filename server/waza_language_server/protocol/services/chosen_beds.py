@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_language_server.features.runnables.test_bed import TestBed
+from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.protocol.services.live import records_of
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import RunResult
+    from waza_language_server.protocol.server import WazaServer
 
 
 @frozen()
@@ -28,7 +36,7 @@ class ChosenBed:
 class ChosenBeds:
     """The recorded baselines of the suites; by default the newest trials."""
 
-    def __init__(self) -> None:
+    def __init__(self, _ls: WazaServer) -> None:
         self._chosen: dict[Path, ChosenBed] = {}
 
     def of(self, suite: Path) -> ChosenBed:
@@ -38,3 +46,18 @@ class ChosenBeds:
     def choose(self, suite: Path, bed: ChosenBed) -> None:
         """Take another test bed for a suite."""
         self._chosen[suite] = bed
+
+    def shown(self, suite: Path, run: RunResult) -> TestBed | None:
+        """Return the recorded baseline of the verdicts of a suite; None without recorded trials."""
+        chosen, records = self.of(suite), records_of(run, RunnableId(suite))
+        if not records:
+            return None
+        started = None
+        if chosen.record is not None:
+            records = {chosen.record: {task.id: task for task in run.tasks.values() if task.trials}}
+            started = chosen.started
+        elif len(records) == 1:
+            (tasks,) = records.values()
+            started = max(task.timestamp for task in tasks.values())
+        gone = not any(record.is_file() for record in records)
+        return TestBed(suite, records, started, chosen.trial, gone)

@@ -9,6 +9,7 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.services.session import Session
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from waza_language_server.protocol.server import WazaServer
@@ -25,6 +26,13 @@ def begun_session(ls: WazaServer) -> Session:
         session.use_severities(known_severities(ls.options.severity))
     # Asked for each time: settings change, and what reads them is another then.
     session.project.run_with(lambda suite: dict(ls.run_settings.of(suite)))
+    session.on_others = ls.refresh.ask_for_all
+
+    def disk_as_it_is() -> AbstractContextManager[None]:
+        # The disk may be another one when the client has opened other folders.
+        return session.project.disk.as_it_is()
+
+    ls.turns.set_aside(disk_as_it_is)
     return session
 
 

@@ -15,12 +15,13 @@ from waza_engine.results.json_values import Block, blocks_by_name, number_or_non
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import request_of
+from waza_language_server.features.runnables.code_lens import nothing_expected
 from waza_language_server.features.runnables.estimate_text import Estimate, SuiteEstimates
-from waza_language_server.protocol.asking_again import ask_for_lenses
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult
+    from waza_language_server.features.runnables.code_lens import Expected
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.server import WazaServer
 
@@ -41,6 +42,11 @@ class Estimates:
         if recorded is not None and _costs(recorded):
             self._answers.want(suite, lambda: self._ask(suite))
         return self._answers.last(suite)
+
+    @property
+    def for_lenses(self) -> Expected:
+        """Return ``of`` for clients whose lenses show it."""
+        return self.of if "cost" in self._ls.options.lens else nothing_expected
 
     def forget(self) -> None:
         """Request answers again at their next use: files, results or settings have changed."""
@@ -63,7 +69,7 @@ class Estimates:
 
     def _draw(self, _suite: Path, before: SuiteEstimates | None, found: SuiteEstimates | None) -> None:
         if found != before:
-            ask_for_lenses(self._ls)
+            self._ls.refresh.ask_for_lenses()
 
 
 def _costs(recorded: RunResult) -> bool:

@@ -80,6 +80,8 @@ class Session:
         self._thread = get_ident()
         self._workspace = Workspace(Project(roots), default_catalog())
         self.suites_of_skills = SuitesOfSkills()
+        self.confirmed_suites: set[Path] = set()
+        """The suites outside the open folders that the user has let run."""
         self._opened: dict[str, _Opened] = {}
         self._basis: frozenset[tuple[object, ...]] = frozenset()
         """The parts of open documents that claim other files, at the last evaluation of claims."""
@@ -278,6 +280,11 @@ class Session:
         self.suites_of_skills.forget()
         self._use(self.project.with_roots(self.project.roots if roots is None else roots))
         self.judge_again()
+
+    def texts(self) -> dict[str, str]:
+        """Return the texts that are open, by their paths."""
+        paths = ((path_of(document.uri), document.text) for document in self.documents)
+        return {str(path): text for path, text in paths if path is not None}
 
     def unsaved(self, folder: Path) -> tuple[Path, ...]:
         """Return the skills, and the files of ours in and below a folder, that differ from the disk."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.histories import SuiteHistory, history_of
-from waza_language_server.protocol.asking_again import ask_for_hints
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
@@ -48,4 +47,4 @@ class ToldHistories:
 
     def _take(self, suite: Path, _before: SuiteHistory | None, found: SuiteHistory | None) -> None:
         if self._ls.session.project.scores.histories.take(suite, found):
-            ask_for_hints(self._ls)
+            self._ls.refresh.ask_for_hints()

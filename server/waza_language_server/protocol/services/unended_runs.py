@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_engine.results.json_values import Block
+    from waza_language_server.protocol.server import WazaServer
 
 LOOK_EVERY_SECONDS = 2.0
 """How often processes are polled; all tasks that have finished meanwhile are reported together."""
 _MOST_KNOWN = 100
+
+
+def unended_runs(ls: WazaServer) -> UnendedRuns:
+    """Return the external runs, whose news are shown as long as the server is not closing."""
+    return UnendedRuns(lambda: None if ls.is_closing else ls.refresh.scores_changed())
 
 
 class UnendedRuns:

@@ -1,0 +1,194 @@
+"""The commands that create a suite, a task or a grader: the engine drafts and writes, the editor shows.
+
+The text of an open eval file is inserted in its editor, so that the file does not change on disk and the edit
+can be undone; the other files of a suite are new and are written, by clients with ``createsFiles`` as one
+change that they show first. Existing files are never replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from waza_language_server.project.claim import says_nothing
+from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.own_requests import CREATE_FILES
+from waza_language_server.protocol.services.run_requests import (
+    FAILED,
+    ask_engine,
+    refused,
+    require_trust,
+    task_of,
+)
+from waza_language_server.schema.usage import GRADER_TYPES, usage_rank
+from waza_language_server.syntax.author_style import line_break
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
+from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.server import WazaServer
+
+Given = Mapping[str, str]
+
+
+async def new_suite(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Write a suite for a skill; return the written ``files`` and the ``eval`` file.
+
+    Without ``uri`` it is shown by clients that can be asked to.
+    """
+    given = _given(ls, "waza.newSuite", arguments, ("skill", "uri?"))
+    skill = _path(given["skill"])
+    uri = given.get("uri")
+    draft: dict[str, Any] = {"draft": True} if ls.options.creates_files else {}
+    if uri is None:
+        base = next((root for root in ls.session.project.roots if skill.is_relative_to(root)), skill.parent)
+        made = await _ask(ls, "eval.new", skill=str(skill), base=str(base), **draft)
+        if draft and not await _create(ls, made):
+            return {**made, "files": []}
+        # Not every client reports changed files, and the skill must show its suite immediately.
+        ls.refresh.files_changed()
+        await _show(ls, Path(made["eval"]))
+        return made
+    before = ls.session.text(uri)
+    if before is not None and not says_nothing(before):
+        raise refused("The eval file is not empty any more; nothing was made.", FAILED)
+    directory = str(_path(uri).parent)
+    is_open = before is not None
+    made = await _ask(ls, "eval.new", skill=str(skill), directory=directory, eval_text=is_open, **draft)
+    change = _filled(ls, uri, str(made.pop("eval_text"))) if is_open else None
+    if draft:
+        if not await _create(ls, made, change):
+            made["files"] = []
+        ls.refresh.files_changed()
+    elif change is not None:
+        await _apply(ls, change)
+    return {**made, "eval": str(_path(uri))}
+
+
+async def new_task(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Write a task file; return the written ``files``."""
+    given = _given(ls, "waza.newTask", arguments, ("suite", "id", "prompt?"))
+    prompt = {"prompt": given["prompt"]} if given.get("prompt") else {}
+    return await _ask(ls, "task.new", path=str(_path(given["suite"])), task_id=given["id"], **prompt)
+
+
+async def check_task_id(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Return the ``problem`` of an id for a new task, or None."""
+    given = _given(ls, "waza.checkTaskId", arguments, ("suite", "id", "command?"))
+    # A task made of a record is listed where no pattern picks it up.
+    listed = {"listed": True} if given.get("command") == "waza.saveRecordAsTask" else {}
+    return await _ask(ls, "task.check", path=str(_path(given["suite"])), task_id=given["id"], **listed)
+
+
+async def save_record_as_task(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Write a task from a recorded trial; return the written ``files``."""
+    given = _given(ls, "waza.saveRecordAsTask", arguments, ("id", "name", "trial?", "record?"))
+    target, task = task_of(given["id"], "waza.saveRecordAsTask")
+    if target.suite in ls.session.unsaved(target.suite.parent):
+        raise refused("The eval file has unsaved changes; save it first: it may list the new task.", FAILED)
+    asked: dict[str, Any] = {"path": str(target.suite), "task": task, "task_id": given["name"]}
+    if given.get("trial"):
+        if not given["trial"].isdecimal():
+            raise refused("The `trial` of waza.saveRecordAsTask must be its number, as text.")
+        asked["trial"] = int(given["trial"])
+    if given.get("record"):
+        asked["record"] = str(_path(given["record"]))
+    made = await _ask(ls, "task.save", **asked)
+    ls.refresh.files_changed()
+    await _show(ls, Path(made["files"][0]))
+    return made
+
+
+async def new_grader(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Write a grader of a type into a file; return the written ``files``."""
+    given = _given(ls, "waza.newGrader", arguments, ("file", "type"))
+    return await _ask(ls, "grader.new", path=str(_path(given["file"])), type=given["type"])
+
+
+async def _ask(ls: WazaServer, method: str, **params: Any) -> dict[str, Any]:
+    return dict(await ask_engine(ls, method, params))
+
+
+async def _create(ls: WazaServer, made: dict[str, Any], edit: types.WorkspaceEdit | None = None) -> bool:
+    """Let the client show and write drafted files, with an edit as one change; return whether it did."""
+    files = [{"uri": uri_of(Path(path)), "text": text} for path, text in made.pop("drafts").items()]
+    asked = {"label": "New suite", "files": files, "edit": edit}
+    answer: object = await ls.protocol.send_request_async(CREATE_FILES, asked)
+    return answer is True
+
+
+def _filled(ls: WazaServer, uri: str, text: str) -> types.WorkspaceEdit:
+    """Return the change that writes a text into a document that says nothing, below its comments."""
+    before = ls.session.text(uri)
+    if before is None or not says_nothing(before):
+        raise refused("The eval file was changed meanwhile; it was left as it is.", FAILED)
+    kept = len(before.rstrip())
+    written = (f"\n{text}" if kept else text).replace("\n", line_break(before))
+    edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(kept, len(before)), written),)),))
+    return FileConverter(ls.session, ls.abilities).workspace_edit(edit)
+
+
+async def _apply(ls: WazaServer, change: types.WorkspaceEdit) -> None:
+    answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, "New suite"))
+    if not answer.applied:
+        raise refused(
+            f"The editor did not take the text: {answer.failure_reason or 'no reason given'}.", FAILED
+        )
+
+
+async def _show(ls: WazaServer, file: Path) -> None:
+    """Open a file that was made, in a client that can be asked to."""
+    if ls.abilities.shows_documents:
+        shown = types.ShowDocumentParams(uri_of(file), take_focus=True)
+        with suppress(JsonRpcException):
+            await ls.window_show_document_async(shown)
+
+
+def _given(ls: WazaServer, command: str, arguments: Sequence[object], keys: Sequence[str]) -> Given:
+    """Return the argument of a command, which is an object with strings: paths or ``file:`` URIs, and names.
+
+    Raises ``JsonRpcException`` with the reason for any other, and in an untrusted workspace.
+    """
+    wanted = ", ".join(keys)
+    if len(arguments) != 1 or not isinstance(arguments[0], dict):
+        raise refused(f"{command} needs one argument with {wanted}.")
+    given = {
+        key: value for key, value in cast("dict[str, object]", arguments[0]).items() if value is not None
+    }
+    required = [key for key in keys if not key.endswith("?")]
+    known = {key.removesuffix("?") for key in keys}
+    for key in required:
+        if not given.get(key):
+            raise refused(f"{command} needs `{key}`, as text.")
+    for key, value in given.items():
+        if key not in known or not isinstance(value, str):
+            raise refused(f"{command} takes {wanted}, as texts.")
+    require_trust(ls, "The engine drafts it, and starts in trusted workspaces only")
+    return cast("dict[str, str]", given)
+
+
+def _path(written: str) -> Path:
+    path = path_of(written) if written.startswith("file:") else Path(written)
+    if path is None or not path.is_absolute():
+        raise refused(f"`{written:.200}` must be an absolute path or a file: URI.")
+    return path
+
+
+async def grader_types(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Return ``type`` and ``title`` of the grader types that are not deprecated, the usual ones first."""
+    _given(ls, "waza.graderTypes", arguments, ())
+    catalog = ls.session.workspace.catalog
+    names = sorted(catalog.grader_types, key=lambda name: (usage_rank(GRADER_TYPES, name), name))
+    known = ((name, catalog.grader(name)) for name in names)
+    return {
+        "types": [
+            {"type": name, "title": shape.title} for name, shape in known if shape and not shape.deprecated
+        ]
+    }

@@ -1,0 +1,76 @@
+"""The runs of this server: what their start, events and end change in hints, lenses and marks."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from waza_language_server.engine.run_request import text_of_glob
+from waza_language_server.engine.runs import Runs
+from waza_language_server.project.going_runs import GoingRun
+from waza_language_server.protocol.services.run_events import tell_event
+
+if TYPE_CHECKING:
+    from waza_language_server.engine.runs import Event, Run
+    from waza_language_server.protocol.server import WazaServer
+
+TRIALS_DRAWN_AFTER_SECONDS = 0.3
+
+
+def active_runs(ls: WazaServer) -> Runs:
+    """Return the runs of the engine that the client has chosen."""
+    shown = _ShownRuns(ls)
+    return Runs(
+        ls.options.interpreter or sys.executable,
+        on_change=shown.change,
+        on_event=shown.note,
+        may_start=lambda: ls.trusted,
+    )
+
+
+class _ShownRuns:
+    def __init__(self, ls: WazaServer) -> None:
+        self._ls = ls
+        self._redraw: asyncio.TimerHandle | None = None
+        """The timer of the next refresh of the marks of running tasks."""
+
+    def change(self, run: Run) -> None:
+        """Draw lenses and scores again: a run has started, or has ended with results of its own."""
+        scores = self._ls.session.project.scores
+        if run.outcome is None:
+            chosen = _chosen(run, "tasks"), _chosen(run, "prompts")
+            scores.going.begin(run, GoingRun(run.target, run.asked, *chosen))
+        else:
+            scores.going.end(run)
+            if run.outcome.results_file is None and run.was_refused:
+                self._note_refusal(run, run.outcome.message or "the run did not begin")
+        self._ls.refresh.scores_changed()
+
+    def note(self, run: Run, event: Event) -> None:
+        """Forward an event, and redraw the progress of its run; changes at nearly the same time together."""
+        if self._ls.session.project.scores.going.note(run, event, datetime.now(UTC)) and self._redraw is None:
+            loop = asyncio.get_running_loop()
+            self._redraw = loop.call_later(TRIALS_DRAWN_AFTER_SECONDS, self._draw)
+        for token in tuple(run.tokens):
+            tell_event(self._ls, run.target, event, token)
+
+    def _draw(self) -> None:
+        self._redraw = None
+        self._ls.refresh.ask_for_hints()
+        self._ls.refresh.ask_for_marks(files=False)
+
+    def _note_refusal(self, run: Run, why: str) -> None:
+        tasks = _chosen(run, "tasks")
+        if tasks is None and _chosen(run, "prompts") is not None:
+            tasks = frozenset[str]()
+        # The hint is drawn on that file's own line, so drop the path prefix.
+        reason = why.removeprefix(f"{run.target.suite}: ")
+        self._ls.session.project.scores.refused.note(run.target, reason, tasks)
+
+
+def _chosen(run: Run, key: Literal["tasks", "prompts"]) -> frozenset[str] | None:
+    """Return the tasks or the prompts that the run of a suite is limited to, None without such a limit."""
+    patterns: list[str] | None = run.options.get(key)
+    return None if patterns is None else frozenset(map(text_of_glob, patterns))

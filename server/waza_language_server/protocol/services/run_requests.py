@@ -1,0 +1,320 @@
+"""Requests of a client about runs: their arguments, questions to the user and to the engine, and refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from waza_engine.frozen import frozen
+from waza_language_server.engine.process import EngineError
+from waza_language_server.engine.run_request import literal_glob
+from waza_language_server.features.runnables.estimate_text import money
+from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.messages import INVALID_PARAMS, is_identifier
+from waza_language_server.text.labels import message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from waza_language_server.protocol.server import WazaServer
+
+
+FAILED = types.LSPErrorCodes.RequestFailed.value
+RUN, RUN_ANYWAY, CANCEL = "Run", "Run Anyway", "Cancel"
+ANSWER_WITHIN_SECONDS = 30.0
+_KEYS = ("id", "suite", "task", "grader", "workDoneToken", "wait")
+_LIMITS = {"tasks": "ids of tasks", "prompts": "texts of trigger prompts"}
+_MORE_KEYS = (*_LIMITS, "options")
+"""The keys that may be given with an id."""
+_OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
+    "executor": ("executor", str),
+    "model": ("model", str),
+    "judgeExecutor": ("judge_executor", str),
+    "judgeModel": ("judge_model", str),
+    "trials": ("trials", int),
+    "workers": ("workers", int),
+    "maxCost": ("max_cost", (int, float)),
+    "maxTokens": ("max_tokens", int),
+    "cache": ("cache", bool),
+    "keepWorkspaces": ("keep_workspace", bool),
+}
+"""The options of a run: the type of each, and its name in ``eval.run``."""
+_WORDS: Mapping[type[Any] | tuple[type[Any], ...], str] = {
+    str: "text",
+    int: "a whole number",
+    (int, float): "a number",
+    bool: "true or false",
+}
+_WANTED = "{id}, or {suite, task, grader}"
+
+
+@frozen()
+class RunRequest:
+    """A target to run, and the client's own token for the progress bar."""
+
+    target: RunnableId
+    token: types.ProgressToken | None
+    options: Mapping[str, Any]
+    """In the words of ``eval.run``; ``tasks`` and ``prompts`` are among them where a suite is limited."""
+    waits: bool = True
+    """True if it is answered when the run has ended; otherwise when it has begun."""
+
+
+def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
+    """Return the request that the one argument of a command makes.
+
+    ``{id, workDoneToken}`` is what lenses send: the id of a runnable, as it is. A caller without one may send
+    ``{suite, task, grader, workDoneToken}``: ``suite`` is a path or a ``file:`` URI, ``task`` and ``grader``
+    are names; without them, or with null, the request is for all. ``wait`` is false if the answer must not
+    wait for the end. ``tasks`` are ids of tasks that a suite is limited to, ``prompts`` strings of its
+    trigger prompts, ``options`` the options of the run. Raises ``JsonRpcException`` for everything else: a
+    mistake must never mean "all".
+    """
+    if len(arguments) != 1 or not isinstance(arguments[0], dict):
+        raise refused(f"{command} needs one argument, with an id or the path of an eval file: {_WANTED}.")
+    given = cast("dict[str, object]", arguments[0])
+    known = (*_KEYS, *_MORE_KEYS) if "id" in given else _KEYS
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise refused(f"{command} knows no `{unknown[0]:.100}`; write one of {', '.join(known)}.")
+    token = given.get("workDoneToken")
+    if token is not None and not is_identifier(token):
+        raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
+    waits = given.get("wait", True)
+    if not isinstance(waits, bool):
+        raise refused(f"The `wait` of {command} must be true or false.")
+    target = _target(command, given)
+    limits = _limits(command, target, given)
+    return RunRequest(target, token, {**limits, **_options(command, given)}, waits)
+
+
+def only_argument(arguments: Sequence[object]) -> dict[str, object]:
+    """Return the keys and values of the only argument of a command; none for other arguments."""
+    if len(arguments) != 1 or not isinstance(arguments[0], dict):
+        return {}
+    return dict(cast("dict[str, object]", arguments[0]))
+
+
+def target_of(written: object, request: str, whose: str = "a suite") -> RunnableId:
+    """Return the item with the id in a request; ``whose`` says in the refusal what it must be."""
+    try:
+        return RunnableId.parse(str(written))
+    except ValueError:
+        raise refused(f"The `id` of {request} must be that of {whose}.") from None
+
+
+def task_of(written: object, request: str) -> tuple[RunnableId, str]:
+    """Return the task with the id in a request, and its own id."""
+    target = target_of(written, request, "a task")
+    if target.task is None:
+        raise refused(f"The `id` of {request} must be that of a task.")
+    return target, target.task
+
+
+def require_trust(ls: WazaServer, why: str) -> None:
+    """Refuse what an untrusted workspace may not have; ``why`` is the beginning of the sentence."""
+    if not ls.trusted:
+        raise refused(f"{why}; trust it first.", FAILED)
+
+
+async def ask_engine(ls: WazaServer, method: str, question: Mapping[str, Any]) -> Any:
+    """Return the engine's answer; raises its reason as the error that answers the client."""
+    try:
+        return await ls.runs.ask(method, dict(question), ANSWER_WITHIN_SECONDS)
+    except EngineError as error:
+        raise refused(str(error), FAILED) from None
+
+
+def settled_options(options: object) -> dict[str, Any]:
+    """Return the valid settings of a client for runs, named as in ``eval.run``."""
+    try:
+        return _options("waza.run", {"options": options})
+    except JsonRpcException:
+        return {}
+
+
+async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None:
+    """Ask the user before a run that is expected to exceed its cost limit; return None if they decline.
+
+    A client that cannot ask goes on: the run stops at its limit.
+    """
+    limit = request.options.get("max_cost")
+    if not limit or not ls.abilities.asks_the_user:
+        return request
+    expected = await ls.estimates.of_run(request.target, request.options)
+    if expected is None or expected.free or expected.usd is None or expected.usd <= limit:
+        return request
+    stop, on = f"Stop at {money(limit)}", "Run Without Limit"
+    text = f"This run is expected to cost {money(expected.usd)}, and the limit is {money(limit)}."
+    match await ls.ask(types.MessageType.Warning, text, (stop, on, CANCEL)):
+        case title if title == stop:
+            return request
+        case title if title == on:
+            return replace(
+                request, options={key: value for key, value in request.options.items() if key != "max_cost"}
+            )
+        case _:
+            return None
+
+
+async def confirm_errors(ls: WazaServer, target: RunnableId) -> bool:
+    """Ask the user before a run whose suite has errors that break its verdicts; return whether it may begin.
+
+    A client that cannot ask goes on: the run reports each grader that could not grade.
+    """
+    if not ls.abilities.asks_the_user:
+        return True
+    # With the first run: nothing of it is needed to look at a document.
+    from waza_language_server.analysis.run_errors import run_errors
+
+    run = ls.session.project.scores.results(target.suite)
+    judged = {name: None for task in (run.tasks.values() if run is not None else ()) for name in task.graders}
+    found = await ls.diagnostics.of_workspace(lambda workspace: run_errors(workspace, target, tuple(judged)))
+    if not found:
+        return True
+    more = f" There {'is' if len(found) == 2 else 'are'} {len(found) - 1} more." if found[1:] else ""
+    text = f"The verdict of this run would mean nothing. {found[0].words}{more}"
+    return await ls.ask(types.MessageType.Warning, text, (RUN_ANYWAY, CANCEL)) == RUN_ANYWAY
+
+
+def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
+    """Return the selection of a suite, ``tasks`` and ``prompts``, as patterns of ``eval.run``."""
+    found: dict[str, Any] = {}
+    for key, wanted in _LIMITS.items():
+        listed = given.get(key)
+        if listed is None:
+            continue
+        texts = _texts(listed)
+        if texts is None or target != RunnableId(target.suite):
+            raise refused(f"The `{key}` of {command} must be {wanted} of the suite that is run.")
+        found[key] = [literal_glob(text) for text in texts]
+    return found
+
+
+def _texts(listed: object) -> list[str] | None:
+    """Return a list of texts, None for everything else and for one that has none."""
+    items = cast("list[object]", listed) if isinstance(listed, list) else []
+    texts = [text for text in items if isinstance(text, str) and text.strip()]
+    return texts if texts and len(texts) == len(items) else None
+
+
+def _options(command: str, given: Mapping[str, object]) -> dict[str, Any]:
+    options = given.get("options")
+    if options is None:
+        return {}
+    if not isinstance(options, dict):
+        raise refused(f"The `options` of {command} must be an object.")
+    found: dict[str, Any] = {}
+    for name, value in cast("dict[str, object]", options).items():
+        if name not in _OPTIONS:
+            raise refused(f"{command} has no option `{name:.100}`; write one of {', '.join(_OPTIONS)}.")
+        parameter, kind = _OPTIONS[name]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            written = json.dumps(value, default=str)[:100]
+            raise refused(f"The option `{name}` of {command} must be {_WORDS[kind]}, not {written}.")
+        found[parameter] = value
+    return found
+
+
+def _target(command: str, given: dict[str, object]) -> RunnableId:
+    if "id" in given:
+        if given.keys() & {"suite", "task", "grader"}:
+            raise refused(f"{command} takes {_WANTED}, not both.")
+        try:
+            return RunnableId.parse(str(given["id"]) if isinstance(given["id"], str) else "")
+        except ValueError:
+            raise refused(
+                f"The `id` of {command} must be that of a suite, a task, a grader or a trigger prompt."
+            ) from None
+    suite = _text(command, given, "suite")
+    path = path_of(suite) if suite and suite.startswith("file:") else Path(suite or "")
+    if not suite or path is None:
+        raise refused(f"{command} needs the path of an eval file, as `suite`.")
+    return RunnableId(path, _text(command, given, "task"), _text(command, given, "grader"))
+
+
+def is_at_home(ls: WazaServer, suite: Path) -> bool:
+    """Return whether a suite lies inside the open folders, or the user has let it run."""
+    place = _real(suite)
+    return place in ls.session.confirmed_suites or any(
+        place.is_relative_to(folder) for folder in _inside(ls, suite)
+    )
+
+
+async def confirm_place(ls: WazaServer, suite: Path) -> None:
+    """Ask the user before a suite outside the open folders runs; raises if it must not run.
+
+    Links are followed first: the real location of the file counts. Without an open folder, that of an open
+    file of the suite counts as one. The user is asked once a session for each suite.
+    """
+    place = _real(suite)
+    if is_at_home(ls, suite):
+        return
+    if not ls.abilities.asks_the_user:
+        raise refused(
+            f"{place} is outside the open folders; open its folder in the editor to run it.", FAILED
+        )
+    text = f"{place} is outside the open folders. Running it executes code and may cost money."
+    if await ls.ask(types.MessageType.Warning, text, (RUN, CANCEL)) != RUN:
+        raise refused(
+            f'{place} was not run: it is outside the open folders. Answer "{RUN}", or open its folder.',
+            FAILED,
+        )
+    ls.session.confirmed_suites.add(place)
+
+
+def refused(reason: str, code: int = INVALID_PARAMS) -> JsonRpcException:
+    """Return the error that answers a command which is not carried out."""
+    return JsonRpcException(message=message(reason), code=code)
+
+
+def _text(command: str, given: dict[str, object], key: str) -> str | None:
+    value = given.get(key)
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    wanted = "the path of an eval file" if key == "suite" else f"the id of a {key}, or null for all"
+    raise refused(f"The `{key}` of {command} must be {wanted}.")
+
+
+def _inside(ls: WazaServer, suite: Path) -> Iterator[Path]:
+    project = ls.session.project
+    if project.roots:
+        yield from (_real(root) for root in project.roots)
+        return
+    for document in ls.session.documents:
+        path = path_of(document.uri)
+        if path is not None and any(found.path == suite for found in project.suites_of(path)):
+            yield _real(suite.parent)
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path.absolute()
+
+
+class RunSettings:
+    """The default options of a run, named as in ``eval.run``."""
+
+    def __init__(self, ls: WazaServer) -> None:
+        self._of_window = settled_options(ls.options.run)
+        given = ls.options.run_by_folder
+        by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
+        known = ((path_of(uri), settled_options(said)) for uri, said in by_uri.items())
+        # The innermost folder first: open folders may be nested.
+        self._of_folders: list[tuple[Path, dict[str, Any]]] = sorted(
+            ((path, said) for path, said in known if path is not None), key=lambda each: -len(each[0].parts)
+        )
+
+    def of(self, suite: Path) -> Mapping[str, Any]:
+        """Return those of a suite: of the innermost folder around it that has some, else of the window."""
+        inside = (said for folder, said in self._of_folders if suite.is_relative_to(folder))
+        return next(inside, self._of_window)

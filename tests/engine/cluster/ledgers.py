@@ -1,0 +1,107 @@
+"""Agents that cost, and note in a ledger what they were asked; and the workers of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.engine.executors.agents import write_agent
+from tests.engine.suites import task, write_suite
+from tests.patience import ON_A_BUSY_MACHINE
+
+SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
+AGENT = """\
+    prompt = sys.argv[sys.argv.index("-p") + 1].split()[0]
+    with open("LEDGER", "a") as ledger:
+        ledger.write(prompt + "\\n")
+    say(type="result", content="fine", tokens=100)
+    if os.path.exists("SLOW-" + prompt):
+        time.sleep(120)
+    time.sleep(SECONDS)
+"""
+
+
+class LedgerSuite:
+    """A suite whose agent costs. A prompt in ``slow`` takes two minutes after its answer, until cleared."""
+
+    def __init__(self, folder: Path, tasks: int, trials: int = 1, seconds: float = 0.0) -> None:
+        self.folder = folder
+        self.ledger = folder / "ledger"
+        self.ledger.touch()
+        script = AGENT.replace("LEDGER", str(self.ledger)).replace("SECONDS", str(seconds))
+        write_agent(
+            folder,
+            script.replace("SLOW-", str(folder / "slow-")),
+            **{"x-waza": {"usage": {"output_tokens": "$.tokens"}}},
+        )
+        names = [name_of(number) for number in range(tasks)]
+        config = (
+            f"config: {{trials_per_task: {trials}, timeout_seconds: 150, executor: command, "
+            "adapter: adapter.json, model: gpt-4o}\n"
+        )
+        prompts = {name: task(name, prompt=name) for name in names}
+        self.path = write_suite(folder, prompts, graders=SAYS, config=config)
+
+    def slow(self, *prompts: str) -> None:
+        for prompt in prompts:
+            (self.folder / f"slow-{prompt}").touch()
+
+    def asked(self) -> Counter[str]:
+        """Return how often each prompt was sent."""
+        return Counter(self.ledger.read_text().split())
+
+    def wait_until_asked(self, prompt: str) -> None:
+        until(lambda: self.asked()[prompt] > 0, f"{prompt} is not asked")
+
+    def worker_of(self, task_id: str) -> int:
+        """Return the process that executes the only trial of a task, which its agent is asked in."""
+        found: list[int] = []
+
+        def look() -> bool:
+            for asked in self.folder.glob(".waza/runs/*/trials/*/*.asked"):
+                entry: Any = json.loads(asked.read_bytes() or b"{}")
+                if entry.get("asked", {}).get("test_id") == task_id:
+                    lease = asked.parents[2] / "workers" / f"{entry['worker']}.json"
+                    found.append(json.loads(lease.read_bytes())["process"]["pid"])
+            return bool(found)
+
+        until(look, f"no worker has {task_id}")
+        return found[0]
+
+    def wait_until_stored(self, task_id: str) -> None:
+        """Wait until the answer to a task is in the folder of the run."""
+        stored = ".waza/runs/*/trials/*/*.jsonl"
+        until(lambda: any(task_id in path.read_text() for path in self.folder.glob(stored)), f"no {task_id}")
+
+
+def name_of(number: int) -> str:
+    return f"t{number:03}"
+
+
+def until(holds: Callable[[], bool], failure: str, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds + ON_A_BUSY_MACHINE
+    while not holds():
+        assert time.monotonic() < deadline, failure
+        time.sleep(0.02)
+
+
+def kill(process: int, number: int = signal.SIGKILL) -> None:
+    os.kill(process, number)
+
+
+def agents_alive(folder: Path) -> list[psutil.Process]:
+    """Return the agents of a suite that have not ended."""
+    mark = str(folder / "agent.py")
+    return [
+        process
+        for process in psutil.process_iter(["cmdline", "cwd", "status"])
+        if process.info["status"] != psutil.STATUS_ZOMBIE and mark in " ".join(process.info["cmdline"] or ())
+    ]

@@ -1,0 +1,105 @@
+"""A scheduler and workers as processes of their own, as on other machines."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.engine.cluster.ledgers import until
+from waza_engine.cluster.certificates import make_certificates
+
+
+class Machine:
+    """A process whose output is kept; it is killed at the end."""
+
+    def __init__(self, *command: object) -> None:
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            [sys.executable, *map(str, command)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=None,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def text(self) -> str:
+        return "".join(self.lines)
+
+    def wait_for(self, text: str) -> None:
+        until(lambda: text in self.text or self.process.poll() is not None, f"{text} is not said")
+        assert text in self.text, self.text
+
+    def ended(self, seconds: float = 90.0) -> int:
+        """Wait for the end; return the exit code."""
+        return self.process.wait(seconds)
+
+    def close(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        self.lines.extend(self.process.stdout)
+
+
+def engine(*arguments: object) -> Machine:
+    return Machine("-u", "-m", "waza_engine", *arguments)
+
+
+class Cluster:
+    """A scheduler and workers, each with two slots, with TLS unless ``is_plain``."""
+
+    def __init__(self, folder: Path, workers: int = 2, *, is_plain: bool = False) -> None:
+        self.certificates = folder / "certificates"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"{'tcp' if is_plain else 'tls'}://127.0.0.1:{port}"
+        self.tls: list[Any] = [] if is_plain else ["--tls", self.certificates]
+        if not is_plain:
+            make_certificates(self.certificates)
+        self._count = workers
+        self.workers: list[Machine] = []
+
+    def __enter__(self) -> Self:
+        self.scheduler = engine("cluster", "scheduler", self.address, *self.tls)
+        self.scheduler.wait_for("the scheduler is at")
+        for _ in range(self._count):
+            self.add_worker()
+        for worker in self.workers:
+            worker.wait_for("works for")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for machine in (*self.workers, self.scheduler):
+            machine.close()
+
+    def add_worker(self) -> Machine:
+        self.workers.append(engine("worker", self.address, "--slots", 2, *self.tls))
+        return self.workers[-1]
+
+    def run(self, *arguments: object) -> Machine:
+        return engine("run", *arguments, "--cluster", self.address, *self.tls)
+
+
+def engine_of(worker: Machine) -> int:
+    """Return the process that executes trials: it names itself."""
+    found = re.search(r"-(\d+)-[0-9a-f]{6} works for", worker.text)
+    assert found is not None
+    return int(found[1])

@@ -1,0 +1,203 @@
+"""Trials in worker processes: the results of threads, nothing paid twice, and an end in every case."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.command_line import engine
+from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
+from tests.engine.runs.test_shards import timeless
+from tests.engine.suites import task, write_suite
+from tests.patience import staying
+from waza_engine.cluster.addresses import ClusterAddress
+from waza_engine.cluster.certificates import make_certificates
+from waza_engine.cluster.dask_cluster import DaskCluster
+from waza_engine.results.codec.runs import run_document
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.record import RunOutcome
+from waza_engine.runs.events.stream import RunEvent
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.preparing import prepare
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
+
+pytestmark = pytest.mark.check
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+
+
+def executed(
+    path: Path, backend: BackendFactory, during: Callable[[], None] = lambda: None, **settings: Any
+) -> tuple[RunOutcome, list[RunEvent]]:
+    """Run a suite; ``during`` is called in another thread meanwhile."""
+    events: list[RunEvent] = []
+    cancellation = settings.pop("cancellation", RunCancellation())
+    prepared = prepare(RunSettings(path, **settings), backend=backend)
+    disturbing = threading.Thread(target=during)
+    disturbing.start()
+    outcome = prepared.run(events.append, cancellation).outcome
+    disturbing.join()
+    return outcome, events
+
+
+def document(outcome: RunOutcome) -> Any:
+    """Return a result document without times and names of temporary folders."""
+    text = json.dumps(run_document(outcome))
+    text = re.sub(r'("captured_at": |"workspace_dir": )"[^"]*"', r'\1""', text)
+    return timeless(json.loads(text))
+
+
+def statuses(outcome: RunOutcome) -> dict[str, list[str]]:
+    return {task.id: [trial.status for trial in task.trials] for task in outcome.tasks}
+
+
+@pytest.mark.parametrize("suite", ["code-explainer", "inline-graders", "prompts-file"])
+@pytest.mark.parametrize("baseline", [False, True])
+def test_results_equal_those_of_threads(
+    cluster: DaskCluster, suite: str, baseline: bool, copied_examples: Path
+) -> None:
+    path = copied_examples / suite / "eval.yaml"
+    threads, told = executed(path, ThreadBackend, baseline=baseline)
+    workers, also_told = executed(path, cluster.backend, baseline=baseline)
+    assert document(workers) == document(threads)
+    assert sorted(without_times(also_told)) == sorted(without_times(told))
+
+
+@pytest.fixture
+def copied_examples(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLES, tmp_path / "examples"))
+
+
+def without_times(events: list[RunEvent]) -> list[str]:
+    """Return events without what differs from run to run; trigger prompts are numbered as they end."""
+    moving = {"run_id", "sequence", "results_file", "completed"}
+    found = [{key: item for key, item in event.document().items() if key not in moving} for event in events]
+    return [
+        json.dumps(timeless(event), sort_keys=True)
+        for event in found
+        if not str(event.get("message")).startswith("trigger prompt")
+    ]
+
+
+def test_a_killed_worker_loses_its_paid_trial_and_no_other(cluster: DaskCluster, tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=12)
+    suite.slow("t003")
+
+    def kill_worker() -> None:
+        suite.wait_until_stored("t003")
+        kill(suite.worker_of("t003"))
+
+    outcome, _ = executed(suite.path, cluster.backend, kill_worker)
+    assert set(suite.asked().values()) == {1}
+    lost = [task.id for task in outcome.tasks if any(trial.lost for trial in task.trials)]
+    assert "t003" in lost
+    (trial,) = next(task for task in outcome.tasks if task.id == "t003").trials
+    assert (trial.status, trial.output) == ("error", "fine")
+    assert "may have been paid for" in trial.error
+    assert {name for name, found in statuses(outcome).items() if found == ["passed"]} == {
+        name_of(number) for number in range(12)
+    } - set(lost)
+    assert conclude(outcome).verdict == "errored"
+    assert staying(agents_alive(tmp_path), 5.0) == []
+    assert not (tmp_path / ".waza" / "runs").exists()
+
+
+def test_a_trial_that_costs_nothing_runs_again_when_its_worker_is_killed(
+    cluster: DaskCluster, tmp_path: Path
+) -> None:
+    marker = tmp_path / "marker"
+    script = f"import pathlib, time; p = pathlib.Path({str(marker)!r}); old = p.exists(); p.touch(); "
+    script += "time.sleep(0 if old else 60)"
+    config = f"{{command: python3, args: [-c, {json.dumps(script)}], timeout: 90}}"
+    grader = f"- {{type: program, name: waits, config: {config}}}\n"
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=grader)
+
+    def kill_worker() -> None:
+        until(marker.exists, "no grader began")
+        (lease, *_) = (tmp_path / ".waza" / "runs").glob("*/workers/*.json")
+        kill(json.loads(lease.read_bytes())["process"]["pid"])
+
+    outcome, _ = executed(path, cluster.backend, kill_worker, workers=1)
+    assert statuses(outcome) == {"a": ["passed"], "b": ["passed"]}
+
+
+def test_a_cancelled_run_ends_at_once_with_its_agents_and_keeps_answers(
+    cluster: DaskCluster, tmp_path: Path
+) -> None:
+    suite = LedgerSuite(tmp_path, tasks=20)
+    suite.slow(*(name_of(number) for number in range(4, 20)))
+    cancellation = RunCancellation()
+
+    def cancel() -> None:
+        suite.wait_until_asked("t005")
+        suite.wait_until_stored("t005")
+        cancellation.request(by_person=True)
+
+    outcome, events = executed(suite.path, cluster.backend, cancel, cancellation=cancellation)
+    assert outcome.status == "canceled"
+    assert events[-1].kind == "ended"
+    assert staying(agents_alive(tmp_path), 5.0) == []
+    cut = {task.id: trial for task in outcome.tasks for trial in task.trials if trial.stopped}
+    passed = {name for name, found in statuses(outcome).items() if found == ["passed"]}
+    # An agent that was ended while it started has not written its line.
+    assert cut.keys() | passed >= suite.asked().keys()
+    assert cut["t005"].output == "fine"
+    assert set(suite.asked().values()) == {1}
+
+
+def test_the_budget_counts_all_workers(cluster: DaskCluster, tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=40)
+    outcome, _ = executed(suite.path, cluster.backend, max_tokens=1000)
+    assert outcome.spending is not None
+    assert outcome.spending.tokens == 100 * suite.asked().total()
+    assert outcome.limit.startswith("the limit of 1,000 tokens is reached")
+    assert 10 <= suite.asked().total() <= 10 + cluster.slots
+    assert conclude(outcome).exit_code == 3
+
+
+def test_the_scheduler_on_this_machine_refuses_strangers(cluster: DaskCluster, tmp_path: Path) -> None:
+    assert cluster.slots
+    connections = psutil.Process().net_connections("inet")
+    listening = [each.laddr for each in connections if each.status == psutil.CONN_LISTEN]
+    assert {place.ip for place in listening} == {"127.0.0.1"}
+    suite = LedgerSuite(tmp_path, tasks=1)
+    make_certificates(tmp_path / "others")
+    for place in listening:
+        address = f"://127.0.0.1:{place.port}"
+        for options in ([f"tls{address}", "--tls", tmp_path / "others"], [f"tcp{address}"]):
+            found = engine("run", suite.path, "--cluster", *options)
+            assert found.returncode == 2
+            assert "cannot be reached" in found.stderr
+    assert not suite.asked()
+
+
+def test_a_key_of_a_worker_is_in_no_file_and_no_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "s3cr3t-0123456789abcdef"
+    suite = LedgerSuite(tmp_path, tasks=2)
+    suite.slow("t000")
+    agent = tmp_path / "agent.py"
+    agent.write_text(agent.read_text().replace('content="fine"', f'content="fine {secret}"'))
+    seen: list[str] = []
+
+    def look() -> None:
+        suite.wait_until_stored("t000")
+        files = [file for file in (tmp_path / ".waza").rglob("*") if file.is_file()]
+        seen.extend(file.read_text("utf-8", "replace") for file in files)
+
+    monkeypatch.setenv("WORKER_API_KEY", secret)
+    with DaskCluster(ClusterAddress(local=1), lambda sentence: None) as cluster:
+        monkeypatch.delenv("WORKER_API_KEY")
+        outcome, events = executed(suite.path, cluster.backend, look, timeout_seconds=8)
+    assert any("***" in text for text in seen)
+    for text in (*seen, *(str(event.document()) for event in events), str(run_document(outcome))):
+        assert secret not in text

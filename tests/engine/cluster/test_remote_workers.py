@@ -1,0 +1,181 @@
+"""Workers of a scheduler: what happens when one of the processes of a run is gone, or does not fit."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import engine
+from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
+from tests.engine.cluster.processes import Cluster, Machine
+from tests.engine.suites import task, write_suite
+from tests.patience import staying
+from waza_engine.results.reading.recordings import Recording, read_recording
+
+pytestmark = pytest.mark.check
+OTHER_VERSION = """
+import sys, waza_engine
+from pathlib import Path
+waza_engine.__version__ = "0.0.1"
+from waza_engine.cluster.dask_processes import serve_worker
+serve_worker(sys.argv[1], Path(sys.argv[2]), 2)
+"""
+
+
+def newest(suite: LedgerSuite) -> Recording:
+    return read_recording(max((suite.folder / ".waza" / "results").glob("*.json")))
+
+
+def statuses(recording: Recording) -> dict[str, list[str]]:
+    return {task.id: [trial.outcome.status for trial in task.trials] for task in recording.tasks}
+
+
+def lost(recording: Recording) -> list[str]:
+    return [task.id for task in recording.tasks if any(trial.outcome.lost for trial in task.trials)]
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_a_run_on_a_scheduler(tmp_path: Path, is_plain: bool) -> None:
+    suite = LedgerSuite(tmp_path, tasks=6, trials=2)
+    with Cluster(tmp_path, is_plain=is_plain) as cluster:
+        run = cluster.run(suite.path)
+        assert run.ended() == 0, run.text
+    assert [*statuses(newest(suite)).values()] == [["passed", "passed"]] * 6
+    assert set(suite.asked().values()) == {2}
+
+
+def test_a_run_whose_coordinator_is_killed_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=10)
+    suite.slow(name_of(3))
+    with Cluster(tmp_path) as cluster:
+        run = cluster.run(suite.path)
+        suite.wait_until_stored(name_of(3))
+        (journal,) = (tmp_path / ".waza" / "results").glob("*.partial.jsonl")
+        with journal.open("rb") as lines:
+            kill(json.loads(lines.readline())["process"]["pid"])
+        run.ended()
+        # Its worker still pays for the trial.
+        refused = engine("run", suite.path, "--resume")
+        assert refused.returncode == 2
+        assert "has not ended; wait for it, or end it" in refused.stderr
+        worker = suite.worker_of(name_of(3))
+        kill(worker)
+        until(lambda: staying(agents_alive(tmp_path), 5.0) == [], "an agent goes on")
+        resumed = cluster.run(suite.path, "--resume")
+        assert resumed.ended() == 4, resumed.text
+        assert set(suite.asked().values()) == {1}
+        assert len(suite.asked()) == 10
+        found = newest(suite)
+        assert name_of(3) in lost(found)
+        assert statuses(found).keys() == suite.asked().keys()
+        (tmp_path / f"slow-{name_of(3)}").unlink()
+        again = cluster.run(suite.path, "--resume", "--retry", "lost")
+        assert again.ended() == 0, again.text
+    assert suite.asked()[name_of(3)] == 2
+    assert {name for name, times in suite.asked().items() if times == 2} == set(lost(found))
+
+
+def test_without_its_scheduler_a_run_ends_with_what_workers_still_finish(tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=30, seconds=1.0)
+    with Cluster(tmp_path) as cluster:
+        run = cluster.run(suite.path)
+        suite.wait_until_asked(name_of(4))
+        kill(cluster.scheduler.process.pid)
+        began = time.monotonic()
+        assert run.ended() in (2, 4), run.text
+        assert time.monotonic() - began < 75
+    assert "the scheduler of the cluster is gone; `--resume` runs the rest" in run.text
+    found = newest(suite)
+    heard = {name for name, trials in statuses(found).items() if trials}
+    assert heard == suite.asked().keys()
+    assert lost(found) == []
+    resumed = engine("run", suite.path, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert set(suite.asked().values()) == {1}
+    assert len(suite.asked()) == 30
+
+
+def test_a_frozen_worker_loses_its_lease_and_its_trials(tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=8, seconds=0.2)
+    suite.slow(name_of(0))
+    with Cluster(tmp_path) as cluster:
+        run = cluster.run(suite.path)
+        suite.wait_until_stored(name_of(0))
+        frozen = suite.worker_of(name_of(0))
+        kill(frozen, signal.SIGSTOP)
+        assert run.ended(150) == 4, run.text
+        kill(frozen, signal.SIGCONT)
+        assert staying(agents_alive(tmp_path), 30.0) == []
+    assert set(suite.asked().values()) == {1}
+    assert len(suite.asked()) == 8
+    assert name_of(0) in lost(newest(suite))
+
+
+def test_a_run_whose_folder_is_gone_ends_and_asks_nothing_more(tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=200, seconds=0.3)
+    with Cluster(tmp_path) as cluster:
+        run = cluster.run(suite.path)
+        suite.wait_until_asked(name_of(4))
+        (tmp_path / ".waza" / "runs").rename(tmp_path / "elsewhere")
+        assert run.ended(120) == 2, run.text
+        asked = suite.asked()
+        time.sleep(2)
+        assert suite.asked() == asked
+    assert "cannot be used" in run.text
+    assert set(asked.values()) == {1}
+
+
+def test_a_worker_that_joins_gets_trials_and_one_that_leaves_costs_nothing(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {f"t{number}": task(f"t{number}") for number in range(8)}, graders=WAITS)
+    with Cluster(tmp_path, workers=1) as cluster:
+        run = cluster.run(path, "--trials", 3)
+        until(lambda: any(tmp_path.glob(".waza/runs/*/workers/*")), "no trial began")
+        joined = cluster.add_worker()
+        until(lambda: len([*tmp_path.glob(".waza/runs/*/workers/*")]) == 2, "the second worker is idle")
+        cluster.workers[0].close()
+        assert run.ended() == 0, run.text
+    assert "works for" in joined.text
+
+
+WAITS = "- {type: program, name: waits, config: {command: sleep, args: ['1.5'], timeout: 60}}\n"
+
+
+def test_a_worker_of_another_version_gets_nothing_and_the_run_says_why(tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=2)
+    with Cluster(tmp_path, workers=0) as cluster:
+        other = Machine("-u", "-c", OTHER_VERSION, cluster.address, cluster.certificates)
+        cluster.workers.append(other)
+        other.wait_for("works for")
+        run = cluster.run(suite.path)
+        assert run.ended() == 2
+        assert "has waza-engine 0.0.1, and this machine" in run.text
+        assert len(run.text.strip().splitlines()) == 1
+        cluster.add_worker().wait_for("works for")
+        run = cluster.run(suite.path)
+        assert run.ended() == 0, run.text
+        assert "install the same on both" in run.text
+    assert set(suite.asked().values()) == {1}
+
+
+def test_wrong_certificates_are_one_sentence_each(tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=1)
+    with Cluster(tmp_path, workers=0) as cluster:
+        other = Cluster(tmp_path / "other", workers=0)
+        run = engine("run", suite.path, "--cluster", cluster.address, "--tls", other.certificates)
+        assert run.returncode == 2
+        assert run.stderr == (
+            f"The scheduler {cluster.address} cannot be reached: it has other certificates; "
+            "copy the folder of `--tls` from there.\n"
+        )
+        plain = engine("run", suite.path, "--cluster", cluster.address.replace("tls", "tcp"))
+        assert "write `tls://` for one with certificates" in plain.stderr
+        none = engine("run", suite.path, "--cluster", cluster.address)
+        assert "`waza-engine cluster certificates` makes them" in none.stderr
+        alone = cluster.run(suite.path)
+        assert alone.ended() == 2
+        assert "has no worker; `waza-engine worker` starts one" in alone.text
+    assert not suite.asked()

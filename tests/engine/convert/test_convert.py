@@ -1,0 +1,246 @@
+"""Conversions between waza, ``evals.json`` and Vally: the new files, their losses, and their age."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.engine.runs.test_skill_evals import NEVER, SAYS, TRIGGERS, skill_with
+from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.commands.convert import check_command, convert_command
+from waza_engine.convert.conversion import ConversionError, Target
+from waza_engine.convert.convert import convert, write_conversion
+from waza_engine.results.conclusion import conclude
+from waza_language_server.check import check_paths
+
+
+def converted(source: Path, target: Target | None, directory: Path) -> list[str]:
+    """Convert, check that the new files have no error or warning, and return the losses."""
+    conversion = convert(source, target, directory)
+    write_conversion(conversion, force=False)
+    for report in check_paths([directory]):
+        bad = [found for found in report.findings if found.severity in ("error", "warning")]
+        assert not bad, (report.path, bad)
+    return [f"{loss.kind}: {loss.place}: {loss.why}" for loss in conversion.losses]
+
+
+def command(source: Path, directory: Path, target: Target | None = None, **options: bool) -> int:
+    chosen = {"strict": False, "force": False, "as_json": False, **options}
+    return convert_command(source, target, directory, **chosen)
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+CASE = {"expected_output": "Tea.", "assertions": ["It is hot.", SAYS, NEVER], "files": ["files/leaves.csv"]}
+
+
+def test_evals_json_becomes_a_suite_with_the_same_verdicts(repository: Path) -> None:
+    path = skill_with(repository, CASE, {"id": "b", "prompt": "coffee", "assertions": [NEVER]})
+    losses = converted(path, None, repository / "out")
+    assert losses == ["differs: evals.json: graders: upstream waza does not read `criteria`"]
+    one = read(repository / "out" / "tasks" / "1.yaml")
+    assert one["context_dir"] == "../skills/tea/evals"
+    assert [grader["type"] for grader in one["graders"]] == ["prompt", "text", "text"]
+    before, after = (conclude(run(each)[0].outcome) for each in (path, repository / "out" / "eval.yaml"))
+    verdicts = [(each.id, each.verdict, each.score) for each in before.tasks]
+    assert sorted(verdicts) == sorted((each.id, each.verdict, each.score) for each in after.tasks)
+
+
+def test_there_and_back_a_case_says_the_same(repository: Path) -> None:
+    path = skill_with(repository, CASE)
+    converted(path, "waza", repository / "out")
+    converted(repository / "out", "evals.json", repository / "back")
+    (case,) = json.loads((repository / "back" / "evals.json").read_text("utf-8"))["evals"]
+    assert (case["id"], case["prompt"], case["expected_output"]) == (1, "Brew tea", "Tea.")
+    assert case["files"] == ["files/leaves.csv"]
+    assert (repository / "back" / "files" / "leaves.csv").read_text() == "kind,grams\n"
+    assert case["assertions"][0] == "It is hot."
+    assert [(each["type"], each["pattern"]) for each in case["assertions"][1:]] == [
+        ("content", SAYS["pattern"]),
+        ("must_not", NEVER["pattern"]),
+    ]
+
+
+def test_trigger_prompts_become_a_list_and_back(repository: Path) -> None:
+    path = skill_with(repository, CASE).with_name("triggers.json")
+    path.write_text(json.dumps(TRIGGERS), "utf-8")
+    assert converted(path, None, repository / "out") == [
+        "differs: triggers.json: repetitions: waza tries each prompt once, a trigger list three times"
+    ]
+    assert read(repository / "out" / "trigger_tests.yaml") == {
+        "skill": "tea",
+        "should_trigger_prompts": [{"prompt": "Brew tea"}],
+        "should_not_trigger_prompts": [{"prompt": "Add numbers"}],
+    }
+    write_suite(repository / "out", {"a": task("a")}, graders=GREETS)
+    converted(repository / "out", "evals.json", repository / "back")
+    listed = json.loads((repository / "back" / "triggers.json").read_text("utf-8"))
+    assert listed == {"skill_name": "tea", "evals": TRIGGERS}
+
+
+GRADERS = """\
+# What everybody says.
+- {type: text, name: greets, config: {contains: [hello]}}
+- {type: code, name: short, config: {assertions: [len(output) < 9]}}
+- {type: text, name: advice, required: false, config: {contains: [x]}}
+- {type: prompt, name: judge, config: {prompt: 'Is it kind? Call set_waza_grade_pass if it is.'}}
+"""
+SETTINGS = "config: {trials_per_task: 3, timeout_seconds: 20, executor: mock, fail_fast: true}\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "losses"),
+    [
+        (
+            "evals.json",
+            [
+                "left out: eval.yaml: config.trials_per_task: it has no counterpart",
+                "left out: eval.yaml: config.fail_fast: it has no counterpart",
+                "left out: tasks/a.yaml: a: golden: it has no counterpart",
+                "left out: eval.yaml: graders[1] `short`: `code` has no counterpart",
+                "left out: eval.yaml: graders[2] `advice`: it is not required, and every assertion is",
+                "differs: eval.yaml: graders[3] `judge`: its instructions become a sentence for another "
+                "judge",
+                "left out: eval.yaml: comments: JSON has none, so 2 lines are left out",
+            ],
+        ),
+        (
+            "vally",
+            [
+                "left out: eval.yaml: config.fail_fast: it has no counterpart",
+                "left out: tasks/a.yaml: a: golden: it has no counterpart",
+                "left out: eval.yaml: graders[1] `short`: `code` with these options has no counterpart",
+                "left out: eval.yaml: graders[2] `advice`: it is not required, and every grader of Vally is",
+                "differs: eval.yaml: graders[3] `judge`: Vally's judge is asked in other words",
+            ],
+        ),
+    ],
+)
+def test_every_loss_is_listed_with_its_place(repository: Path, target: Target, losses: list[str]) -> None:
+    golden = task("a", "golden: true # must pass\n")
+    path = write_suite(repository / "suite", {"a": golden}, graders=GRADERS, config=SETTINGS)
+    assert converted(path, target, repository / "out") == losses
+
+
+def test_comments_stay_with_their_task_and_grader(repository: Path) -> None:
+    text = """\
+# About tea.
+id: a # stable
+name: A
+inputs: {prompt: "# no comment"}
+graders:
+  # Greetings matter.
+  - {type: text, name: greets, config: {contains: [hello]}}
+  - {type: text, name: ends, config: {contains: [bye]}} # politely
+"""
+    path = write_suite(repository / "suite", {"a": text})
+    path.write_text(f"# The suite.\n{path.read_text('utf-8')}", "utf-8")
+    converted(path, "vally", repository / "out")
+    written = (repository / "out" / "eval.yaml").read_text("utf-8")
+    lines = [line.strip() for line in written.splitlines()]
+    assert lines[0] == "# The suite."
+    assert lines[lines.index("- name: a") - 2 : lines.index("- name: a")] == ["# About tea.", "# stable"]
+    assert lines[lines.index("- name: greets") - 1] == "# Greetings matter."
+    assert lines[lines.index("- name: ends") - 1] == "# politely"
+    converted(repository / "out" / "eval.yaml", "waza", repository / "back")
+    assert (repository / "back" / "eval.yaml").read_text("utf-8").startswith("# The suite.\n")
+    lines = [
+        line.strip() for line in (repository / "back" / "tasks" / "a.yaml").read_text("utf-8").splitlines()
+    ]
+    assert lines[:2] == ["# About tea.", "# stable"]
+    assert lines[lines.index("- name: greets") - 1] == "# Greetings matter."
+
+
+VALLY = """\
+name: v
+environment: {skills: [skills/tea]}
+stimuli:
+  - name: one
+    prompt: Brew tea
+    graders:
+      - {type: output-contains, config: {substring: brew}}
+      - {type: panel, name: many, config: {models: [a, b]}}
+"""
+
+
+def test_a_part_of_vally_without_a_counterpart_is_left_out(repository: Path) -> None:
+    (repository / "eval.yaml").write_text(VALLY, "utf-8")
+    skill_with(repository, CASE)
+    losses = converted(repository / "eval.yaml", None, repository / "out")
+    assert losses[0] == "left out: eval.yaml: line 8: `panel` (grader `many` of `one`) has no counterpart"
+    assert read(repository / "out" / "eval.yaml")["config"]["skill_directories"] == ["../skills/tea"]
+    assert [each["type"] for each in read(repository / "out" / "tasks" / "one.yaml")["graders"]] == [
+        "text",
+        "score",
+    ]
+
+
+def test_strict_writes_nothing_when_something_is_lost(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_suite(repository / "suite", {"a": task("a", "golden: true\n")}, graders=GREETS)
+    assert command(path, repository / "out", "evals.json", strict=True) == 1
+    assert not (repository / "out").exists()
+    printed = capsys.readouterr()
+    assert "✗ left out  tasks/a.yaml: a: golden: it has no counterpart" in printed.out
+    assert "1 part left out" in printed.err
+    assert command(path, repository / "out", "evals.json", as_json=True) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["losses"] == [
+        {"kind": "left out", "place": "tasks/a.yaml: a: golden", "why": "it has no counterpart"}
+    ]
+    assert sorted(Path(file).name for file in document["files"]) == ["converted.json", "evals.json"]
+
+
+def test_existing_files_are_kept(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = skill_with(repository, CASE)
+    assert command(path, repository / "out") == 0
+    assert command(path, repository / "out") == 2
+    assert "already there" in capsys.readouterr().err
+    assert command(path, repository / "out", force=True) == 0
+
+
+def test_what_cannot_be_converted_says_why(repository: Path) -> None:
+    suite = write_suite(repository / "suite", {"a": task("a")}, graders=GREETS)
+    evals = skill_with(repository, CASE)
+    for source, target, directory, why in (
+        (suite, None, "out", "say what it becomes with --to"),
+        (suite, "waza", "out", "has that format already"),
+        (evals, "evals.json", "out", "has that format already"),
+        (suite, "evals.json", "suite", "name another folder"),
+        (repository / "none.yaml", "vally", "out", "none.yaml"),
+    ):
+        with pytest.raises(ConversionError, match=why):
+            convert(source, target, repository / directory)  # type: ignore[arg-type]
+
+
+def test_a_copy_is_as_old_as_the_content_of_its_source(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_suite(repository / "suite", {"a": task("a")}, graders=GREETS)
+    out = repository / "out"
+    assert check_command(suite, out, as_json=False) == 2
+    command(suite, out, "evals.json")
+    os.utime(suite, (1, 1))
+    assert check_command(suite, out, as_json=False) == 0
+    (suite.parent / "tasks" / "a.yaml").write_text(task("a", prompt="Other"), "utf-8")
+    (suite.parent / "tasks" / "b.yaml").write_text(task("b"), "utf-8")
+    capsys.readouterr()
+    assert check_command(suite, out, as_json=False) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "../suite/tasks/a.yaml has changed",
+        "../suite/tasks/b.yaml is new",
+    ]

@@ -1,0 +1,2 @@
+# The part of `dask` that the engine uses.
+from dask import config as config

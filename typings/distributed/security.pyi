@@ -1,0 +1,9 @@
+from collections.abc import Mapping
+from typing import Self
+
+class Security:
+    tls_ca_file: str | None
+    def __init__(self, require_encryption: bool | None = ..., **kwargs: str) -> None: ...
+    @classmethod
+    def temporary(cls) -> Self: ...
+    def get_tls_config_for_role(self, role: str) -> Mapping[str, str]: ...

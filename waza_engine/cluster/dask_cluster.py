@@ -1,0 +1,397 @@
+"""The connection of a run to its cluster: scheduler, workers, messages; local workers are started here."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Self, cast
+
+from distributed import Client, Future, LocalCluster
+
+from waza_engine.cluster.addresses import ClusterAddress
+from waza_engine.cluster.carrying import can_read, end_pass, end_run, reach_limit
+from waza_engine.cluster.certificates import make_certificates, security_of
+from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
+from waza_engine.cluster.dask_backend import DaskBackend
+from waza_engine.cluster.dask_processes import WORKS, carry_in_dask, offer_slots
+from waza_engine.cluster.dask_settings import apply_settings
+from waza_engine.cluster.versions import difference, hello, resource_of
+from waza_engine.processes.programs import start_marked
+from waza_engine.processes.scope import ProcessScope
+from waza_engine.results.json_values import Json
+from waza_engine.runs.loading.suite import SuiteError
+
+if TYPE_CHECKING:
+    from distributed.security import Security
+
+    from waza_engine.runs.trials.context import RunContext
+    from waza_engine.runs.trials.selection import SelectedTask
+
+LOCAL_SLOTS = 4
+"""Trials at a time of each local worker: they wait for agents, and compute little."""
+_TICK_SECONDS = 0.25
+_REFRESH_SECONDS = 2.0
+_OPEN_SECONDS = 30.0
+_NO_WORKER_SECONDS = 60.0
+_SILENT_SECONDS = 60.0
+_ENDING_SECONDS = 5.0
+_SHOWN_LINES = 5
+
+
+class DaskCluster:
+    """A cluster that is open within ``with``. ``warn`` gets a sentence about each worker that is not used.
+
+    Its calls for backends are made by one thread, one after the other.
+    """
+
+    def __init__(self, address: ClusterAddress, warn: Callable[[str], None]) -> None:
+        apply_settings()
+        self._address = address
+        self._warn = warn
+        self._resource = resource_of(hello())
+        self._local: _LocalWorkers | None = None
+        self._client: Client | None = None
+        self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._backends: list[DaskBackend] = []
+        self._unfit: dict[str, str] = {}
+        self._is_open = False
+        self._is_closed = threading.Event()
+        self._is_adaptive = False
+        self._slots = 0
+        self._heard = 0.0
+        self._empty_since: float | None = None
+        self._closing = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        """Open it. Raises ``SuiteError`` when it cannot be reached, or no worker can be used."""
+        try:
+            self._open()
+        except BaseException:
+            self._closing.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.close()
+
+    def backend(self, tasks: Sequence[SelectedTask], context: RunContext) -> DaskBackend:
+        """Return the backend of a pass. Raises ``SuiteError`` when workers cannot see the suite."""
+        del tasks
+        backend = DaskBackend(self, context)
+        self.post(lambda: self._backends.append(backend))
+        return backend
+
+    @property
+    def slots(self) -> int:
+        """Return how many trials the usable workers execute at a time."""
+        return self._slots
+
+    @property
+    def room(self) -> int:
+        """Return how many trials the cluster takes: what waits makes an adaptive one grow."""
+        return self._slots * 2 if self._is_adaptive else self._slots
+
+    @property
+    def failure(self) -> str:
+        """Return why no trial can begin any more, "" while they can."""
+        if self._client is None or self._client.status in ("closed", "closing"):
+            return "the scheduler of the cluster is gone"
+        if time.monotonic() - self._heard > _SILENT_SECONDS:
+            return "the scheduler of the cluster does not answer"
+        if self._empty_since is not None and time.monotonic() - self._empty_since > self._patience:
+            return "no worker of the cluster is left"
+        return ""
+
+    @property
+    def can_submit(self) -> bool:
+        """Return whether the scheduler is connected: what is submitted meanwhile would never end."""
+        return self._client is not None and self._client.status == "running"
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Make a call in the thread of the cluster, after those that were posted before."""
+        self._calls.put(call)
+
+    def submit(self, message: Json, key: str) -> Future:
+        """Hand a trial to the scheduler."""
+        assert self._client is not None
+        return self._client.submit(
+            carry_in_dask, message, key=key, pure=False, retries=0, resources={self._resource: 1}
+        )
+
+    def cancel(self, futures: Sequence[Future]) -> None:
+        """Let trials that no worker has begun not begin; returns immediately."""
+        self._in_background(lambda client: client.cancel(list(futures)))
+
+    def listen(self, topic: str, heard: Callable[[Json], None]) -> None:
+        """Call ``heard`` in the thread of the cluster with each event of a topic."""
+        assert self._client is not None
+
+        def handle(event: tuple[float, Json]) -> None:
+            self.post(lambda: heard(event[1]))
+
+        self._client.subscribe_topic(topic, handle)
+
+    def end_run(self, place: str) -> None:
+        """End the trials of a run on all workers; returns immediately."""
+        self._in_background(lambda client: client.run(end_run, place, on_error="ignore"))
+
+    def reach_limit(self, place: str, reason: str) -> None:
+        """End the calls of a run on all workers; returns immediately."""
+        self._in_background(lambda client: client.run(reach_limit, place, reason, on_error="ignore"))
+
+    def end_pass(self, backend: DaskBackend, place: str, *, baseline: bool) -> None:
+        """End what workers started for the pass of a backend; returns immediately."""
+        self.post(lambda: self._backends.remove(backend))
+        self._in_background(lambda client: client.run(end_pass, place, baseline, on_error="ignore"))
+
+    def check_reads(self, place: Path, suite: Path, nonce: str) -> None:
+        """Raise ``SuiteError`` when a worker does not see the folder of a run."""
+        assert self._client is not None
+        usable = [address for address, slots in self._workers().items() if slots]
+        found: Mapping[str, object] = self._client.run(
+            can_read, str(place), str(suite), nonce, workers=usable, on_error="return"
+        )
+        blind = [address for address, sees in found.items() if sees is not True]
+        if blind:
+            raise SuiteError(
+                f"The worker {blind[0]} does not see {place}; it needs the folder of the suite at the same "
+                "path, on a disk that both machines share."
+            )
+
+    @property
+    def _patience(self) -> float:
+        return 0.0 if self._local is not None and self._local.are_gone else _NO_WORKER_SECONDS
+
+    def _started(self) -> tuple[str, Security | None]:
+        """Start what is to be started; return the address of the scheduler and how to connect to it."""
+        address, certificates, file = self._address.address, self._address.certificates, self._address.file
+        if self._address.local:
+            folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix="waza-cluster-"))
+            certificates = Path(folder, "certificates")
+            make_certificates(certificates)
+            security = security_of(certificates, "tls:")
+            scheduler = LocalCluster(
+                n_workers=0,
+                host="127.0.0.1",
+                protocol="tls://",
+                security=security,
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False, "local_directory": folder},
+                silence_logs=False,
+            )
+            self._closing.callback(scheduler.close, _ENDING_SECONDS)
+            address = str(scheduler.scheduler_address)
+            self._local = _LocalWorkers(self._address.local, address, certificates)
+            self._closing.callback(self._local.close)
+            self._local.start()
+            return address, security
+        if file is None:
+            return address, security_of(certificates, address)
+        described = read_cluster_file(file)
+        security = None if certificates is None else security_of(certificates, "tls:")
+        cluster = start_cluster(described, security)
+        self._closing.callback(cluster.close)
+        self._is_adaptive = bool(described.adapt)
+        return str(cluster.scheduler_address), cluster.security
+
+    def _open(self) -> None:
+        address, security = self._started()
+        try:
+            client = Client(address, security=security, set_as_default=False, timeout=_OPEN_SECONDS)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise SuiteError(f"The scheduler {address} cannot be reached: {_reason(error)}.") from None
+        self._client = client
+        self._closing.callback(self._close_client, client)
+        self._await_workers(address)
+        self._heard = time.monotonic()
+        for work in (self._work, self._watch):
+            threading.Thread(target=work, name="cluster", daemon=True).start()
+        self._closing.callback(self._calls.put, None)
+        self._closing.callback(self._is_closed.set)
+
+    def _close_client(self, client: Client) -> None:
+        with contextlib.suppress(Exception):
+            client.close(timeout=_ENDING_SECONDS)
+
+    def _await_workers(self, address: str) -> None:
+        """Wait until all local workers are there, or one of a scheduler. Raises ``SuiteError``."""
+        wanted = self._address.local * LOCAL_SLOTS or 1
+        deadline = time.monotonic() + _OPEN_SECONDS
+        while True:
+            self._refresh()
+            if self._slots >= wanted or (self._slots and time.monotonic() > deadline):
+                break
+            if self._local is not None and self._local.are_gone:
+                raise SuiteError(f"The workers cannot be started: {self._local.last_words()}")
+            if self._unfit:
+                raise SuiteError(*self._unfit.values())
+            if time.monotonic() > deadline:
+                raise SuiteError(f"{address} has no worker; `waza-engine worker` starts one.")
+            time.sleep(_TICK_SECONDS)
+        self._is_open = True
+        for sentence in self._unfit.values():
+            self._warn(sentence)
+
+    def _workers(self) -> Mapping[str, int]:
+        """Return the slots of each worker by its address, 0 of one that takes no trials."""
+        assert self._client is not None
+        workers: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        return {
+            address: int(worker["resources"].get(self._resource, 0)) for address, worker in workers.items()
+        }
+
+    def _refresh(self) -> None:
+        """Count the slots, and report workers that get no trial."""
+        client = self._client
+        if client is None or not self.can_submit:
+            return
+        workers = self._workers()
+        before, self._slots = self._slots, sum(workers.values())
+        if self._slots > before:
+            for backend in self._backends:
+                backend.grown()
+        for address in {name for name, slots in workers.items() if not slots} - self._unfit.keys():
+            found = client.run(offer_slots, self._resource, workers=[address], on_error="return").get(address)
+            sentence = f"The worker {address} has no waza-engine of this version; install the same on both."
+            if isinstance(found, Mapping):
+                sentence = difference(address, cast("Mapping[str, str]", found))
+            if not sentence:
+                continue
+            self._unfit[address] = sentence
+            if self._is_open:
+                self._warn(sentence)
+
+    def _in_background(self, call: Callable[[Client], object]) -> None:
+        client = self._client
+
+        def work() -> None:
+            # Workers that do not answer are noticed by their leases.
+            with contextlib.suppress(Exception):
+                if client is not None and client.status == "running":
+                    call(client)
+
+        threading.Thread(target=work, daemon=True).start()
+
+    def _work(self) -> None:
+        """Make the calls that were posted; now and then, let backends look at their trials."""
+        looked = time.monotonic()
+        while True:
+            call: Callable[[], None] | None = None
+            with contextlib.suppress(queue.Empty):
+                call = self._calls.get(timeout=_TICK_SECONDS)
+                if call is None:
+                    return
+            try:
+                if call is not None:
+                    call()
+                if time.monotonic() - looked > _TICK_SECONDS:
+                    for backend in tuple(self._backends):
+                        backend.look()
+                    looked = time.monotonic()
+            except Exception as error:  # noqa: BLE001 - a defect of ours must not leave a run without an end
+                for backend in tuple(self._backends):
+                    backend.break_off(f"the cluster broke: {type(error).__name__}: {error}")
+
+    def _watch(self) -> None:
+        """Count workers, and replace those on this machine; a scheduler that hangs stops only this."""
+        while not self._is_closed.wait(_REFRESH_SECONDS):
+            if self._local is not None:
+                self._local.replace_ended()
+            # The next time may succeed; if none does, that is a failure of the cluster.
+            with contextlib.suppress(Exception):
+                self._refresh()
+                if self.can_submit:
+                    self._heard = time.monotonic()
+            now = time.monotonic()
+            self._empty_since = None if self._slots else (self._empty_since or now)
+
+
+@dataclass(slots=True)
+class _LocalWorker:
+    process: subprocess.Popen[bytes]
+    has_begun: bool = False
+    lines: deque[str] = field(default_factory=lambda: deque[str](maxlen=_SHOWN_LINES))
+
+
+class _LocalWorkers:
+    """Worker processes on this machine, which end with this one."""
+
+    def __init__(self, count: int, address: str, certificates: Path) -> None:
+        self._count = count
+        self._command = [
+            *(sys.executable, "-P", "-m", "waza_engine", "worker", address),
+            *("--slots", str(LOCAL_SLOTS), "--tls", str(certificates)),
+        ]
+        self._scope = ProcessScope()
+        self._workers: list[_LocalWorker] = []
+
+    @property
+    def are_gone(self) -> bool:
+        """Return whether all have ended."""
+        return all(worker.process.poll() is not None for worker in self._workers)
+
+    def start(self) -> None:
+        """Start all of them."""
+        for _ in range(self._count):
+            self._start()
+
+    def replace_ended(self) -> None:
+        """Start another worker for each that has ended, unless it did not even begin."""
+        for worker in tuple(self._workers):
+            if worker.process.poll() is not None and worker.has_begun:
+                self._workers.remove(worker)
+                self._start()
+
+    def last_words(self) -> str:
+        """Return what a worker that ended has printed last."""
+        lines = [line for worker in self._workers for line in worker.lines]
+        return " ".join(lines) or "they end without a word."
+
+    def close(self) -> None:
+        """End them: first by a request, so that they remove their files."""
+        for worker in self._workers:
+            worker.process.terminate()
+        deadline = time.monotonic() + _ENDING_SECONDS
+        for worker in self._workers:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(max(0.0, deadline - time.monotonic()))
+        self._scope.close()
+
+    def _start(self) -> None:
+        process = self._scope.start(
+            lambda: start_marked(
+                self._command, Path.cwd(), os.environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT
+            )
+        )
+        worker = _LocalWorker(process)
+        self._workers.append(worker)
+        threading.Thread(target=self._read, args=(worker, process.stdout), daemon=True).start()
+
+    def _read(self, worker: _LocalWorker, output: IO[bytes]) -> None:
+        with self._scope.holding(worker.process):
+            for line in output:
+                worker.has_begun = worker.has_begun or WORKS.encode() in line
+                worker.lines.append(line.decode("utf-8", "replace").strip())
+            worker.process.wait()
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    if "certificate" in text.lower():
+        return "it has other certificates; copy the folder of `--tls` from there"
+    if "reset" in text or "closed" in text.lower():
+        return "it closes the connection; write `tls://` for one with certificates"
+    return "nothing answers there"

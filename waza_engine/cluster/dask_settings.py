@@ -1,0 +1,27 @@
+"""Settings of Dask for the processes of a cluster."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+import dask.config
+
+_SETTINGS: Mapping[str, object] = {
+    # A trial is not run again without asking: the coordinator alone knows whether it was paid.
+    "distributed.scheduler.allowed-failures": 0,
+    # A worker that hangs gets no more trials; its lease is over by then.
+    "distributed.scheduler.worker-ttl": "30s",
+    "distributed.scheduler.http.routes": list[str](),
+    "distributed.worker.http.routes": list[str](),
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.low-level-log-length": 1000,
+}
+
+
+def apply_settings() -> None:
+    """Apply them to this process; call it before a scheduler, a worker or a client is created."""
+    dask.config.set(_SETTINGS)
+    # The run reports what goes wrong in a cluster.
+    for name in ("distributed", "distributed.client", "distributed.gc", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)

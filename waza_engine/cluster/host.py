@@ -1,0 +1,175 @@
+"""What a worker needs to execute the trials of a run: its suite, agent, judges and helper processes."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import replace
+
+from waza_engine.assertions.evaluator import AssertionEvaluator
+from waza_engine.executors.base import Executor, ExecutorSettings
+from waza_engine.executors.registry import create_executor
+from waza_engine.graders.matching.patterns import current_workers, pattern_workers
+from waza_engine.masking import read_environment
+from waza_engine.processes.scope import ProcessScope, current_scope
+from waza_engine.results.record import ArrivedAnswer, TrialOutcome
+from waza_engine.runs.agent.command_mocks import command_programs
+from waza_engine.runs.agent.setup import AgentSetup, agent_setup
+from waza_engine.runs.events.stream import EventStream, Progress
+from waza_engine.runs.grading.grader_cache import GraderCache
+from waza_engine.runs.grading.judging import judge_executor
+from waza_engine.runs.limits.budget import Meter, MeteredExecutor
+from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
+from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.passes.suite_pass import pass_without_skills
+from waza_engine.runs.preparing import project_config
+from waza_engine.runs.settings.options import given_settings, with_options, without_skills
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.context import RunContext, TrialRequest
+from waza_engine.runs.trials.selection import SelectedTask, select, ungraded
+from waza_engine.runs.trials.trial import Tell, TrialTask, run_trial
+from waza_engine.spec.reading.file_cache import FileCache
+
+
+class Host:
+    """Executes trials of one run, with skills or without. Thread-safe; loading a suite takes a while.
+
+    Raises ``SuiteError``, ``SuiteFileError`` and ``ExecutorError`` when the suite cannot run here.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        settings: RunSettings,
+        cancellation: RunCancellation,
+        *,
+        file: str,
+        baseline: bool,
+    ) -> None:
+        """``file`` is that of the first trial: of a suite, no other task file is read before it is needed."""
+        read_environment()
+        self._settings = settings
+        self._cancellation = cancellation
+        self._baseline = baseline
+        self._files = FileCache()
+        loaded = load_suite(settings.path, given_settings(settings), only=file, cache=self._files)
+        self._project, _ = project_config(loaded)
+        suite = with_options(loaded, settings, self._project)
+        self._suite = without_skills(suite) if baseline else suite
+        self._tasks: dict[tuple[str, int], TrialTask] = {}
+        self._graders = GraderCache()
+        self._lock = threading.Lock()
+        self._meters: set[Meter] = set()
+        self._program_timeout_seconds = float(self._project.graders.program_timeout)
+        config = suite.spec.config
+        for_executor = ExecutorSettings(suite.directory, config, suite.path.name)
+        self._executor = create_executor(config.executor, for_executor)
+        self._judges = judge_executor(
+            settings.judge_executor, self._executor, for_executor, lambda created: created
+        )
+        self._processes, self._patterns = ProcessScope(), pattern_workers()
+        self._assertions = AssertionEvaluator()
+        # Nobody listens: the coordinator sends the events.
+        self._stream = EventStream(run_id, lambda event: None, lambda: None)
+        self._setup = contextlib.ExitStack()
+        self._agent: AgentSetup = self._setup.enter_context(
+            agent_setup(self._suite, config.model, lambda warning: None)
+        )
+
+    @property
+    def agent_costs(self) -> bool:
+        """Return whether the agent may cost money."""
+        return self._executor.costs
+
+    @property
+    def judges_cost(self) -> bool:
+        """Return whether the judges may cost money."""
+        return self._judges.costs
+
+    def execute(
+        self,
+        request: TrialRequest,
+        meter: Meter,
+        tell: Tell,
+        keep: Callable[[TrialOutcome], None],
+        keep_answer: Callable[[ArrivedAnswer], None],
+    ) -> TrialOutcome:
+        """Execute a trial; its calls are counted by ``meter``. Raises as ``run_trial`` does."""
+        trial = self._task(request)
+        agent = MeteredExecutor(self._executor, meter)
+        judges: Executor = agent if self._judges is self._executor else MeteredExecutor(self._judges, meter)
+        context = RunContext(
+            settings=self._settings,
+            suite=self._suite,
+            executor=agent,
+            judges=judges,
+            assertions=self._assertions,
+            cancellation=self._cancellation,
+            progress=Progress(self._stream, 0),
+            agent=self._agent,
+            program_timeout_seconds=self._program_timeout_seconds,
+            baseline=self._baseline,
+            keep_answer=keep_answer,
+        )
+
+        def run() -> TrialOutcome:
+            current_scope.set(self._processes)
+            current_workers.set(self._patterns)
+            return run_trial(trial, request, context, tell, keep)
+
+        with self._lock:
+            self._meters.add(meter)
+        try:
+            return copy_context().run(run)
+        finally:
+            with self._lock:
+                self._meters.discard(meter)
+
+    def reach_limit(self, reason: str) -> None:
+        """End the calls under way: the run has reached its limit."""
+        with self._lock:
+            meters = tuple(self._meters)
+        for meter in meters:
+            meter.stop(reason)
+
+    def close(self) -> None:
+        """End everything that was started for the run; can be called twice."""
+        all_at_once(
+            (
+                self._processes.close,
+                self._assertions.close,
+                self._patterns.close,
+                self._executor.close,
+                self._judges.close,
+            )
+        )
+        self._setup.close()
+
+    def _task(self, request: TrialRequest) -> TrialTask:
+        with self._lock:
+            place = request.file, request.place
+            if place not in self._tasks:
+                self._tasks[place] = self._built(request)
+            return self._tasks[place]
+
+    def _built(self, request: TrialRequest) -> TrialTask:
+        loaded = load_suite(
+            self._settings.path, given_settings(self._settings), only=request.file, cache=self._files
+        )
+        source = next((task for task in loaded.tasks if task.place == request.place), None)
+        if source is None or loaded.digest_of(source) != request.digest:
+            raise SuiteError(f"{loaded.directory / request.file} is not the file that the run began with.")
+        alone = with_options(replace(loaded, tasks=(source,)), self._settings, self._project)
+        self._setup.enter_context(command_programs(alone, lambda warning: None))
+        selected, _ = select(alone, (), self._settings.graders, build=self._graders.create)
+        tasks: tuple[SelectedTask, ...] = tuple(selected)
+        if self._settings.skip_graders:
+            tasks = ungraded(tasks)
+        if self._baseline:
+            tasks = pass_without_skills(alone, tasks).tasks
+        (task,) = tasks
+        if task.trial is None:
+            raise SuiteError(task.source.error)
+        return task.trial

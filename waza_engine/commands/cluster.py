@@ -1,0 +1,121 @@
+"""Clusters on the command line: ``--cluster`` of a run, ``worker``, ``cluster certificates``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_engine.counting import counted
+from waza_engine.executors.registry import installing, missing_packages
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend, TrialBackend
+from waza_engine.terminal import complain, say
+
+if TYPE_CHECKING:
+    from waza_engine.cluster.addresses import ClusterAddress
+    from waza_engine.cluster.dask_cluster import DaskCluster
+    from waza_engine.runs.trials.context import RunContext
+    from waza_engine.runs.trials.selection import SelectedTask
+
+NOT_RUN = 2
+
+
+class ChosenCluster:
+    """The cluster of ``--cluster``, or the threads of this process without it.
+
+    Raises ``SuiteError`` for one that cannot be used. Nothing is started or imported before ``opened``.
+    """
+
+    def __init__(self, written: str | None, certificates: Path | None) -> None:
+        self._address: ClusterAddress | None = None
+        self._cluster: DaskCluster | None = None
+        self.backend: BackendFactory = ThreadBackend
+        if written is None:
+            if certificates is not None:
+                raise SuiteError("`--tls` goes with `--cluster`; name the cluster as well.")
+            return
+        _check_packages("--cluster")
+        from waza_engine.cluster.addresses import cluster_address
+
+        self._address = cluster_address(written, certificates)
+        self.backend = self._backend_later
+
+    @contextlib.contextmanager
+    def opened(self) -> Generator[DaskCluster | None]:
+        """Hold the cluster open, None for threads. Raises ``SuiteError`` when it cannot be opened."""
+        if self._address is None:
+            yield None
+            return
+        from waza_engine.cluster.dask_cluster import DaskCluster
+
+        with DaskCluster(self._address, complain) as cluster:
+            self._cluster = cluster
+            yield cluster
+
+    def _backend_later(self, tasks: Sequence[SelectedTask], context: RunContext) -> TrialBackend:
+        assert self._cluster is not None, "runs begin when the cluster is open"
+        return self._cluster.backend(tasks, context)
+
+
+def worker_command(address: str, certificates: Path | None, slots: int) -> int:
+    """Work for a scheduler until that or this process is ended; return the exit code."""
+
+    def serve() -> None:
+        from waza_engine.cluster.addresses import checked_address
+        from waza_engine.cluster.dask_processes import serve_worker
+
+        serve_worker(checked_address(address, f"`{address}`"), certificates, slots)
+
+    return _exit_code("worker", serve)
+
+
+def scheduler_command(address: str, certificates: Path | None) -> int:
+    """Hand trials to workers until this process is ended; return the exit code."""
+
+    def serve() -> None:
+        from waza_engine.cluster.addresses import checked_address
+        from waza_engine.cluster.dask_processes import serve_scheduler
+
+        serve_scheduler(checked_address(address, f"`{address}`"), certificates)
+
+    return _exit_code("cluster scheduler", serve)
+
+
+def check_command(written: str, certificates: Path | None) -> int:
+    """Open a cluster and print what it can do; return the exit code."""
+
+    def check() -> None:
+        with ChosenCluster(written, certificates).opened() as cluster:
+            assert cluster is not None
+            say(f"{written}: {counted(cluster.slots, 'trial')} at a time")
+
+    return _exit_code("cluster check", check)
+
+
+def certificates_command(folder: Path) -> int:
+    """Make the certificates of a cluster; return the exit code."""
+
+    def make() -> None:
+        from waza_engine.cluster.certificates import make_certificates
+
+        make_certificates(folder)
+        say(f"{folder} has the certificates; copy it to each machine of the cluster, and to nobody else.")
+
+    return _exit_code("cluster certificates", make)
+
+
+def _exit_code(command: str, call: Callable[[], None]) -> int:
+    try:
+        _check_packages(command)
+        call()
+    except (SuiteError, OSError) as error:
+        complain(str(error))
+        return NOT_RUN
+    return 0
+
+
+def _check_packages(what: str) -> None:
+    if missing := missing_packages("scale"):
+        raise SuiteError(f"`{what}` needs more packages; `{installing(missing)}` adds them.")

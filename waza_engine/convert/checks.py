@@ -1,0 +1,117 @@
+"""What deterministic graders check, one condition each: the common part of all formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from waza_engine.graders.file import FileConfig
+from waza_engine.graders.registry import AnyGrader, create
+from waza_engine.graders.text import OlderTextGrader, TextConfig
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.pattern_syntax import literal_pattern
+from waza_engine.spec.task_file import TaskFile
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition. Without ``path`` it is about the answer, else about a file of the workspace.
+
+    ``contains`` compares a literal string, ``matches`` searches a pattern, ``exists`` looks for the file.
+    """
+
+    kind: Literal["contains", "matches", "exists"]
+    text: str = ""
+    path: str = ""
+    wanted: bool = True
+    ignores_case: bool = False
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression that is found where the condition is met (or not to be found).
+
+        Of letters with more than two forms (``σ``, ``ς``, ``Σ``), `(?i)` takes all for equal.
+        """
+        if self.kind == "matches":
+            return self.text
+        return ("(?i)" if self.ignores_case else "") + literal_pattern(self.text)
+
+    @property
+    def sentence(self) -> str:
+        """The condition in words."""
+        verb = {"contains": "contain", "matches": "match", "exists": "exist"}[self.kind]
+        what = f"The file {self.path}" if self.path else "The answer"
+        does = f"{verb}s" if self.wanted and self.kind != "matches" else verb
+        does = "matches" if self.wanted and self.kind == "matches" else does
+        said = does if self.wanted else f"does not {verb}"
+        return f"{what} {said}" + (f" “{self.text}”." if self.kind != "exists" else ".")
+
+
+def grader_of(entry: GraderEntry) -> AnyGrader:
+    """Return the grader of an entry. Raises ``GraderError``."""
+    return create(entry)
+
+
+def conditions_of(grader: AnyGrader) -> list[Condition] | None:
+    """Return the conditions that a grader checks, None for one that checks something else."""
+    config = grader.successor.config if isinstance(grader, OlderTextGrader) else grader.config
+    if isinstance(config, TextConfig):
+        return list(_of_text(config))
+    if isinstance(config, FileConfig):
+        return list(_of_files(config))
+    return None
+
+
+def expected_conditions(task: TaskFile) -> Iterator[Condition]:
+    """Yield the conditions of the lists in ``expected`` that are graded."""
+    expected = task.expected
+    for text in expected.output_contains:
+        yield Condition("contains", text, ignores_case=True)
+    for text in expected.output_not_contains:
+        yield Condition("contains", text, wanted=False, ignores_case=True)
+    if expected.output_contains_any:
+        alternatives = "|".join(map(literal_pattern, expected.output_contains_any))
+        yield Condition("matches", f"(?i){alternatives}")
+
+
+def entries_of(task: TaskFile, suite: tuple[GraderEntry, ...]) -> list[tuple[str, int, GraderEntry]]:
+    """Return the graders of a task: those of the suite and its own, a later one replacing its namesake.
+
+    Each has the place of its list: ``suite`` or ``task``, and its index there.
+    """
+    found: dict[str, tuple[str, int, GraderEntry]] = {}
+    listed = [("suite", index, entry) for index, entry in enumerate(suite)]
+    listed += [("task", index, entry) for index, entry in enumerate(task.graders)]
+    for where, index, entry in listed:
+        found[entry.name or entry.type] = (where, index, entry)
+    return list(found.values())
+
+
+def _of_text(config: TextConfig) -> Iterator[Condition]:
+    for key, wanted, ignores in (
+        ("contains", True, True),
+        ("not_contains", False, True),
+        ("contains_cs", True, False),
+        ("not_contains_cs", False, False),
+    ):
+        for text in getattr(config, key):
+            yield Condition("contains", text, wanted=wanted, ignores_case=ignores)
+    for pattern in config.regex_match:
+        yield Condition("matches", pattern)
+    for pattern in config.regex_not_match:
+        yield Condition("matches", pattern, wanted=False)
+
+
+def _of_files(config: FileConfig) -> Iterator[Condition]:
+    for path in config.must_exist:
+        yield Condition("exists", path=path)
+    for path in config.must_not_exist:
+        yield Condition("exists", path=path, wanted=False)
+    for entry in config.content_patterns:
+        # Any pattern that is always found: the file must be readable.
+        patterns = entry.must_match or (() if entry.must_not_match else ("^",))
+        for pattern in patterns:
+            yield Condition("matches", pattern, entry.path)
+        for pattern in entry.must_not_match:
+            yield Condition("matches", pattern, entry.path, wanted=False)

@@ -1,0 +1,81 @@
+"""Convert an eval file into another format: the new files, and what of the old one they do not say.
+
+Every conversion reads the source as a suite (``runs/loading``), the form in which it runs, and a writer for
+each format writes that: ``to_waza.py``, ``to_evals_json.py``, ``to_vally.py``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from waza_engine.runs.loading.suite import Suite
+from waza_engine.spec.foreign_evals import Dialect
+
+SUITE_KEYS = {
+    *("name", "description", "skill", "version", "schema_version"),
+    *("config", "tasks", "tasks_from", "graders", "metrics"),
+}
+"""The keys of an eval file that every writer reads. A metric is a number of results, which has no file."""
+Target = Literal["waza", "evals.json", "vally"]
+LossKind = Literal["left out", "differs"]
+
+
+class ConversionError(Exception):
+    """A file that cannot be converted; the message is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A part that the new files do not have (``left out``), or whose verdicts may differ.
+
+    ``place`` is the file and the key, ``why`` a clause.
+    """
+
+    kind: LossKind
+    place: str
+    why: str
+
+    def document(self) -> dict[str, str]:
+        """Return it as JSON."""
+        return {"kind": self.kind, "place": self.place, "why": self.why}
+
+
+@dataclass(slots=True)
+class Conversion:
+    """A conversion in progress: new files by their paths below ``directory``, and the losses.
+
+    ``copies`` are files that are copied, by their new paths.
+    """
+
+    source: Suite
+    dialect: Dialect | None
+    directory: Path
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    copies: dict[str, Path] = field(default_factory=dict[str, Path])
+    losses: list[Loss] = field(default_factory=list[Loss])
+
+    def lose(self, path: Path, key: str, why: str, kind: LossKind = "left out") -> None:
+        """Note a loss at a key of a file."""
+        loss = Loss(kind, f"{self.name_of(path)}: {key}", why)
+        if loss not in self.losses:
+            self.losses.append(loss)
+
+    def lose_others(
+        self, path: Path, prefix: str, written: Mapping[str, Any], known: Collection[str]
+    ) -> None:
+        """Note the keys that have a value and are not among the known ones."""
+        for key, value in written.items():
+            if key not in known and value not in (None, "", (), {}, False):
+                self.lose(path, f"{prefix}{key}", "it has no counterpart")
+
+    def name_of(self, path: Path) -> str:
+        """Return the path of a source file from the folder of the eval file."""
+        return os.path.relpath(path, self.source.directory).replace(os.sep, "/")
+
+    def from_here(self, path: Path) -> str:
+        """Return the path of a file or folder from the folder of the new files."""
+        return os.path.relpath(path, self.directory.absolute()).replace(os.sep, "/")

@@ -1,0 +1,230 @@
+"""Convert an eval file, write the new files, and find out later whether they are still those of their source.
+
+Next to the new files, ``converted.json`` stores a digest of each file that was converted: content decides,
+never a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from waza_engine.boundary import FileError, boundary_of_named, suite_boundary
+from waza_engine.convert.comments import Comments, comments_of
+from waza_engine.convert.conversion import Conversion, ConversionError, Target
+from waza_engine.convert.to_evals_json import to_evals_json
+from waza_engine.convert.to_vally import to_vally
+from waza_engine.convert.to_waza import to_waza
+from waza_engine.files import copy_file, make_folder, read_bytes
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
+from waza_engine.runs.trials.triggers import has_triggers, trigger_file
+from waza_engine.scaffold.files import ScaffoldError, write_files
+from waza_engine.spec.evals_json import AssertionObject, EvalsFile
+from waza_engine.spec.foreign_evals import foreign_eval_in
+from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.yaml_reader import MAX_BYTES, parse_yaml, read_text
+from waza_engine.spec.vally.counterparts import COUNTERPARTS
+from waza_engine.spec.vally.eval_file import VallyEval
+from waza_engine.vocabulary import told_apart
+
+STAMP = "converted.json"
+_YAML = (".yaml", ".yml")
+
+
+def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
+    """Return the files of a suite in another format; nothing is written.
+
+    ``to`` None is waza, for a waza suite it must be given. Raises ``ConversionError``.
+    """
+    try:
+        eval_file = eval_file_of(path)
+        found = foreign_eval_in(read_text(eval_file), eval_file)
+        dialect = None if found is None else found.dialect
+        target = to or ("waza" if dialect is not None else None)
+        if target is None:
+            raise ConversionError(f"{eval_file} is a waza suite; say what it becomes with --to.")
+        if target == (dialect or "waza"):
+            raise ConversionError(f"{eval_file} has that format already.")
+        if directory.absolute() == eval_file.absolute().parent:
+            raise ConversionError(f"{directory} has the file that is converted; name another folder with -o.")
+        conversion = Conversion(_source(eval_file), dialect, directory)
+        if dialect == "vally":
+            conversion.source = _of_vally(conversion, eval_file)
+        _write(conversion, target)
+    except (SuiteFileError, SuiteError) as error:
+        raise ConversionError(str(error)) from None
+    _stamp(conversion, target)
+    return conversion
+
+
+def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
+    """Write the files and return their paths. Raises ``ScaffoldError``; nothing is overwritten then."""
+    paths = write_files(conversion.directory, conversion.files, force=force)
+    within = suite_boundary(conversion.source.directory)
+    for name, source in conversion.copies.items():
+        target = conversion.directory / name
+        try:
+            make_folder(target.parent, within=boundary_of_named(conversion.directory))
+            copy_file(source, target, within=within)
+        except (FileError, OSError) as error:
+            raise ScaffoldError(f"{source} could not be copied to {target}: {error}.") from None
+        paths.append(target)
+    return paths
+
+
+def changes_since(path: Path, directory: Path) -> list[str]:
+    """Return how the source of a converted copy differs from what was converted, a sentence each.
+
+    Raises ``ConversionError`` when the folder has no such copy.
+    """
+    stamp = directory / STAMP
+    try:
+        document = cast("object", json.loads(read_text(stamp)))
+        eval_file = eval_file_of(path)
+        found = foreign_eval_in(read_text(eval_file), eval_file)
+        suite = _source(eval_file) if found is None or found.dialect != "vally" else None
+    except (SuiteFileError, SuiteError, ValueError) as error:
+        raise ConversionError(f"{directory} has no converted copy that can be compared: {error}") from None
+    written = cast("Mapping[str, object]", document if isinstance(document, Mapping) else {})
+    before = written.get("sources")
+    if not isinstance(before, Mapping):
+        raise ConversionError(f"{stamp} was not written by a conversion.")
+    then = cast("Mapping[str, object]", before)
+    now = _digests(_sources(eval_file, suite), directory)
+    return [
+        *(f"{name} has changed" for name in now if name in then and then[name] != now[name]),
+        *(f"{name} is new" for name in now if name not in then),
+        *(f"{name} is gone" for name in then if name not in now),
+    ]
+
+
+def _source(eval_file: Path) -> Suite:
+    found = foreign_eval_in(read_text(eval_file), eval_file)
+    if found is not None and found.dialect == "vally":
+        # It is read leniently later.
+        spec, _, _ = load_vally_suite(eval_file, {})
+        return Suite(eval_file.absolute(), eval_file.absolute().parent, spec, ())
+    return load_suite(eval_file, disabled=True, lenient=False)
+
+
+def _write(conversion: Conversion, target: Target) -> None:
+    suite = conversion.source
+    for warning in suite.warnings:
+        conversion.lose(suite.path, "reading", warning.removeprefix(f"{suite.path}:"))
+    if conversion.dialect == "evals.json":
+        _note_descriptions(conversion)
+    if target == "evals.json":
+        to_evals_json(conversion)
+        of_tasks = _task_comments(conversion).values()
+        count = len(_head(conversion).head) + sum(comments.count for comments in of_tasks)
+        if count:
+            conversion.lose(suite.path, "comments", f"JSON has none, so {count} lines are left out")
+    elif target == "waza":
+        to_waza(conversion, _head(conversion))
+    else:
+        to_vally(conversion, _task_comments(conversion), list(_head(conversion).head))
+        if has_triggers(suite):
+            conversion.lose(trigger_file(suite), "prompts", "Vally has no trigger tests")
+    if not conversion.files:
+        raise ConversionError(f"Nothing of {suite.path} can be converted.")
+
+
+def _note_descriptions(conversion: Conversion) -> None:
+    """Note what a suite made of an ``evals.json`` does not have: the words of assertions with a type."""
+    document, _ = load_skill_evals(conversion.source.path)
+    for number, case in enumerate(document.evals if isinstance(document, EvalsFile) else ()):
+        for index, each in enumerate(case.all_assertions):
+            if isinstance(each, AssertionObject) and each.type is not None and each.description:
+                place = f"evals[{number}].assertions[{index}].description"
+                conversion.lose(conversion.source.path, place, "a grader has no description")
+    if isinstance(document, EvalsFile) and document.metadata:
+        conversion.lose(conversion.source.path, "metadata", "it has no counterpart")
+
+
+def _head(conversion: Conversion) -> Comments:
+    """Return the comments of the eval file: of its head, and of tasks in it."""
+    path = conversion.source.path
+    if path.suffix not in _YAML:
+        return Comments()
+    text = read_text(path)
+    key = "stimuli" if conversion.dialect == "vally" else "tasks"
+    return comments_of(parse_yaml(text, path), text, (key,))
+
+
+def _task_comments(conversion: Conversion) -> dict[int, Comments]:
+    """Return the comments of tasks by their index, each as those of the only task of a file."""
+    found: dict[int, Comments] = {}
+    of_file, inline = _head(conversion), 0
+    for index, task in enumerate(conversion.source.tasks):
+        if task.path == conversion.source.path:
+            found[index] = of_file.of_only_task(inline)
+            inline += 1
+        elif task.path.suffix in _YAML and task.task is not None:
+            text = read_text(task.path)
+            found[index] = comments_of(parse_yaml(text, task.path), text, (), single=True)
+    return found
+
+
+def _of_vally(conversion: Conversion, path: Path) -> Suite:
+    """Return the suite of a Vally eval file without what has no counterpart, which is noted."""
+    left_out: dict[str, Any] = {}
+    spec, vally, file = load_vally_suite(path, left_out)
+    for phrase, location in left_out.items():
+        conversion.lose(path, f"line {file.line_of(location)}", f"{phrase} has no counterpart")
+    for name, loss in _differences(vally):
+        conversion.lose(path, name, loss, "differs")
+    tasks = [inline_task(task) for task in spec.tasks if not isinstance(task, str)]
+    names = told_apart(task.id for task in tasks)
+    listed = tuple(
+        SuiteTask(name, task.name or name, path.absolute(), task)
+        for name, task in zip(names, tasks, strict=True)
+    )
+    return replace(conversion.source, spec=spec, tasks=listed)
+
+
+def _differences(vally: VallyEval) -> Iterator[tuple[str, str]]:
+    for stimulus in vally.stimuli:
+        for grader in (*vally.graders, *stimulus.graders):
+            row = COUNTERPARTS.get(grader.type)
+            if row is not None and row.loss:
+                yield f"`{grader.name or grader.type}` of `{stimulus.name}`", row.loss
+
+
+def _stamp(conversion: Conversion, target: Target) -> None:
+    suite = conversion.source
+    document = {
+        "from": conversion.from_here(suite.path),
+        "to": target,
+        "sources": _digests(
+            _sources(suite.path, None if conversion.dialect == "vally" else suite), conversion.directory
+        ),
+    }
+    conversion.files[STAMP] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _sources(eval_file: Path, suite: Suite | None) -> list[Path]:
+    """Return the files that are converted: the eval file, its tasks, its trigger prompts."""
+    files = [eval_file.absolute(), *(() if suite is None else (task.path for task in suite.tasks))]
+    if suite is not None and has_triggers(suite):
+        files.append(trigger_file(suite))
+    return list(dict.fromkeys(files))
+
+
+def _digests(files: list[Path], directory: Path) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for file in files:
+        try:
+            digest = hashlib.sha256(
+                read_bytes(file, MAX_BYTES, within=suite_boundary(file.parent))
+            ).hexdigest()
+        except FileError as error:
+            raise ConversionError(f"{file} cannot be read: {error.why}.") from None
+        found[os.path.relpath(file, directory.absolute()).replace(os.sep, "/")] = digest
+    return found

@@ -1,0 +1,170 @@
+"""Write a suite as an ``evals.json``, and its trigger prompts as a trigger list.
+
+| of a suite | in ``evals.json`` | verdicts |
+|---|---|---|
+| ``text``, ``file`` (patterns, files that must exist), ``expected`` lists | typed assertions | the same |
+| ``prompt`` with ``criteria`` | sentences | the same question |
+| other ``prompt`` graders, ``skill_invocation``, files that must not exist | sentences | a judge decides |
+| other graders, settings, checkpoints, mocks, hooks | left out | – |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from waza_engine.convert.checks import Condition, conditions_of, entries_of, expected_conditions, grader_of
+from waza_engine.convert.conversion import SUITE_KEYS, Conversion
+from waza_engine.graders.base import GraderError
+from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.skill_invocation import SkillInvocationConfig
+from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.loading.suite import SuiteTask
+from waza_engine.runs.trials.triggers import trigger_file, trigger_tests_of
+from waza_engine.spec.task_file import InputFile, TaskFile
+from waza_engine.spec.trigger_tests import TriggerTests
+
+_CONFIG = {"timeout_seconds", "executor", "skill_directories"}
+_TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
+_JUDGED = {"hint", "reference", "metadata"}
+_MARKERS = ("set_waza_grade_pass", "set_waza_grade_fail")
+
+
+def to_evals_json(conversion: Conversion) -> None:
+    """Add ``evals.json``, and ``triggers.json`` for trigger prompts."""
+    suite = conversion.source
+    spec = suite.spec
+    written = {key: getattr(spec, key) for key in spec.model_fields_set}
+    conversion.lose_others(suite.path, "", written, SUITE_KEYS)
+    config = {key: getattr(spec.config, key) for key in spec.config.model_fields_set}
+    known = _CONFIG if spec.config.trials_per_task > 1 else {*_CONFIG, "trials_per_task"}
+    conversion.lose_others(suite.path, "config.", config, known)
+    cases = [case for task in suite.tasks for case in _case(conversion, task)]
+    if cases:
+        document = {
+            "skill_name": spec.skill or spec.name or suite.directory.name,
+            **({"description": spec.description} if spec.description else {}),
+            "evals": cases,
+        }
+        conversion.files["evals.json"] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    tests = trigger_tests_of(suite)
+    if tests is not None:
+        _triggers(conversion, tests)
+
+
+def _case(conversion: Conversion, source: SuiteTask) -> Iterator[dict[str, Any]]:
+    task = source.task
+    if task is None or not task.enabled:
+        why = source.error if task is None else "it is switched off by `enabled: false`"
+        conversion.lose(source.path, source.id, why)
+        return
+    written = {key: getattr(task, key) for key in task.model_fields_set}
+    conversion.lose_others(source.path, f"{source.id}: ", written, _TASK | _JUDGED)
+    inputs = {key: getattr(task.inputs, key) for key in task.inputs.model_fields_set}
+    conversion.lose_others(source.path, f"{source.id}: inputs.", inputs, {"prompt", "prompt_file", "files"})
+    try:
+        prompt = prompt_of(task, source.path)
+    except WorkspaceError as error:
+        conversion.lose(source.path, source.id, str(error))
+        return
+    expected = task.hint or task.reference or ""
+    assertions = list(_assertions(conversion, source, task))
+    if not assertions and not expected:
+        expected = task.description
+    if not assertions and not expected:
+        conversion.lose(source.path, source.id, "nothing of it can be checked, and it describes no result")
+        return
+    case = {
+        "id": int(source.id) if source.id.isdecimal() and source.id == str(int(source.id)) else source.id,
+        "name": task.name if task.name != source.id else "",
+        "description": task.description if expected != task.description else "",
+        "prompt": prompt,
+        "expected_output": expected,
+        "files": _files(conversion, source.path, task),
+        "assertions": assertions,
+        "tags": list(task.tags),
+        "metadata": dict(task.metadata),
+    }
+    yield {key: value for key, value in case.items() if value not in ("", [], {})}
+
+
+def _files(conversion: Conversion, path: Path, task: TaskFile) -> list[object]:
+    """Return the input files. Fixtures are copied next to ``evals.json``, where it finds them."""
+    found: list[object] = []
+    fixtures = fixture_directory(task, conversion.source.directory)
+    for each in task.inputs.files:
+        file = each if isinstance(each, InputFile) else InputFile(path=each)
+        if file.content:
+            found.append({"path": file.path, "content": file.content})
+            continue
+        start = conversion.source.directory / file.copy_from if file.copy_from else fixtures / file.path
+        if conversion.copies.setdefault(file.path, start) != start:
+            conversion.lose(path, f"inputs.files: {file.path}", "another file of this path is copied")
+            continue
+        found.append(file.path)
+    return found
+
+
+def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> Iterator[object]:
+    for where, index, entry in entries_of(task, conversion.source.spec.graders):
+        path = source.path if where == "task" else conversion.source.path
+        place = f"graders[{index}] `{entry.name or entry.type}`"
+        try:
+            grader = grader_of(entry)
+        except GraderError as error:
+            conversion.lose(path, place, str(error))
+            continue
+        conditions = conditions_of(grader)
+        if not entry.required:
+            conversion.lose(path, place, "it is not required, and every assertion is")
+        elif conditions is not None:
+            for condition in conditions:
+                yield _typed(conversion, path, place, condition, entry.name if len(conditions) == 1 else "")
+        elif isinstance(grader.config, PromptConfig):
+            yield from _judged(conversion, path, place, grader.config)
+        elif isinstance(grader.config, SkillInvocationConfig):
+            conversion.lose(path, place, "a judge decides by the tool calls of the agent", "differs")
+            yield from (f"The agent used the skill {name}." for name in grader.config.required_skills)
+            yield from (f"The agent did not use the skill {n}." for n in grader.config.forbidden_skills)
+        elif entry.type != "score":
+            conversion.lose(path, place, f"`{entry.type}` has no counterpart")
+    for condition in expected_conditions(task):
+        yield _typed(conversion, source.path, "expected", condition, "")
+
+
+def _typed(conversion: Conversion, path: Path, place: str, condition: Condition, name: str) -> object:
+    if condition.kind == "exists" and not condition.wanted:
+        conversion.lose(path, place, "a judge decides that a file does not exist", "differs")
+        return condition.sentence
+    found = {"name": name, "description": condition.sentence}
+    if condition.kind == "exists":
+        found |= {"type": "file_exists", "path": condition.path}
+    else:
+        found |= {"type": "content" if condition.wanted else "must_not", "pattern": condition.pattern}
+        found |= {"path": condition.path}
+    return {key: value for key, value in found.items() if value}
+
+
+def _judged(conversion: Conversion, path: Path, place: str, config: PromptConfig) -> Iterator[str]:
+    yield from config.criteria
+    text = "\n".join(filter(None, (config.prompt, config.rubric)))
+    if text:
+        conversion.lose(path, place, "its instructions become a sentence for another judge", "differs")
+        lines = [line for line in text.splitlines() if not any(marker in line for marker in _MARKERS)]
+        yield "\n".join(lines).strip() or text.strip()
+
+
+def _triggers(conversion: Conversion, tests: TriggerTests) -> None:
+    sides = ((True, tests.should_trigger_prompts), (False, tests.should_not_trigger_prompts))
+    listed = [
+        {"query": prompt.prompt, "should_trigger": should}
+        | ({"reason": prompt.reason} if prompt.reason else {})
+        for should, prompts in sides
+        for prompt in prompts
+    ]
+    if any(prompt.confidence for _, prompts in sides for prompt in prompts):
+        conversion.lose(trigger_file(conversion.source), "confidence", "it has no counterpart")
+    document = {"skill_name": tests.skill, "evals": listed}
+    conversion.files["triggers.json"] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"

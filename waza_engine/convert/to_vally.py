@@ -1,0 +1,245 @@
+"""Write a suite as a Vally eval file, in the spelling that every version since 0.7 takes.
+
+The table is that of ``spec/vally/counterparts.py``, read the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from waza_engine.convert.checks import Condition, conditions_of, entries_of, expected_conditions, grader_of
+from waza_engine.convert.comments import Comments, yaml_with
+from waza_engine.convert.conversion import SUITE_KEYS, Conversion
+from waza_engine.graders.base import GraderError
+from waza_engine.graders.behavior import BehaviorConfig
+from waza_engine.graders.matching.tool_patterns import ToolPattern
+from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.skill_invocation import SkillInvocationConfig
+from waza_engine.graders.tool_constraint import ToolConstraintConfig
+from waza_engine.runs.agent.skills import suite_skills
+from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.loading.suite import SuiteTask
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.pattern_syntax import literal_pattern
+from waza_engine.spec.task_file import InputFile, TaskFile
+from waza_engine.spec.vally.versions import slug_of
+from waza_engine.vocabulary import told_apart
+
+_CONFIG = {"trials_per_task", "timeout_seconds", "executor", "model", "judge_model", "skill_directories"}
+_EFFORTS = {"reasoning_effort", "judge_reasoning_effort", "mcp_servers", "pass_score"}
+_TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
+_OF_AGENT = {"timeout_seconds", "skill_directories"}
+_INPUTS = {"prompt", "prompt_file", "files", "follow_up_prompts"}
+_LONGEST_NAME = 55
+"""Of 60 characters that Vally takes; a number may follow."""
+
+
+def to_vally(conversion: Conversion, comments: Mapping[int, Comments], head: list[str]) -> None:
+    """Add ``eval.yaml``; ``comments`` are those of the tasks by index."""
+    suite = conversion.source
+    spec, config = suite.spec, suite.spec.config
+    written = {key: getattr(spec, key) for key in spec.model_fields_set}
+    conversion.lose_others(suite.path, "", written, SUITE_KEYS)
+    of_config = {key: getattr(config, key) for key in config.model_fields_set}
+    conversion.lose_others(suite.path, "config.", of_config, _CONFIG | _EFFORTS)
+    defaults = {
+        "runs": config.trials_per_task,
+        "timeout": f"{config.timeout_seconds}s",
+        "executor": config.executor,
+        "model": config.model,
+        "judge_model": config.judge_model,
+        "reasoning_effort": config.reasoning_effort,
+        "judge_reasoning_effort": config.judge_reasoning_effort,
+    }
+    skills = [conversion.from_here(skill.path.parent) for skill in suite_skills(suite).skills]
+    environment = {"skills": list(dict.fromkeys(skills)), "mcpServers": dict(config.mcp_servers)}
+    stimuli: list[dict[str, Any]] = []
+    places: dict[tuple[str | int, ...], Any] = {(): head}
+    names = list(told_apart(slug_of(task.id) or task.id for task in suite.tasks))
+    for position, (task, name) in enumerate(zip(suite.tasks, names, strict=True)):
+        found = _stimulus(conversion, task, name)
+        if found is None:
+            continue
+        origins = found.pop("origins")
+        said = comments.get(position, Comments()).of_task(0, origins)
+        for place, lines in said.items():
+            places["stimuli", len(stimuli), *place] = lines
+        stimuli.append(found)
+    data = {
+        "name": spec.name,
+        "description": spec.description,
+        "version": spec.version,
+        "defaults": _filled(defaults),
+        "environment": _filled(environment),
+        "scoring": {} if config.pass_score is None else {"threshold": config.pass_score},
+        "stimuli": stimuli,
+    }
+    conversion.files["eval.yaml"] = yaml_with(_filled(data), places)
+
+
+def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str, Any] | None:
+    task = source.task
+    if task is None or not task.enabled:
+        why = source.error if task is None else "it is switched off by `enabled: false`"
+        conversion.lose(source.path, source.id, why)
+        return None
+    written = {key: getattr(task, key) for key in task.model_fields_set}
+    conversion.lose_others(source.path, f"{source.id}: ", written, _TASK | _OF_AGENT)
+    inputs = {key: getattr(task.inputs, key) for key in task.inputs.model_fields_set}
+    conversion.lose_others(source.path, f"{source.id}: inputs.", inputs, _INPUTS)
+    try:
+        prompt = prompt_of(task, source.path)
+    except WorkspaceError as error:
+        conversion.lose(source.path, source.id, str(error))
+        return None
+    turns = task.inputs.follow_up_prompts
+    rubric: list[str] = []
+    graders = list(_graders(conversion, source, task, rubric))
+    if not graders:
+        conversion.lose(source.path, f"{source.id}: graders", "Vally wants one, and none has a counterpart")
+    names = told_apart((slug_of(each["name"]) or "grader")[:_LONGEST_NAME] for _, each in graders)
+    named = [{**each, "name": name} for (_, each), name in zip(graders, names, strict=True)]
+    environment = {"files": _files(conversion, task), "skills": _skills(conversion, task)}
+    return {
+        "origins": [origin for origin, _ in graders],
+        **_filled(
+            {
+                "name": name,
+                "description": task.description or (task.name if task.name != name else ""),
+                **({"turns": [prompt, *turns]} if turns else {"prompt": prompt}),
+                "tags": _tags(conversion, source, task),
+                "timeout": f"{task.timeout_seconds}s" if task.timeout_seconds else "",
+                "environment": _filled(environment),
+                "rubric": rubric,
+                "graders": named,
+            }
+        ),
+    }
+
+
+def _graders(
+    conversion: Conversion, source: SuiteTask, task: TaskFile, rubric: list[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the graders, each with the name of the one that it was made of."""
+    for where, index, entry in entries_of(task, conversion.source.spec.graders):
+        path = source.path if where == "task" else conversion.source.path
+        name = entry.name or entry.type
+        place = f"graders[{index}] `{name}`"
+        if not entry.required:
+            conversion.lose(path, place, "it is not required, and every grader of Vally is")
+            continue
+        if entry.weight != 1:
+            why = "Vally weighs types of graders, not single ones"
+            conversion.lose(path, f"{place}: weight", why, "differs")
+        try:
+            for keyword, options in _counterparts(conversion, path, place, entry, rubric):
+                yield name, {"name": name, "type": keyword, "config": options}
+        except GraderError as error:
+            conversion.lose(path, place, str(error))
+    for condition in expected_conditions(task):
+        keyword, options = _of_condition(condition)
+        yield "", {"name": f"expected-{keyword}", "type": keyword, "config": options}
+
+
+def _counterparts(
+    conversion: Conversion, path: Path, place: str, entry: GraderEntry, rubric: list[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    grader = grader_of(entry)
+    config: Any = grader.config
+    conditions = conditions_of(grader)
+    if conditions is not None:
+        yield from map(_of_condition, conditions)
+    elif isinstance(config, SkillInvocationConfig) and config.mode == "any_order":
+        yield (
+            "skill-invocation",
+            _filled({"required": list(config.required_skills), "disallowed": list(config.forbidden_skills)}),
+        )
+    elif isinstance(config, ToolConstraintConfig) and not config.allow_only:
+        conversion.lose(path, place, "Vally's patterns of tools do not ignore case", "differs")
+        calls = {"required": config.expect_tools, "disallowed": config.reject_tools}
+        if any(calls.values()):
+            yield "tool-calls", _filled({key: list(map(_call, listed)) for key, listed in calls.items()})
+        yield from _limits({"turn-count": config.max_turns, "token-budget": config.max_tokens})
+    elif isinstance(config, BehaviorConfig) and not (config.required_tools or config.forbidden_tools):
+        yield from _limits({"tool-call-count": config.max_tool_calls, "token-budget": config.max_tokens})
+        if config.max_duration_ms:
+            yield "wall-time", {"max": f"{config.max_duration_ms}ms"}
+    elif isinstance(config, PromptConfig) and not (config.mode == "pairwise" or config.continue_session):
+        conversion.lose(path, place, "Vally's judge is asked in other words", "differs")
+        rubric.extend(config.criteria)
+        text = "\n".join(filter(None, (config.prompt, config.rubric)))
+        rated = bool(config.rubric) and not config.prompt and not config.criteria
+        scoring: dict[str, Any] = {"scoring": "scale_1_5" if rated else "binary"}
+        scoring |= {"threshold": 0.75 if config.threshold is None else config.threshold} if rated else {}
+        yield "prompt", _filled({"prompt": text, "model": config.model, **scoring})
+    elif entry.type != "score":
+        conversion.lose(path, place, f"`{entry.type}` with these options has no counterpart")
+
+
+def _of_condition(condition: Condition) -> tuple[str, dict[str, Any]]:
+    no = "" if condition.wanted else "not-"
+    if condition.kind == "exists":
+        # In Vally it is a glob.
+        return ("file-exists" if condition.wanted else "file-not-exists"), {"path": condition.path}
+    if condition.path:
+        return f"file-{no}matches", {"path": condition.path, "pattern": condition.text}
+    if condition.kind == "matches":
+        return f"output-{no}matches", {"pattern": condition.text}
+    case = {} if condition.ignores_case else {"case_sensitive": True}
+    return f"output-{no}contains", {"substring": condition.text, **case}
+
+
+def _limits(limits: Mapping[str, int]) -> Iterator[tuple[str, dict[str, Any]]]:
+    return ((keyword, {"max": limit}) for keyword, limit in limits.items() if limit)
+
+
+def _call(entry: str | ToolPattern) -> object:
+    if isinstance(entry, str):
+        return f"^{literal_pattern(entry)}$"
+    if entry.skill_pattern:
+        raise GraderError("`skill_pattern` has no counterpart")
+    args: dict[str, str] = {}
+    for key, matcher in entry.args.items():
+        if matcher.model_fields_set != {"regex"} or matcher.regex is None:
+            raise GraderError(f"`args.{key}` has no counterpart: Vally takes regular expressions")
+        args[key] = matcher.regex
+    return _filled(
+        {"name": entry.tool, "command": entry.command_pattern, "path": entry.path_pattern, "args": args}
+    )
+
+
+def _files(conversion: Conversion, task: TaskFile) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = []
+    fixtures = fixture_directory(task, conversion.source.directory)
+    for position, each in enumerate(task.inputs.files):
+        file = each if isinstance(each, InputFile) else InputFile(path=each)
+        if file.content:
+            name = f"files/{slug_of(task.id) or 'task'}-{position + 1}"
+            conversion.files[name] = file.content
+            found.append({"src": name, "dest": file.path})
+            continue
+        start = conversion.source.directory / file.copy_from if file.copy_from else fixtures / file.path
+        found.append({"src": conversion.from_here(start), "dest": file.path})
+    return found
+
+
+def _skills(conversion: Conversion, task: TaskFile) -> list[str]:
+    listed = [each for each in task.skill_directories if each != "none"]
+    return [conversion.from_here(conversion.source.directory / each) for each in listed]
+
+
+def _tags(conversion: Conversion, source: SuiteTask, task: TaskFile) -> dict[str, Any]:
+    tags: dict[str, list[str]] = {}
+    if plain := [tag for tag in task.tags if ":" not in tag]:
+        why = f"Vally's tags have values: `{plain[0]}` becomes `{plain[0]}: true`"
+        conversion.lose(source.path, f"{source.id}: tags", why, "differs")
+    for tag in task.tags:
+        key, colon, value = tag.partition(":")
+        tags.setdefault(key, []).append(value if colon else "true")
+    return {key: values[0] if len(values) == 1 else values for key, values in tags.items()}
+
+
+def _filled(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if value not in (None, "", [], {}, ())}

@@ -1,0 +1,87 @@
+"""Write a suite of another format as ``eval.yaml``, task files and ``trigger_tests.yaml``.
+
+The files are the suite as this engine runs the source, so verdicts are the same. Upstream waza does not read
+``criteria``, ``binary``, ``copy_from`` and the ``score`` grader.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from waza_engine.convert.comments import Comments, yaml_with
+from waza_engine.convert.conversion import Conversion
+from waza_engine.results.places import file_segment
+from waza_engine.runs.agent.skills import listed_directories
+from waza_engine.runs.trials.triggers import trigger_tests_of
+from waza_engine.spec.reading.suite_files import DISK
+from waza_engine.spec.skill_evals import skill_folder
+from waza_engine.spec.task_file import TaskFile
+from waza_engine.vocabulary import told_apart
+
+_FIRST = ("id", "name", "description", "tags", "inputs", "hint", "expected", "graders", "checkpoints")
+_OURS = {"criteria": "`criteria`", "binary": "`binary`", "copy_from": "`copy_from`"}
+
+
+def to_waza(conversion: Conversion, comments: Comments) -> None:
+    """Add the files of the suite; a trigger list becomes trigger tests alone."""
+    suite = conversion.source
+    tests = trigger_tests_of(suite) if suite.is_trigger_list else None
+    if tests is not None:
+        conversion.files["trigger_tests.yaml"] = yaml_with(_dumped(tests))
+        why = "waza tries each prompt once, a trigger list three times"
+        conversion.lose(suite.path, "repetitions", why, "differs")
+        return
+    spec = suite.spec
+    config = _dumped(spec.config)
+    folders = [conversion.from_here(each) for each in _skill_directories(conversion)]
+    written = {
+        **_dumped(spec, "name", "description", "skill", "version"),
+        "config": {**config, **({"skill_directories": folders} if folders else {})},
+        "tasks": ["tasks/*.yaml"],
+    }
+    conversion.files["eval.yaml"] = yaml_with(written, {(): comments.head})
+    tasks = [found.task for found in suite.tasks if found.task is not None]
+    names = told_apart(file_segment(task.id or task.name) for task in tasks)
+    for position, (task, name) in enumerate(zip(tasks, names, strict=True)):
+        data = _task(conversion, task)
+        places = comments.of_task(position, [grader["name"] for grader in data.get("graders", ())])
+        conversion.files[f"tasks/{name}.yaml"] = yaml_with(data, places)
+    text = json.dumps([_task(conversion, task) for task in tasks])
+    ours = [words for key, words in _OURS.items() if f'"{key}":' in text]
+    ours += ["the `score` grader"] if '"type": "score"' in text else []
+    if ours:
+        conversion.lose(suite.path, "graders", f"upstream waza does not read {', '.join(ours)}", "differs")
+
+
+def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
+    data = _dumped(task)
+    directory = conversion.source.directory
+    if task.context_dir:
+        data["context_dir"] = conversion.from_here(directory / task.context_dir)
+    if task.skill_directories:
+        data["skill_directories"] = [
+            conversion.from_here(directory / each) if each != "none" else each
+            for each in task.skill_directories
+        ]
+    for file in data["inputs"].get("files", ()):
+        if "copy_from" in file:
+            file["copy_from"] = conversion.from_here(directory / file["copy_from"])
+    return {key: data[key] for key in (*_FIRST, *(set(data) - set(_FIRST))) if key in data}
+
+
+def _skill_directories(conversion: Conversion) -> list[Any]:
+    suite = conversion.source
+    if not suite.spec.config.skill_directories:
+        own = skill_folder(suite.path, DISK)
+        return [] if own is None else [own]
+    none = TaskFile.model_construct(_fields_set=set(), skill_directories=())
+    return listed_directories(suite, none)
+
+
+def _dumped(model: Any, *keys: str) -> dict[str, Any]:
+    dumped: Mapping[str, Any] = model.model_dump(
+        mode="json", by_alias=True, exclude_defaults=True, exclude_none=True, include=set(keys) or None
+    )
+    return {key: value for key, value in dumped.items() if value not in ("", [], {})}
