@@ -362,12 +362,6 @@ class _LocalWorkers:
 
     def close(self) -> None:
         """End them: first by a request, so that they remove their files."""
-        for worker in self._workers:
-            worker.process.terminate()
-        deadline = time.monotonic() + _ENDING_SECONDS
-        for worker in self._workers:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                worker.process.wait(max(0.0, deadline - time.monotonic()))
         self._scope.close()
 
     def _start(self) -> None:
@@ -381,7 +375,7 @@ class _LocalWorkers:
         threading.Thread(target=self._read, args=(worker, process.stdout), daemon=True).start()
 
     def _read(self, worker: _LocalWorker, output: IO[bytes]) -> None:
-        with self._scope.holding(worker.process):
+        with self._scope.holding(worker.process, _ENDING_SECONDS):
             for line in output:
                 worker.has_begun = worker.has_begun or WORKS.encode() in line
                 worker.lines.append(line.decode("utf-8", "replace").strip())
