@@ -30,6 +30,7 @@ from waza_engine.cluster.versions import difference, hello, resource_of
 from waza_engine.processes.programs import start_marked
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.results.json_values import Json
+from waza_engine.results.places import workspace_prefix
 from waza_engine.runs.loading.suite import SuiteError
 
 if TYPE_CHECKING:
@@ -179,7 +180,9 @@ class DaskCluster:
         """Start what is to be started; return the address of the scheduler and how to connect to it."""
         address, certificates, file = self._address.address, self._address.certificates, self._address.file
         if self._address.local:
-            folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix="waza-cluster-"))
+            # Named as a workspace: it is removed with those of this process, should that be killed.
+            prefix = workspace_prefix(os.getpid())
+            folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix=prefix))
             certificates = Path(folder, "certificates")
             make_certificates(certificates)
             security = security_of(certificates, "tls:")
