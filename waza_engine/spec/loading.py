@@ -247,7 +247,7 @@ def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
 def load_vally_suite(path: Path, left_out: dict[str, Location]) -> tuple[EvalFile, VallyEval, YamlFile]:
     """Return the suite of a Vally eval file, the file itself, and its lines. Raises ``SuiteFileError``.
 
-    What has no counterpart is added to ``left_out``: a phrase, and where it is written.
+    Parts without a counterpart are added to ``left_out``: a phrase, and the place of the part.
     """
     file = read_yaml_file(path)
     suite, vally = _suite_of_vally(file, DISK, left_out)
