@@ -24,13 +24,13 @@ AGENT = """\
         ledger.write(prompt + "\\n")
     say(type="result", content="fine", tokens=100)
     if os.path.exists("SLOW-" + prompt):
-        time.sleep(120)
+        time.sleep(600)
     time.sleep(SECONDS)
 """
 
 
 class LedgerSuite:
-    """A suite whose agent costs. A prompt in ``slow`` takes two minutes after its answer, until cleared."""
+    """A suite whose agent costs. A prompt in ``slow`` takes ten minutes after its answer."""
 
     def __init__(self, folder: Path, tasks: int, trials: int = 1, seconds: float = 0.0) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class LedgerSuite:
         )
         names = [name_of(number) for number in range(tasks)]
         config = (
-            f"config: {{trials_per_task: {trials}, timeout_seconds: 150, executor: command, "
+            f"config: {{trials_per_task: {trials}, timeout_seconds: 900, executor: command, "
             "adapter: adapter.json, model: gpt-4o}\n"
         )
         prompts = {name: task(name, prompt=name) for name in names}
