@@ -8,6 +8,7 @@ Without ``--waza`` nothing of the engine is imported.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -55,13 +56,16 @@ class SuiteFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each enabled task, and one for the verdict of the suite."""
         from waza_engine.api import SuiteError, SuiteFileError, load_suite
+        from waza_engine.vocabulary import told_apart
 
         try:
             suite = load_suite(self.path)
         except (SuiteError, SuiteFileError) as error:
             raise self.CollectError(str(error)) from error
-        for task in suite.tasks:
-            yield cast("Any", TaskItem).from_parent(self, name=task.id)
+        for name, task in zip(told_apart(task.id for task in suite.tasks), suite.tasks, strict=True):
+            item = cast("Any", TaskItem).from_parent(self, name=name)
+            item.task_id = task.id
+            yield item
         yield cast("Any", VerdictItem).from_parent(self, name="suite verdict")
 
     @property
@@ -84,7 +88,7 @@ class SuiteFile(pytest.File):
 
         items = [item for item in self.session.items if item.parent is self]
         is_whole = any(isinstance(item, VerdictItem) for item in items)
-        tasks = [] if is_whole else [item.name for item in items]
+        tasks = [] if is_whole else [escape(item.task_id) for item in items if isinstance(item, TaskItem)]
         # An evals.json names no agent.
         names_agent = self.path.suffix != ".json"
         try:
@@ -94,12 +98,15 @@ class SuiteFile(pytest.File):
                 (executor is not None and not executor.costs) or self.config.getoption("--waza-run")
             ):
                 return run(suite, tasks=tasks, fail_fast=self.config.getoption("maxfail") == 1)
+        except (ResultsError, SuiteError, SuiteFileError) as error:
+            _fail(str(error))
+        try:
             return grade(suite, tasks=tasks)
         except ResultsError as error:
             how = "`--waza-run` runs it with its agent" if names_agent else "run it with `waza-engine run`"
             pytest.skip(f"{error} ({how})")
         except (SuiteError, SuiteFileError) as error:
-            pytest.fail(str(error), pytrace=False)
+            _fail(str(error))
 
 
 class _SuiteItem(pytest.Item):
@@ -114,11 +121,15 @@ class _SuiteItem(pytest.Item):
 
 
 class TaskItem(_SuiteItem):
-    """A task of a suite."""
+    """A task of a suite; its name is the id, with a number if it is not the first one with that id."""
+
+    task_id = ""
 
     def runtest(self) -> None:
         """Fail with the reason of the task and of each grader against it."""
-        found = next((task for task in self.result.tasks if task.id == self.name), None)
+        from waza_engine.results.task_conclusion import tasks_by_name
+
+        found = tasks_by_name(self.result.tasks).get(self.name)
         if found is None or found.verdict == "skipped":
             pytest.skip(found.reason if found is not None else "The task has no result.")
         if found.verdict != "passed":
@@ -141,6 +152,8 @@ class VerdictItem(_SuiteItem):
         from waza_engine.results.conclusion_words import TASKS
 
         conclusion = self.result.conclusion
+        if self.result.record is None:
+            _fail("The results could not be written.")
         if reasons := [reason.words for reason in conclusion.reasons if reason.about != TASKS]:
             _fail("\n".join(reasons))
         if missing := self.without_result:

@@ -48,6 +48,17 @@ def test_each_task_is_a_test_with_the_feedback_of_its_graders(tmp_path: Path) ->
     assert len(list((tmp_path / "evals" / ".waza" / "results").glob("*.json"))) == 1
 
 
+def test_of_two_tasks_with_one_id_each_has_its_own_result(tmp_path: Path) -> None:
+    evals = write_greeter(tmp_path / "evals", first=PASSES, second=FAILS)
+    for name in ("first", "second"):
+        file = evals / "tasks" / f"{name}.yaml"
+        file.write_text(file.read_text("utf-8").replace(f"id: {name}", "id: '[one]'"), "utf-8")
+    printed = pytest_of(tmp_path, "--waza")
+    assert "FAILED evals/eval.yaml::[one]-2" in printed
+    assert "1 failed, 2 passed" in printed
+    assert "1 failed, 1 passed, 1 deselected" in pytest_of(tmp_path, "--waza", "-k", "one")
+
+
 def test_only_the_selected_tasks_run(tmp_path: Path) -> None:
     write_greeter(tmp_path / "evals", good=PASSES, bad=FAILS)
     printed = pytest_of(tmp_path, "--waza", "-k", "good")

@@ -92,10 +92,10 @@ def _ask(
         capturing = Capturing(agent, asked, judge, options)
         capturing.prepare()
         write_out(map(line_of, capturing.rows()), output, append=append or resume)
-        if agent.limit:
+        if agent.limit and not capturing.is_complete:
             complain(f"{agent.limit}; what was finished is written.")
             raise typer.Exit(LIMITED)
-        if agent.cancellation.requested:
+        if not capturing.is_complete:
             raise typer.Exit(INTERRUPTED)
         option.exit_below(capturing.tally, fail_under)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.boundary import Boundary, FileError
-from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, ExecutorSettings, unheard
+from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.files import make_folder, read_bytes
 from waza_engine.graders.base import GradingContext
@@ -58,7 +58,7 @@ def load_adapter(path: Path) -> tuple[AdapterFile, Sequence[str]]:
     try:
         adapter, warnings = load_adapter_file(path)
     except SuiteFileError as error:
-        raise HarnessError(f"{error}.".replace("..", ".")) from None
+        raise HarnessError(f"{str(error).rstrip('.')}.") from None
     return adapter, [str(warning) for warning in warnings]
 
 
@@ -136,43 +136,30 @@ class Agent:
             raise HarnessError(f"The workspace {folder} cannot be made: {error.strerror or error}.") from None
         return folder.absolute()
 
-    def ask(
-        self,
-        prompt: Prompt,
-        name: str,
-        *,
-        heard: Callable[[str], None] = unheard,
-        on_answer: Callable[[Conversation], None] = lambda so_far: None,
-    ) -> Json:
+    def ask(self, prompt: Prompt, name: str, *, heard: Callable[[str], None]) -> Json:
         """Ask all turns of a prompt and return the answer: a row without the prompt and without a score.
 
-        ``name`` is that of its workspace. Raises ``StoppedError``, and ``HarnessError`` when the workspace
-        cannot be made.
+        ``name`` is that of its workspace, ``heard`` gets every line of the agent. Raises ``StoppedError``,
+        and ``HarnessError`` when the workspace cannot be made.
         """
         directory = self.directory_for(name)
         started = milliseconds()
-        talk = self._talk(prompt, directory, heard, on_answer)
+        talk = self._talk(prompt, directory, heard)
         return _answer(prompt, talk, started, milliseconds(), self.facts_of(directory))
 
-    def _talk(
-        self,
-        prompt: Prompt,
-        directory: Path,
-        heard: Callable[[str], None],
-        on_answer: Callable[[Conversation], None],
-    ) -> Conversation:
+    def _talk(self, prompt: Prompt, directory: Path, heard: Callable[[str], None]) -> Conversation:
         if self._executor is None:
             return Conversation(error=self._broken)
         if not prompt.turns:
             return Conversation()
-        milliseconds = self._options.timeout or prompt.timeout or self.adapter.timeout or DEFAULT_MILLISECONDS
+        limit = self._options.timeout or prompt.timeout or self.adapter.timeout or DEFAULT_MILLISECONDS
         first, *further = prompt.turns
         request = ExecutionRequest(
-            first, directory, timeout_seconds=milliseconds / 1000, heard=heard, task_id=prompt.id
+            first, directory, timeout_seconds=limit / 1000, heard=heard, task_id=prompt.id
         )
         try:
             talk = converse(
-                self._executor, request, FollowUps(further), (), _no_checkpoint, self.cancellation, on_answer
+                self._executor, request, FollowUps(further), (), _no_checkpoint, self.cancellation
             )
         except CancelledRunError:
             raise StoppedError from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import queue
 import threading
 from collections import defaultdict
@@ -16,10 +18,10 @@ from waza_engine.counting import cut
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.agent import Agent, StoppedError
 from waza_engine.harness.grading import HarnessGrader, Tally
-from waza_engine.harness.journal import DIGEST, Answers, Journal, resume
+from waza_engine.harness.journal import BROKEN, DIGEST, Answers, Journal, Wanted, resume
 from waza_engine.harness.rows import HarnessError, Prompt, shown_input
 from waza_engine.results.json_values import Json
-from waza_engine.scoring.pass_estimates import pass_at, pass_exp
+from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.terminal import complain
 
 _PREVIEW_CHARACTERS = 50
@@ -62,10 +64,10 @@ class Capturing:
         """Read what an earlier process has written, before anything is asked. Raises ``HarnessError``."""
         output, journal = self._options.output, self._journal
         if self._options.resume and output is not None:
-            wanted: defaultdict[str, set[str]] = defaultdict(set)
+            wanted: Wanted = defaultdict(dict)
             for prompt in self._prompts:
-                wanted[prompt.id].add(self._agent.digest_of(prompt))
-            self._earlier = resume(output, journal, wanted, self._grader_digest, self._options.trials)
+                wanted[prompt.id][self._agent.digest_of(prompt)] = self._verdict_digest(prompt)
+            self._earlier = resume(output, journal, wanted, self._options.trials, graded=bool(self._grader))
             return
         if journal.path is not None and journal.path.exists():
             raise HarnessError(
@@ -74,19 +76,23 @@ class Capturing:
             )
         journal.open()
 
-    @property
-    def _grader_digest(self) -> str:
-        return "" if self._grader is None else self._grader.digest
+    def _verdict_digest(self, prompt: Prompt) -> str:
+        """Return what decides the rest of a row besides its answer: the grader, and what it is given."""
+        grader = "" if self._grader is None else self._grader.digest
+        content = json.dumps([grader, prompt.hint, prompt.metadata], sort_keys=True, default=str)
+        return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
 
     def rows(self) -> Iterator[Json]:
         """Yield the row of each prompt as it is finished; those of an earlier process are left out."""
         try:
-            waiting = (prompt for prompt in self._prompts if not self._is_finished(prompt))
-            numbered = enumerate(waiting, 1)
-            yield from in_parallel(
+            waiting = [prompt for prompt in self._prompts if not self._is_finished(prompt)]
+            numbered, left = enumerate(waiting, 1), len(waiting)
+            for row in in_parallel(
                 numbered, self._row, self._options.concurrency, lambda: self._agent.is_stopped
-            )
-            self.is_complete = not self._agent.is_stopped
+            ):
+                yield row
+                left -= 1
+            self.is_complete = left == 0
         finally:
             if not self.is_complete:
                 # An answer that could not be stored must not be followed by others.
@@ -95,13 +101,10 @@ class Capturing:
             self.tally.complain()
 
     def _is_finished(self, prompt: Prompt) -> bool:
-        with self._taking:
-            found = self._earlier[self._agent.digest_of(prompt), -1]
-            if not found:
-                return False
-            for passed in found.pop()["verdicts"]:
-                self.tally.add(passed=passed)
-            return True
+        found = self._earlier[self._agent.digest_of(prompt), -1]
+        for passed in found[-1]["verdicts"] if found else ():
+            self.tally.add(passed=passed)
+        return bool(found and [found.pop()])
 
     def _row(self, numbered: tuple[int, Prompt]) -> Json | None:
         """Return the row of a prompt, None when the run ended before it was answered."""
@@ -137,7 +140,7 @@ class Capturing:
                 **(prompt.metadata or {}),
                 "agent": self._agent.adapter.name,
                 **answer["metadata"],
-                **self._digest(prompt),
+                **self._digest(prompt, grader_broke=self._grader is not None and not verdict),
             },
             "timing": timing,
             "toolErrors": answer["toolErrors"],
@@ -151,10 +154,11 @@ class Capturing:
         rates: Json = {}
         if self._grader is not None:
             passed = sum(entry["pass"] for entry in entries)
+            found = pass_estimates(passed, count)
             rates = {
-                "passRate": passed / count,
-                "passAtK": pass_at(passed / count, count),
-                "passExpK": pass_exp(passed / count, count),
+                "passRate": found.rate.rate,
+                "passAtK": found.pass_at_k.rate,
+                "passExpK": found.pass_exp_k.rate,
             }
             self._show(f"  → {prompt.id}: {passed} of {count} passed")
         base = self._agent.base_facts
@@ -229,8 +233,9 @@ class Capturing:
                 raise StoppedError from None
             raise
 
-    def _digest(self, prompt: Prompt) -> Json:
-        return {DIGEST: f"{self._agent.digest_of(prompt)}:{self._grader_digest}"}
+    def _digest(self, prompt: Prompt, *, grader_broke: bool = False) -> Json:
+        end = BROKEN if grader_broke else ""
+        return {DIGEST: f"{self._agent.digest_of(prompt)}:{self._verdict_digest(prompt)}{end}"}
 
     def _show(self, line: str) -> None:
         if self._options.progress:

@@ -11,7 +11,7 @@ import json
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
@@ -29,8 +29,14 @@ from waza_engine.results.writing.store import (
 
 DIGEST = "wazaDigest"
 """The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
+BROKEN = ":broken"
+"""The end of a digest when the grader broke, and its error is the last one of the row."""
 Answers = defaultdict[tuple[str, int], list[Json]]
 """Answers by their digest and the number of the trial, 0 for a capture."""
+Wanted = defaultdict[str, dict[str, str]]
+"""The digests of the prompts by their ids: that of the answer, and that of the verdict on it."""
+_OF_VERDICT = frozenset({"score", "outcome", "pass", "reasoning"})
+_OF_ANSWER = ("trajectoryRichness", "turnCount", "workspaceDir", "exitCode", "signal", "timedOut")
 
 
 class Journal:
@@ -67,33 +73,33 @@ class Journal:
                 remove_file(self.path)
 
 
-def resume(
-    output: Path, journal: Journal, wanted: Mapping[str, Collection[str]], grader: str, trials: int
-) -> Answers:
+def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, graded: bool) -> Answers:
     """Take everything but finished rows out of an output, and return the answers that need not be asked.
 
-    ``wanted`` are the digests of the prompts by their ids; rows with other ids stay. ``grader`` is the digest
-    of the grader; a row must have so many ``trials`` (0 for captures). The finished rows are in the result,
-    too, with the trial -1 and their verdicts. Raises ``HarnessError``.
+    Rows whose ids are not ``wanted`` stay. A row must have so many ``trials`` (0 for captures), each of them
+    ``graded``. The finished rows are in the result, too, with the trial -1 and their verdicts. Raises
+    ``HarnessError``.
     """
     answers: Answers = defaultdict(list)
     finished: set[int] = set()
     for number, row in enumerate(_objects_in(output)):
-        of_answer, _, of_grader = text_of(block_of(row, "metadata").get(DIGEST)).partition(":")
+        of_answer, _, of_verdict = text_of(block_of(row, "metadata").get(DIGEST)).partition(":")
         if not of_answer:
             raise HarnessError(f"{output} has rows without `metadata.{DIGEST}`, so --resume cannot use it.")
         entries, digests = _entries(row), wanted.get(text_of(row.get("id")))
         if digests is not None and of_answer not in digests:
             continue
-        complete = of_grader == grader and all("score" in each for each in entries if grader)
-        complete = complete and len(entries) == (trials or 1) and not any(map(_is_broken, entries))
-        if complete or digests is None:
+        complete = len(entries) == (trials or 1) and not any(map(_is_broken, entries))
+        complete = complete and all("score" in each for each in entries if graded)
+        if digests is None or (complete and digests[of_answer] == of_verdict):
             finished.add(number)
             answers[of_answer, -1].append({"verdicts": list(_verdicts(entries))})
             continue
         for entry in entries:
             if not _is_broken(entry):
-                answers[of_answer, whole(entry.get("trialNum"))].append(_ungraded(entry, bool(of_grader)))
+                answers[of_answer, whole(entry.get("trialNum"))].append(
+                    _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN))
+                )
     held = {key for key, found in answers.items() if found}
     journal.open()
     for (digest, trial), found in list(answers.items()):
@@ -130,12 +136,13 @@ def _is_broken(entry: Json) -> bool:
     return bool(failed) and not entry.get("output") and not entry.get("trajectory")
 
 
-def _ungraded(entry: Json, was_graded: bool) -> Json:
-    """Return an answer without its verdict, and without the error of a grader that gave none."""
-    plain = {
-        key: value for key, value in entry.items() if key not in ("score", "outcome", "pass", "reasoning")
-    }
-    if was_graded and "score" not in entry and plain.get("errors"):
+def _ungraded(entry: Json, *, grader_broke: bool) -> Json:
+    """Return an answer as the agent gave it: without verdict, metadata of its prompt and grader errors."""
+    plain = {key: value for key, value in entry.items() if key not in _OF_VERDICT}
+    if "metadata" in entry:
+        found = block_of(entry, "metadata")
+        plain["metadata"] = {key: found[key] for key in _OF_ANSWER if key in found}
+    if grader_broke and "errors" in plain:
         plain["errors"] = plain["errors"][:-1]
     return plain
 

@@ -86,12 +86,16 @@ def _bootstrap(values: tuple[float, ...], resamples: int) -> Interval:
         return Interval(middle, middle, middle, 0)
     if len(set(values)) == 1:
         return Interval(values[0], values[0], values[0], resamples)
-    draw = random.Random(BOOTSTRAP_SEED)
-    size = len(values)
-    means = sorted(sum(draw.choices(values, k=size)) / size for _ in range(resamples))
+    means = resampled_means(values, resamples, random.Random(BOOTSTRAP_SEED))
     lower = means[math.floor(_TAIL * resamples)]
     upper = means[min(math.floor((1 - _TAIL) * resamples), resamples - 1)]
     return Interval(lower, upper, middle, resamples)
+
+
+def resampled_means(values: Sequence[float], resamples: int, draw: random.Random) -> list[float]:
+    """Return the means of so many samples of the same size, drawn with replacement, in ascending order."""
+    size = len(values)
+    return sorted(sum(draw.choices(values, k=size)) / size for _ in range(resamples))
 
 
 def is_flaky(passed: int, total: int) -> bool:

@@ -112,6 +112,24 @@ def test_an_answer_that_was_not_graded_yet_is_not_asked_again(folder: Path) -> N
     assert len(asked(folder)) == 4
 
 
+def test_a_changed_hint_and_a_mended_grader_cost_no_answer(folder: Path) -> None:
+    flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume", "-g", "grader.py")
+    (folder / "grader.py").write_text("raise SystemExit('no key')", "utf-8")
+    assert harness(*flags, cwd=folder).returncode == 0
+    assert [row["errors"] for row in rows(folder / "out.jsonl")] == [
+        ["Grader exited with code 1: no key"]
+    ] * 4
+    (folder / "grader.py").write_text(CONTAINS, "utf-8")
+    for hint in ("answer", "other"):
+        prompts = (prompt(f"p{at}", f"q{at}", hint=hint, metadata={hint: 1}) for at in range(4))
+        (folder / "p.jsonl").write_text(lines(*prompts), "utf-8")
+        assert harness(*flags, cwd=folder).returncode == 0
+        for row in rows(folder / "out.jsonl"):
+            assert (row["score"]["pass"], row["hint"], "errors" in row) == (hint == "answer", hint, False)
+            assert [key for key in ("answer", "other") if key in row["metadata"]] == [hint]
+    assert len(asked(folder)) == 4
+
+
 def test_a_prompt_that_has_changed_is_asked_again_and_the_others_are_not(folder: Path) -> None:
     flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume")
     assert harness(*flags, cwd=folder).returncode == 0

@@ -22,7 +22,7 @@ from waza_engine.harness.rows import HarnessError, score_in
 from waza_engine.harness.warm_grader import WarmGrader
 from waza_engine.results.json_values import Json, block_of, blocks_of, items_of, text_of
 from waza_engine.scoring.pass_estimates import pass_at
-from waza_engine.scoring.statistics import CONFIDENCE
+from waza_engine.scoring.statistics import CONFIDENCE, resampled_means
 
 ITERATIONS = 1_000
 _FEWEST_ITERATIONS = 100
@@ -134,14 +134,17 @@ class Interval:
 def bootstrap(
     samples: Sequence[float], draw: random.Random, count: int, of_mean: Callable[[float], float] = float
 ) -> Interval:
-    """Return the interval of the mean of samples, drawn again ``count`` times; ``of_mean`` transforms it."""
+    """Return the interval of the mean of samples, drawn again ``count`` times.
+
+    ``of_mean`` transforms it, and must not fall.
+    """
     if not samples:
         return Interval(0.0, 0.0, 0.0)
-    size, tail = len(samples), (1 - CONFIDENCE) / 2
+    tail = (1 - CONFIDENCE) / 2
     if len(set(samples)) == 1:
         value = of_mean(samples[0])
         return Interval(value, value, value)
-    values = sorted(of_mean(sum(draw.choices(samples, k=size)) / size) for _ in range(count))
+    values = list(map(of_mean, resampled_means(samples, count, draw)))
     return Interval(
         values[count // 2], values[math.floor(count * tail)], values[math.floor(count * (1 - tail))]
     )
