@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.boundary import Boundary, is_foreign
-from waza_engine.convert.checks import Condition, conditions_of, entries_of, expected_conditions, grader_of
+from waza_engine.convert.checks import (
+    Condition,
+    conditions_of,
+    entries_of,
+    expected_conditions,
+    grader_of,
+    score_decides,
+)
 from waza_engine.convert.conversion import SUITE_KEYS, Conversion, written_values
 from waza_engine.files import shown
 from waza_engine.graders.base import GraderError
@@ -121,6 +128,7 @@ def _files(conversion: Conversion, path: Path, task: TaskFile) -> list[object]:
 
 
 def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> Iterator[object]:
+    decided = score_decides(task, conversion.source.spec.graders)
     for where, index, entry in entries_of(task, conversion.source.spec.graders):
         path = source.path if where == "task" else conversion.source.path
         place = f"graders[{index}] `{entry.name or entry.type}`"
@@ -130,7 +138,11 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             conversion.lose(path, place, str(error))
             continue
         conditions = conditions_of(grader)
-        if not entry.required:
+        if isinstance(grader, ScoreGrader):
+            if grader.config.threshold is not None:
+                why = f"a score of {grader.config.threshold:g} passes there, here each assertion must hold"
+                conversion.lose(path, place, why, "differs")
+        elif not (entry.required or decided):
             conversion.lose(path, place, "it is not required, and every assertion is")
         elif conditions is not None:
             for condition in conditions:
@@ -141,7 +153,7 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             conversion.lose(path, place, "a judge decides by the tool calls of the agent", "differs")
             yield from (f"The agent used the skill {name}." for name in grader.config.required_skills)
             yield from (f"The agent did not use the skill {n}." for n in grader.config.forbidden_skills)
-        elif not isinstance(grader, ScoreGrader):
+        else:
             conversion.lose(path, place, f"`{entry.type}` has no counterpart")
     for condition in expected_conditions(task):
         yield _typed(conversion, source.path, "expected", condition, "")

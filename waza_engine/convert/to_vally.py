@@ -9,7 +9,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from waza_engine.convert.checks import Condition, conditions_of, entries_of, expected_conditions, grader_of
+from waza_engine.convert.checks import (
+    Condition,
+    conditions_of,
+    entries_of,
+    expected_conditions,
+    grader_of,
+    score_decides,
+)
 from waza_engine.convert.comments import Comments, yaml_with
 from waza_engine.convert.conversion import SUITE_KEYS, Conversion, written_values
 from waza_engine.graders.base import GraderError
@@ -126,11 +133,12 @@ def _graders(
     conversion: Conversion, source: SuiteTask, task: TaskFile, rubric: list[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the graders, each with the name of the one that it was made of."""
+    decided = score_decides(task, conversion.source.spec.graders)
     for where, index, entry in entries_of(task, conversion.source.spec.graders):
         path = source.path if where == "task" else conversion.source.path
         name = entry.name or entry.type
         place = f"graders[{index}] `{name}`"
-        if not entry.required:
+        if not (entry.required or decided):
             conversion.lose(path, place, "it is not required, and every grader of Vally is")
             continue
         if entry.weight != 1:

@@ -193,6 +193,24 @@ def test_a_part_of_vally_without_a_counterpart_is_left_out(repository: Path) -> 
     ]
 
 
+def test_graders_of_vally_become_assertions(repository: Path) -> None:
+    scored = VALLY.replace("stimuli:", "scoring: {threshold: 0.8}\nstimuli:")
+    (repository / "eval.yaml").write_text(scored, "utf-8")
+    skill_with(repository, CASE)
+    losses = converted(repository / "eval.yaml", "evals.json", repository / "out")
+    assert any("a score of 0.8 passes there, here each assertion must hold" in loss for loss in losses)
+    (case,) = json.loads((repository / "out" / "evals.json").read_text("utf-8"))["evals"]
+    assert [each["pattern"] for each in case["assertions"]] == ["(?i)brew"]
+
+
+def test_a_suite_of_which_nothing_is_left_says_why(repository: Path) -> None:
+    path = write_suite(
+        repository / "suite", {"a": task("a")}, graders="- {type: code, config: {assertions: ['True']}}\n"
+    )
+    with pytest.raises(ConversionError, match=r"can be converted: eval\.yaml: graders"):
+        convert(path, "evals.json", repository / "out")
+
+
 def test_strict_writes_nothing_when_something_is_lost(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
