@@ -140,6 +140,15 @@ def test_every_loss_is_listed_with_its_place(repository: Path, target: Target, l
     assert converted(path, target, repository / "out") == losses
 
 
+def test_comments_after_empty_lines_stay(repository: Path) -> None:
+    text = f"{task('a')}\n\n# Before.\ngraders:\n{GREETS}\n\n  # At the end:\n  # - type: code\n"
+    path = write_suite(repository / "suite", {"a": text})
+    converted(path, "vally", repository / "out")
+    lines = [line.strip() for line in (repository / "out" / "eval.yaml").read_text("utf-8").splitlines()]
+    comments = [line for line in lines if line.startswith("#")]
+    assert comments == ["# Before.", "# At the end:", "# - type: code"]
+
+
 def test_comments_stay_with_their_task_and_grader(repository: Path) -> None:
     text = """\
 # About tea.
