@@ -9,6 +9,7 @@ from typing import Literal
 from waza_engine.graders.file import FileConfig
 from waza_engine.graders.matching.globs import is_glob
 from waza_engine.graders.registry import AnyGrader, create
+from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.text import OlderTextGrader, TextConfig
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import literal_pattern
@@ -81,6 +82,11 @@ def expected_conditions(task: TaskFile) -> Iterator[Condition]:
     if expected.output_contains_any:
         alternatives = "|".join(map(literal_pattern, expected.output_contains_any))
         yield Condition("matches", f"(?i){alternatives}")
+
+
+def score_decides(task: TaskFile, suite: tuple[GraderEntry, ...]) -> bool:
+    """Return whether a ``score`` grader decides the trial, as of Vally; no other is required then."""
+    return any(entry.type == ScoreGrader.type for entry in (*suite, *task.graders))
 
 
 def entries_of(task: TaskFile, suite: tuple[GraderEntry, ...]) -> list[tuple[str, int, GraderEntry]]:
