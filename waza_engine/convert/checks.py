@@ -29,11 +29,11 @@ class Condition:
     wanted: bool = True
     ignores_case: bool = False
     globs: bool = False
-    """Whether ``path`` may be a glob."""
+    """True if ``path`` may be a glob."""
 
     @property
     def has_glob(self) -> bool:
-        """Whether ``path`` has the characters of a glob, whatever they mean here."""
+        """Return whether ``path`` has the characters of a glob; ``globs`` says if they mean one."""
         return is_glob(self.path)
 
     @property
