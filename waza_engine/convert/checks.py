@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from waza_engine.graders.file import FileConfig
+from waza_engine.graders.matching.globs import is_glob
 from waza_engine.graders.registry import AnyGrader, create
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.text import OlderTextGrader, TextConfig
@@ -27,6 +28,13 @@ class Condition:
     path: str = ""
     wanted: bool = True
     ignores_case: bool = False
+    globs: bool = False
+    """Whether ``path`` may be a glob."""
+
+    @property
+    def has_glob(self) -> bool:
+        """Whether ``path`` has the characters of a glob, whatever they mean here."""
+        return is_glob(self.path)
 
     @property
     def pattern(self) -> str:
@@ -111,13 +119,13 @@ def _of_text(config: TextConfig) -> Iterator[Condition]:
 
 def _of_files(config: FileConfig) -> Iterator[Condition]:
     for path in config.must_exist:
-        yield Condition("exists", path=path)
+        yield Condition("exists", path=path, globs=config.globs)
     for path in config.must_not_exist:
-        yield Condition("exists", path=path, wanted=False)
+        yield Condition("exists", path=path, wanted=False, globs=config.globs)
     for entry in config.content_patterns:
         # Any pattern that is always found: the file must be readable.
         patterns = entry.must_match or (() if entry.must_not_match else ("^",))
         for pattern in patterns:
-            yield Condition("matches", pattern, entry.path)
+            yield Condition("matches", pattern, entry.path, globs=config.globs)
         for pattern in entry.must_not_match:
-            yield Condition("matches", pattern, entry.path, wanted=False)
+            yield Condition("matches", pattern, entry.path, wanted=False, globs=config.globs)

@@ -163,6 +163,9 @@ def _typed(conversion: Conversion, path: Path, place: str, condition: Condition,
     if condition.kind == "exists" and not condition.wanted:
         conversion.lose(path, place, "a judge decides that a file does not exist", "differs")
         return condition.sentence
+    if condition.globs and condition.has_glob:
+        conversion.lose(path, place, "a judge decides about the files of a glob", "differs")
+        return condition.sentence
     found = {"name": name, "description": condition.sentence}
     if condition.kind == "exists":
         found |= {"type": "file_exists", "path": condition.path}

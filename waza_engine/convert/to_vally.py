@@ -161,6 +161,8 @@ def _counterparts(
     config: Any = grader.config
     conditions = conditions_of(grader)
     if conditions is not None:
+        if any(condition.has_glob and not condition.globs for condition in conditions):
+            conversion.lose(path, place, "in Vally its paths are globs", "differs")
         yield from map(_of_condition, conditions)
     elif isinstance(config, SkillInvocationConfig) and config.mode == "any_order":
         yield (
@@ -192,7 +194,6 @@ def _counterparts(
 def _of_condition(condition: Condition) -> tuple[str, dict[str, Any]]:
     no = "" if condition.wanted else "not-"
     if condition.kind == "exists":
-        # In Vally it is a glob.
         return ("file-exists" if condition.wanted else "file-not-exists"), {"path": condition.path}
     if condition.path:
         return f"file-{no}matches", {"path": condition.path, "pattern": condition.text}

@@ -149,7 +149,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def prompts_in(path: Path, notes: Notes) -> Iterator[Prompt]:
-    """Yield the prompts of a file. Raises ``HarnessError`` for the first line that is none."""
+    """Yield the prompts of a file. Raises ``HarnessError`` for the first line that is not a prompt."""
     lines_of: dict[str, str] = {}
     for row in read_rows(path):
         prompt = _prompt_of(row, notes)
@@ -270,7 +270,7 @@ def write_out(
     append: bool = False,
     sources: Sequence[Path] = (),
 ) -> None:
-    """Write each part as it comes to a file, or to standard output without one or for ``-``.
+    """Write each part immediately: to a file, or to standard output without one or for ``-``.
 
     A file that is also one of the ``sources`` is replaced when everything is written. Raises
     ``HarnessError`` when it cannot be written.

@@ -1,7 +1,7 @@
 """The JSON Schemas of agent-eval-harness 0.12, by the names under which it exports them.
 
-What the commands write validates against these schemas, and the harness reads it. What they read may have
-more and less: readers ask only for the keys that they use.
+The rows that the commands write validate against these schemas, and the harness reads them. The rows that
+they read may have other keys: readers ask only for the keys that they use.
 """
 
 from __future__ import annotations

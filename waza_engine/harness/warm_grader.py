@@ -1,6 +1,6 @@
 """Grader files that stay loaded between answers: each start would cost more than a grade.
 
-A Python file runs anew for each answer in a process that stays (``python_worker.py``); a module is loaded
+A Python file runs again for each answer in a process that stays (``python_worker.py``); a module is loaded
 once and its ``grade`` is called for each (``module_grader.mjs``). Other files are started each time.
 """
 
