@@ -29,11 +29,11 @@ class Condition:
     wanted: bool = True
     ignores_case: bool = False
     globs: bool = False
-    """Whether ``path`` may be a glob."""
+    """A glob counts in ``path``."""
 
     @property
     def has_glob(self) -> bool:
-        """Whether ``path`` has the characters of a glob, whatever they mean here."""
+        """Return whether ``path`` has the characters of a glob, whatever they mean here."""
         return is_glob(self.path)
 
     @property
