@@ -155,9 +155,8 @@ def _head(conversion: Conversion) -> Comments:
     path = conversion.source.path
     if path.suffix not in _YAML:
         return Comments()
-    text = read_text(path)
     key = "stimuli" if conversion.dialect == "vally" else "tasks"
-    return comments_of(parse_yaml(text, path), text, (key,))
+    return _comments_in(conversion, path, (key,))
 
 
 def _task_comments(conversion: Conversion) -> dict[int, Comments]:
@@ -169,9 +168,19 @@ def _task_comments(conversion: Conversion) -> dict[int, Comments]:
             found[index] = of_file.of_only_task(inline)
             inline += 1
         elif task.path.suffix in _YAML and task.task is not None:
-            text = read_text(task.path)
-            found[index] = comments_of(parse_yaml(text, task.path), text, (), single=True)
+            found[index] = _comments_in(conversion, task.path, (), single=True)
     return found
+
+
+def _comments_in(
+    conversion: Conversion, path: Path, tasks: tuple[str, ...], *, single: bool = False
+) -> Comments:
+    text = read_text(path)
+    try:
+        return comments_of(parse_yaml(text, path), text, tasks, single=single)
+    except ValueError:
+        conversion.lose(path, "comments", "only a YAML file of one document keeps its comments")
+        return Comments()
 
 
 def _of_vally(conversion: Conversion, path: Path) -> Suite:

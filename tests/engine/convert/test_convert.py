@@ -149,6 +149,13 @@ def test_comments_after_empty_lines_stay(repository: Path) -> None:
     assert comments == ["# Before.", "# At the end:", "# - type: code"]
 
 
+def test_a_second_document_loses_the_comments_alone(repository: Path) -> None:
+    path = write_suite(repository / "suite", {"a": f"{task('a')}# C\n---\nb: 1\n"}, graders=GREETS)
+    losses = converted(path, "evals.json", repository / "out")
+    why = "only a YAML file of one document keeps its comments"
+    assert f"left out: tasks/a.yaml: comments: {why}" in losses
+
+
 def test_comments_stay_with_their_task_and_grader(repository: Path) -> None:
     text = """\
 # About tea.
