@@ -584,6 +584,8 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 
 
 OPENS_WITHOUT_BOUNDARY = {
+    "waza_engine/cluster/certificates.py": "a new folder that a person has named",
+    "waza_engine/cluster/versions.py": "data of the package",
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
     "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
@@ -630,6 +632,9 @@ _OPENERS = {
 
 
 LISTS_OR_MAKES = {
+    "waza_engine/cluster/certificates.py": "a new folder that a person has named",
+    "waza_engine/cluster/versions.py": "data of the package",
+    "waza_engine/results/reading/place_entries.py": "the folder of a run below the results, links refused",
     "waza_engine/graders/matching/globs.py": "the workspace; links are not followed",
     "waza_engine/commands/records.py": "the folder that a person has named",
     "waza_engine/commands/watching.py": "the folder of a suite, without its links: times and sizes",

@@ -159,8 +159,17 @@ class Check:
         return Check(path, False, complaint, expected, actual)
 
 
-PARTS_OF_SUITES = {"graders": "graders", "tasks": "tasks", "tasks_from": "tasks"}
-"""Keys of a suite file whose misspelling nothing else reveals: a run would pass without what they hold."""
+PARTS_OF_SUITES = {
+    "graders": "graders",
+    "tasks": "tasks",
+    "tasks_from": "tasks",
+    "assertions": "assertions",
+    "expectations": "assertions",
+}
+"""Keys of a suite file, or of a task or case in it, whose misspelling nothing else reveals.
+
+A run would pass without what they hold.
+"""
 
 EXPECTED_LISTS = ("output_contains", "output_not_contains", "output_contains_any")
 """The lists of a task's ``expected`` that are graded, each recorded under its name with a ``_`` before it."""

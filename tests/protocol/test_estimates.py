@@ -88,7 +88,7 @@ async def test_the_settings_of_the_folder_of_a_suite_count_before_those_of_the_w
 
 @pytest.mark.parametrize(
     ("answer", "status", "asked"),
-    [("Cancel", "canceled", 0), ("Stop at $1.00", "error", 1), ("Run Without Limit", "completed", 2)],
+    [("Cancel", "canceled", 0), ("Stop at $1.00", "error", 0), ("Run Without Limit", "completed", 2)],
 )
 async def test_before_a_run_passes_its_limit_the_user_is_asked(
     suite: Path, model: ScriptedModel, answer: str, status: str, asked: int

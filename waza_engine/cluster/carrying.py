@@ -37,6 +37,7 @@ from waza_engine.vocabulary import Usage
 RENEW_SECONDS = 5.0
 GIVE_UP_SECONDS = 20.0
 """A worker that cannot renew its lease for so long ends its trials: soon others call them lost."""
+_BROKEN_SECONDS = 2.0
 _CHECK_SECONDS = 1.0
 _IDLE_SECONDS = 60.0
 
@@ -55,15 +56,20 @@ def carry(message: Block, send: Send) -> None:
     used: then there is no document.
     """
     run = _active_run(message)
-    key, attempt = text_of(message["key"]), whole(message["attempt"])
-    with run.held():
-        if run.place.document(key) is not None or not run.place.claim(key, attempt, WORKER):
-            return
-        document = _document(_Trial(message, run, send))
-        if run.failure:
-            raise LeaseLostError(run.failure)
-        if document is not None:
-            run.place.finish(key, document)
+    key, attempt, place = text_of(message["key"]), whole(message["attempt"]), run.place
+    try:
+        with run.held():
+            if place.is_stopped or place.document(key) or not place.claim(key, attempt, WORKER):
+                return
+            document = _document(_Trial(message, run, send))
+            if run.failure:
+                raise LeaseLostError(run.failure)
+            if document is not None:
+                place.finish(key, document)
+    except (OSError, LeaseLostError):
+        # A worker that cannot write must not take one trial after the other.
+        time.sleep(_BROKEN_SECONDS)
+        raise
 
 
 def message_of(request: TrialRequest, place: FolderPlace, suite: Path, run_id: str, spent: Spending) -> Json:
@@ -126,6 +132,8 @@ def close_runs() -> None:
     """End the trials of all runs, and all that was started for them."""
     runs = [_runs.pop(place) for place in tuple(_runs)]
     for run in runs:
+        # Others execute the trials that have paid for nothing.
+        run.fail("the worker was ended")
         run.close()
 
 
@@ -239,9 +247,12 @@ def _active_run(message: Block) -> _ActiveRun:
     with _creating:
         if not _runs:
             threading.Thread(target=_look_after_runs, name="leases", daemon=True).start()
-        if place not in _runs:
-            _runs[place] = _ActiveRun(message)
-        return _runs[place]
+        run = _runs.get(place)
+        if run is None or run.failure:
+            if run is not None:
+                threading.Thread(target=run.close, daemon=True).start()
+            run = _runs[place] = _ActiveRun(message)
+        return run
 
 
 def _look_after_runs() -> None:
@@ -344,6 +355,9 @@ def _document(trial: _Trial) -> Json | None:
         )
     except InterruptedTrialError as error:
         outcome, interrupted = error.outcome, True
+        if trial.run.failure:
+            # There will be no document, and the answers were paid for.
+            trial.keep(outcome)
     except CancelledRunError:
         if not trial.run.cancellation.requested:
             return None

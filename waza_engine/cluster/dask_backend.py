@@ -251,7 +251,7 @@ class DaskBackend:
         pending.done(found)
 
     def _cancel(self) -> None:
-        """End the trials on all workers; those that nobody has begun end here."""
+        """End the trials on all workers; those that no worker has begun end here."""
 
         def cancel() -> None:
             futures = [pending.future for pending in self._pending.values() if pending.future is not None]

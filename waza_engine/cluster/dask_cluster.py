@@ -30,6 +30,7 @@ from waza_engine.cluster.versions import difference, hello, resource_of
 from waza_engine.processes.programs import start_marked
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.results.json_values import Json
+from waza_engine.results.places import workspace_prefix
 from waza_engine.runs.loading.suite import SuiteError
 
 if TYPE_CHECKING:
@@ -179,7 +180,9 @@ class DaskCluster:
         """Start what is to be started; return the address of the scheduler and how to connect to it."""
         address, certificates, file = self._address.address, self._address.certificates, self._address.file
         if self._address.local:
-            folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix="waza-cluster-"))
+            # Named as a workspace: it is removed with those of this process, should that be killed.
+            prefix = workspace_prefix(os.getpid())
+            folder = self._closing.enter_context(tempfile.TemporaryDirectory(prefix=prefix))
             certificates = Path(folder, "certificates")
             make_certificates(certificates)
             security = security_of(certificates, "tls:")
@@ -362,12 +365,6 @@ class _LocalWorkers:
 
     def close(self) -> None:
         """End them: first by a request, so that they remove their files."""
-        for worker in self._workers:
-            worker.process.terminate()
-        deadline = time.monotonic() + _ENDING_SECONDS
-        for worker in self._workers:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                worker.process.wait(max(0.0, deadline - time.monotonic()))
         self._scope.close()
 
     def _start(self) -> None:
@@ -381,7 +378,7 @@ class _LocalWorkers:
         threading.Thread(target=self._read, args=(worker, process.stdout), daemon=True).start()
 
     def _read(self, worker: _LocalWorker, output: IO[bytes]) -> None:
-        with self._scope.holding(worker.process):
+        with self._scope.holding(worker.process, _ENDING_SECONDS):
             for line in output:
                 worker.has_begun = worker.has_begun or WORKS.encode() in line
                 worker.lines.append(line.decode("utf-8", "replace").strip())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
 WORKS = "works for"
-"""What a worker prints when it is ready, after its name."""
+"""A worker prints this when it is ready, after its name."""
 _CLOSING_SECONDS = 5.0
 
 
@@ -113,7 +113,7 @@ async def _serve(address: str, security: Security | None, slots: int, folder: st
         memory_limit=0,
         dashboard_address="127.0.0.1:0",
         security=security,
-        # What is not encrypted must not be reached from elsewhere.
+        # A connection without TLS must not be reached from elsewhere.
         host="127.0.0.1" if security is None else None,
         local_directory=folder,
     )

@@ -1,4 +1,4 @@
-"""What a worker needs to execute the trials of a run: its suite, agent, judges and helper processes."""
+"""The state of a run on a worker: its suite, agent, judges and helper processes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Host:
         )
         self._processes, self._patterns = ProcessScope(), pattern_workers()
         self._assertions = AssertionEvaluator()
-        # Nobody listens: the coordinator sends the events.
+        # The coordinator sends the events.
         self._stream = EventStream(run_id, lambda event: None, lambda: None)
         self._setup = contextlib.ExitStack()
         self._agent: AgentSetup = self._setup.enter_context(

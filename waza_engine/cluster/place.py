@@ -1,6 +1,6 @@
 """The folder that the coordinator and the workers of a run share: claims, leases, answers, documents.
 
-Dask carries messages; the truth about a trial is here. Whoever creates a file first has won: the claim of an
+Dask carries messages; the truth about a trial is here. The first to create a file has won: the claim of an
 attempt, and then either the permission to ask an agent that costs, or the revocation of the attempt. So no
 agent is asked twice for a trial, whatever the scheduler repeats. ``results/reading/place_entries.py`` has the
 layout, and reads what is left of a run whose coordinator was killed.

@@ -1,4 +1,4 @@
-"""What must be equal on all machines of a run: its coordinator and each worker say what they have."""
+"""The versions that must be equal on all machines of a run, as each process reports its own."""
 
 from __future__ import annotations
 

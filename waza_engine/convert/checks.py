@@ -1,4 +1,4 @@
-"""What deterministic graders check, one condition each: the common part of all formats."""
+"""The conditions that deterministic graders check: the common part of all formats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from waza_engine.graders.file import FileConfig
+from waza_engine.graders.matching.globs import is_glob
 from waza_engine.graders.registry import AnyGrader, create
+from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.text import OlderTextGrader, TextConfig
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import literal_pattern
@@ -26,6 +28,13 @@ class Condition:
     path: str = ""
     wanted: bool = True
     ignores_case: bool = False
+    globs: bool = False
+    """True if ``path`` may be a glob."""
+
+    @property
+    def has_glob(self) -> bool:
+        """Return whether ``path`` has the characters of a glob; ``globs`` says if they mean one."""
+        return is_glob(self.path)
 
     @property
     def pattern(self) -> str:
@@ -75,6 +84,11 @@ def expected_conditions(task: TaskFile) -> Iterator[Condition]:
         yield Condition("matches", f"(?i){alternatives}")
 
 
+def score_decides(task: TaskFile, suite: tuple[GraderEntry, ...]) -> bool:
+    """Return whether a ``score`` grader decides the trial, as of Vally; no other is required then."""
+    return any(entry.type == ScoreGrader.type for entry in (*suite, *task.graders))
+
+
 def entries_of(task: TaskFile, suite: tuple[GraderEntry, ...]) -> list[tuple[str, int, GraderEntry]]:
     """Return the graders of a task: those of the suite and its own, a later one replacing its namesake.
 
@@ -105,13 +119,13 @@ def _of_text(config: TextConfig) -> Iterator[Condition]:
 
 def _of_files(config: FileConfig) -> Iterator[Condition]:
     for path in config.must_exist:
-        yield Condition("exists", path=path)
+        yield Condition("exists", path=path, globs=config.globs)
     for path in config.must_not_exist:
-        yield Condition("exists", path=path, wanted=False)
+        yield Condition("exists", path=path, wanted=False, globs=config.globs)
     for entry in config.content_patterns:
         # Any pattern that is always found: the file must be readable.
         patterns = entry.must_match or (() if entry.must_not_match else ("^",))
         for pattern in patterns:
-            yield Condition("matches", pattern, entry.path)
+            yield Condition("matches", pattern, entry.path, globs=config.globs)
         for pattern in entry.must_not_match:
-            yield Condition("matches", pattern, entry.path, wanted=False)
+            yield Condition("matches", pattern, entry.path, wanted=False, globs=config.globs)

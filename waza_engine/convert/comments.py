@@ -64,7 +64,7 @@ def comments_of(file: YamlFile, text: str, tasks: Path, *, single: bool = False)
     head: list[str] = []
     of_tasks: dict[int, list[str]] = {}
     of_graders: dict[tuple[int, str], list[str]] = {}
-    for line, comment in _comments(loaded(text)):
+    for line, comment in _placed(_comments(loaded(text)), lines):
         at = line
         if lines[line].lstrip().startswith("#"):
             # A comment on a line of its own is about what follows.
@@ -119,22 +119,33 @@ def _is_empty(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def _comments(node: Any) -> list[tuple[int, str]]:
-    """Return the comments below a node with their lines, from 0."""
-    found: dict[int, str] = {}
+def _placed(comments: Sequence[str], lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield comments with their lines, from 0: the library counts the empty lines before them differently."""
+    line = 0
+    for comment in comments:
+        found = next((n for n in range(line, len(lines)) if lines[n].rstrip().endswith(comment)), None)
+        if found is not None:
+            yield found, comment
+            line = found + 1
+
+
+def _comments(node: Any) -> list[str]:
+    """Return the comments below a node, in their order."""
+    found: dict[tuple[int, int], str] = {}
     stack: list[Any] = [node]
     while stack:
         part = stack.pop()
         attributes = getattr(part, "ca", None)
-        for token in _tokens([attributes.comment, *attributes.items.values()] if attributes else []):
+        kept = [attributes.comment, *attributes.items.values(), attributes.end] if attributes else []
+        for token in _tokens(kept):
             for offset, piece in enumerate(token.value.split("\n")):
                 if piece.strip().startswith("#"):
-                    found[token.start_mark.line + offset] = piece.strip()
+                    found[token.start_mark.line, offset] = piece.strip()
         if isinstance(part, dict):
             stack += cast("dict[Any, Any]", part).values()
         elif isinstance(part, list):
             stack += cast("list[Any]", part)
-    return sorted(found.items())
+    return [found[place] for place in sorted(found)]
 
 
 def _tokens(entries: Any) -> Iterator[Any]:

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.foreign_evals import Dialect
 
 SUITE_KEYS = {
     *("name", "description", "skill", "version", "schema_version"),
-    *("config", "tasks", "tasks_from", "graders", "metrics"),
+    *("config", "tasks", "tasks_from", "graders"),
 }
-"""The keys of an eval file that every writer reads. A metric is a number of results, which has no file."""
+"""The keys of an eval file that every writer reads."""
 Target = Literal["waza", "evals.json", "vally"]
 LossKind = Literal["left out", "differs"]
 
@@ -42,6 +44,11 @@ class Loss:
     def document(self) -> dict[str, str]:
         """Return it as JSON."""
         return {"kind": self.kind, "place": self.place, "why": self.why}
+
+
+def written_values(model: BaseModel) -> dict[str, Any]:
+    """Return the values that a file gives a block, in the order of its keys."""
+    return {key: getattr(model, key) for key in type(model).model_fields if key in model.model_fields_set}
 
 
 @dataclass(slots=True)

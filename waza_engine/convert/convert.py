@@ -36,6 +36,7 @@ from waza_engine.vocabulary import told_apart
 
 STAMP = "converted.json"
 _YAML = (".yaml", ".yml")
+_SHOWN = 3
 
 
 def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
@@ -133,7 +134,8 @@ def _write(conversion: Conversion, target: Target) -> None:
         if has_triggers(suite):
             conversion.lose(trigger_file(suite), "prompts", "Vally has no trigger tests")
     if not conversion.files:
-        raise ConversionError(f"Nothing of {suite.path} can be converted.")
+        why = "; ".join(f"{loss.place}: {loss.why}" for loss in conversion.losses[:_SHOWN])
+        raise ConversionError(f"Nothing of {suite.path} can be converted: {why}.")
 
 
 def _note_descriptions(conversion: Conversion) -> None:

@@ -15,16 +15,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from waza_engine.convert.checks import Condition, conditions_of, entries_of, expected_conditions, grader_of
-from waza_engine.convert.conversion import SUITE_KEYS, Conversion
+from waza_engine.boundary import Boundary, is_foreign
+from waza_engine.convert.checks import (
+    Condition,
+    conditions_of,
+    entries_of,
+    expected_conditions,
+    grader_of,
+    score_decides,
+)
+from waza_engine.convert.conversion import SUITE_KEYS, Conversion, written_values
+from waza_engine.files import shown
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
 from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.runs.trials.triggers import trigger_file, trigger_tests_of
 from waza_engine.spec.task_file import InputFile, TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
+from waza_engine.vocabulary import EXPECTED_LISTS
 
 _CONFIG = {"timeout_seconds", "executor", "skill_directories"}
 _TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
@@ -36,9 +47,9 @@ def to_evals_json(conversion: Conversion) -> None:
     """Add ``evals.json``, and ``triggers.json`` for trigger prompts."""
     suite = conversion.source
     spec = suite.spec
-    written = {key: getattr(spec, key) for key in spec.model_fields_set}
+    written = written_values(spec)
     conversion.lose_others(suite.path, "", written, SUITE_KEYS)
-    config = {key: getattr(spec.config, key) for key in spec.config.model_fields_set}
+    config = written_values(spec.config)
     known = _CONFIG if spec.config.trials_per_task > 1 else {*_CONFIG, "trials_per_task"}
     conversion.lose_others(suite.path, "config.", config, known)
     cases = [case for task in suite.tasks for case in _case(conversion, task)]
@@ -46,6 +57,7 @@ def to_evals_json(conversion: Conversion) -> None:
         document = {
             "skill_name": spec.skill or spec.name or suite.directory.name,
             **({"description": spec.description} if spec.description else {}),
+            **({"version": spec.version} if spec.version else {}),
             "evals": cases,
         }
         conversion.files["evals.json"] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -60,28 +72,32 @@ def _case(conversion: Conversion, source: SuiteTask) -> Iterator[dict[str, Any]]
         why = source.error if task is None else "it is switched off by `enabled: false`"
         conversion.lose(source.path, source.id, why)
         return
-    written = {key: getattr(task, key) for key in task.model_fields_set}
+    written = written_values(task)
     conversion.lose_others(source.path, f"{source.id}: ", written, _TASK | _JUDGED)
-    inputs = {key: getattr(task.inputs, key) for key in task.inputs.model_fields_set}
+    expected = written_values(task.expected)
+    conversion.lose_others(source.path, f"{source.id}: expected.", expected, set(EXPECTED_LISTS))
+    inputs = written_values(task.inputs)
     conversion.lose_others(source.path, f"{source.id}: inputs.", inputs, {"prompt", "prompt_file", "files"})
     try:
         prompt = prompt_of(task, source.path)
     except WorkspaceError as error:
         conversion.lose(source.path, source.id, str(error))
         return
-    expected = task.hint or task.reference or ""
+    result = task.hint or task.reference or ""
+    if task.hint and task.reference:
+        conversion.lose(source.path, f"{source.id}: reference", "the `hint` is the expected output")
     assertions = list(_assertions(conversion, source, task))
-    if not assertions and not expected:
-        expected = task.description
-    if not assertions and not expected:
+    if not assertions and not result:
+        result = task.description
+    if not assertions and not result:
         conversion.lose(source.path, source.id, "nothing of it can be checked, and it describes no result")
         return
     case = {
         "id": int(source.id) if source.id.isdecimal() and source.id == str(int(source.id)) else source.id,
         "name": task.name if task.name != source.id else "",
-        "description": task.description if expected != task.description else "",
+        "description": task.description if result != task.description else "",
         "prompt": prompt,
-        "expected_output": expected,
+        "expected_output": result,
         "files": _files(conversion, source.path, task),
         "assertions": assertions,
         "tags": list(task.tags),
@@ -94,8 +110,12 @@ def _files(conversion: Conversion, path: Path, task: TaskFile) -> list[object]:
     """Return the input files. Fixtures are copied next to ``evals.json``, where it finds them."""
     found: list[object] = []
     fixtures = fixture_directory(task, conversion.source.directory)
+    here = Boundary.around(conversion.directory.absolute(), name=shown(conversion.directory))
     for each in task.inputs.files:
         file = each if isinstance(each, InputFile) else InputFile(path=each)
+        if is_foreign(file.path) or not here.holds(conversion.directory / file.path):
+            conversion.lose(path, f"inputs.files: {file.path}", "it leads out of the workspace")
+            continue
         if file.content:
             found.append({"path": file.path, "content": file.content})
             continue
@@ -108,6 +128,7 @@ def _files(conversion: Conversion, path: Path, task: TaskFile) -> list[object]:
 
 
 def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> Iterator[object]:
+    decided = score_decides(task, conversion.source.spec.graders)
     for where, index, entry in entries_of(task, conversion.source.spec.graders):
         path = source.path if where == "task" else conversion.source.path
         place = f"graders[{index}] `{entry.name or entry.type}`"
@@ -117,7 +138,11 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             conversion.lose(path, place, str(error))
             continue
         conditions = conditions_of(grader)
-        if not entry.required:
+        if isinstance(grader, ScoreGrader):
+            if grader.config.threshold is not None:
+                why = f"a score of {grader.config.threshold:g} passes there, here each assertion must hold"
+                conversion.lose(path, place, why, "differs")
+        elif not (entry.required or decided):
             conversion.lose(path, place, "it is not required, and every assertion is")
         elif conditions is not None:
             for condition in conditions:
@@ -128,7 +153,7 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             conversion.lose(path, place, "a judge decides by the tool calls of the agent", "differs")
             yield from (f"The agent used the skill {name}." for name in grader.config.required_skills)
             yield from (f"The agent did not use the skill {n}." for n in grader.config.forbidden_skills)
-        elif entry.type != "score":
+        else:
             conversion.lose(path, place, f"`{entry.type}` has no counterpart")
     for condition in expected_conditions(task):
         yield _typed(conversion, source.path, "expected", condition, "")
@@ -137,6 +162,9 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
 def _typed(conversion: Conversion, path: Path, place: str, condition: Condition, name: str) -> object:
     if condition.kind == "exists" and not condition.wanted:
         conversion.lose(path, place, "a judge decides that a file does not exist", "differs")
+        return condition.sentence
+    if condition.globs and condition.has_glob:
+        conversion.lose(path, place, "a judge decides about the files of a glob", "differs")
         return condition.sentence
     found = {"name": name, "description": condition.sentence}
     if condition.kind == "exists":

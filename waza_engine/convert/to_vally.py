@@ -9,13 +9,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from waza_engine.convert.checks import Condition, conditions_of, entries_of, expected_conditions, grader_of
+from waza_engine.convert.checks import (
+    Condition,
+    conditions_of,
+    entries_of,
+    expected_conditions,
+    grader_of,
+    score_decides,
+)
 from waza_engine.convert.comments import Comments, yaml_with
-from waza_engine.convert.conversion import SUITE_KEYS, Conversion
+from waza_engine.convert.conversion import SUITE_KEYS, Conversion, written_values
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.behavior import BehaviorConfig
 from waza_engine.graders.matching.tool_patterns import ToolPattern
 from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.graders.tool_constraint import ToolConstraintConfig
 from waza_engine.runs.agent.skills import suite_skills
@@ -25,7 +33,7 @@ from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.spec.task_file import InputFile, TaskFile
 from waza_engine.spec.vally.versions import slug_of
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import EXPECTED_LISTS, told_apart
 
 _CONFIG = {"trials_per_task", "timeout_seconds", "executor", "model", "judge_model", "skill_directories"}
 _EFFORTS = {"reasoning_effort", "judge_reasoning_effort", "mcp_servers", "pass_score"}
@@ -40,9 +48,9 @@ def to_vally(conversion: Conversion, comments: Mapping[int, Comments], head: lis
     """Add ``eval.yaml``; ``comments`` are those of the tasks by index."""
     suite = conversion.source
     spec, config = suite.spec, suite.spec.config
-    written = {key: getattr(spec, key) for key in spec.model_fields_set}
+    written = written_values(spec)
     conversion.lose_others(suite.path, "", written, SUITE_KEYS)
-    of_config = {key: getattr(config, key) for key in config.model_fields_set}
+    of_config = written_values(config)
     conversion.lose_others(suite.path, "config.", of_config, _CONFIG | _EFFORTS)
     defaults = {
         "runs": config.trials_per_task,
@@ -85,9 +93,11 @@ def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str,
         why = source.error if task is None else "it is switched off by `enabled: false`"
         conversion.lose(source.path, source.id, why)
         return None
-    written = {key: getattr(task, key) for key in task.model_fields_set}
+    written = written_values(task)
     conversion.lose_others(source.path, f"{source.id}: ", written, _TASK | _OF_AGENT)
-    inputs = {key: getattr(task.inputs, key) for key in task.inputs.model_fields_set}
+    expected = written_values(task.expected)
+    conversion.lose_others(source.path, f"{source.id}: expected.", expected, set(EXPECTED_LISTS))
+    inputs = written_values(task.inputs)
     conversion.lose_others(source.path, f"{source.id}: inputs.", inputs, _INPUTS)
     try:
         prompt = prompt_of(task, source.path)
@@ -123,11 +133,12 @@ def _graders(
     conversion: Conversion, source: SuiteTask, task: TaskFile, rubric: list[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the graders, each with the name of the one that it was made of."""
+    decided = score_decides(task, conversion.source.spec.graders)
     for where, index, entry in entries_of(task, conversion.source.spec.graders):
         path = source.path if where == "task" else conversion.source.path
         name = entry.name or entry.type
         place = f"graders[{index}] `{name}`"
-        if not entry.required:
+        if not (entry.required or decided):
             conversion.lose(path, place, "it is not required, and every grader of Vally is")
             continue
         if entry.weight != 1:
@@ -150,6 +161,8 @@ def _counterparts(
     config: Any = grader.config
     conditions = conditions_of(grader)
     if conditions is not None:
+        if any(condition.has_glob and not condition.globs for condition in conditions):
+            conversion.lose(path, place, "in Vally its paths are globs", "differs")
         yield from map(_of_condition, conditions)
     elif isinstance(config, SkillInvocationConfig) and config.mode == "any_order":
         yield (
@@ -174,14 +187,13 @@ def _counterparts(
         scoring: dict[str, Any] = {"scoring": "scale_1_5" if rated else "binary"}
         scoring |= {"threshold": 0.75 if config.threshold is None else config.threshold} if rated else {}
         yield "prompt", _filled({"prompt": text, "model": config.model, **scoring})
-    elif entry.type != "score":
+    elif not isinstance(grader, ScoreGrader):
         conversion.lose(path, place, f"`{entry.type}` with these options has no counterpart")
 
 
 def _of_condition(condition: Condition) -> tuple[str, dict[str, Any]]:
     no = "" if condition.wanted else "not-"
     if condition.kind == "exists":
-        # In Vally it is a glob.
         return ("file-exists" if condition.wanted else "file-not-exists"), {"path": condition.path}
     if condition.path:
         return f"file-{no}matches", {"path": condition.path, "pattern": condition.text}

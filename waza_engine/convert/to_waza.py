@@ -68,7 +68,7 @@ def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
     for file in data["inputs"].get("files", ()):
         if "copy_from" in file:
             file["copy_from"] = conversion.from_here(directory / file["copy_from"])
-    return {key: data[key] for key in (*_FIRST, *(set(data) - set(_FIRST))) if key in data}
+    return {key: data[key] for key in dict.fromkeys((*_FIRST, *data)) if key in data}
 
 
 def _skill_directories(conversion: Conversion) -> list[Any]:

@@ -17,7 +17,7 @@ from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given
-from waza_engine.spec.fields import ListOf, PatternList, PlainText, WorkspacePathList
+from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList
 from waza_engine.spec.reading.file_cache import current_contents
 from waza_engine.vocabulary import Check
 
@@ -29,7 +29,7 @@ class ContentPatterns(GraderConfig):
     """Patterns for the content of one file."""
 
     path: PlainText = Field(
-        description="The file, or a glob, relative to the workspace.",
+        description="The file, relative to the workspace; with `globs` a glob.",
         examples=["package.json"],
         min_length=1,
         json_schema_extra={"x-waza-kind": "path.workspace"},
@@ -69,16 +69,24 @@ class FileConfig(GraderConfig):
 
     must_exist: WorkspacePathList = Field(
         default=(),
-        description="Files or folders, or globs, relative to the workspace, that must exist after the run.",
+        description="Files or folders, relative to the workspace, that must exist after the run.",
         examples=[["src/index.ts", "package.json"]],
     )
     must_not_exist: WorkspacePathList = Field(
         default=(),
-        description="Files or folders, or globs, in the workspace, that must not exist after the run.",
+        description="Files or folders, relative to the workspace, that must not exist after the run.",
         examples=[[".env", "node_modules/"]],
     )
     content_patterns: Annotated[tuple[ContentPatterns, ...], ListOf(texts=False)] = Field(
         default=(), description="Patterns for the content of single files."
+    )
+    globs: Switch = Field(
+        default=False,
+        description=(
+            "The paths may be globs (`*`, `**`, `?`, `{a,b}`). Upstream does not know this key: "
+            "there a path is always the name of a file."
+        ),
+        examples=[True],
     )
 
     at_least_one: ClassVar = {
@@ -111,9 +119,9 @@ class FileGrader(Grader[FileConfig]):
 
     - Paths are relative to the workspace. Absolute paths and paths that leave the workspace are errors.
     - Folders count as existing, and a `/` at the end does no harm.
-    - A path with `*`, `**`, `?` or `{a,b}` is a glob, unless a file has that very name; names with a leading
-      dot match, too. `must_exist` needs one match, `must_not_exist` none; `must_match` must match in one of
-      the files, `must_not_match` in none. Upstream knows no globs.
+    - With `globs: true` a path with `*`, `**`, `?` or `{a,b}` is a glob, unless a file has that very name;
+      names with a leading dot match, too. `must_exist` needs one match, `must_not_exist` none; `must_match`
+      must match in one of the files, `must_not_match` in none.
     - When a file of `content_patterns` cannot be read, its patterns fail too, those of `must_not_match`
       included.
     - Patterns are RE2 over the whole file; add `(?m)` to mean lines and `(?i)` to ignore case.
@@ -147,10 +155,15 @@ class FileGrader(Grader[FileConfig]):
         entries = [(entry, workspace_path(workspace, entry.path)) for entry in config.content_patterns]
         present = [(path, workspace_path(workspace, path)) for path in config.must_exist]
         absent = [(path, workspace_path(workspace, path)) for path in config.must_not_exist]
-        checks = [_must_exist(workspace, i, path, place) for i, (path, place) in enumerate(present)]
-        checks += [_must_not_exist(workspace, i, path, place) for i, (path, place) in enumerate(absent)]
+        globs = config.globs
+        checks = [
+            _must_exist(workspace, i, path, place, globs=globs) for i, (path, place) in enumerate(present)
+        ]
+        checks += [
+            _must_not_exist(workspace, i, path, place, globs=globs) for i, (path, place) in enumerate(absent)
+        ]
         for index, (entry, place) in enumerate(entries):
-            checks += _content(workspace, index, entry, place)
+            checks += _content(workspace, index, entry, place, globs=globs)
         return verdict_of_checks(
             checks,
             all_passed="All file checks passed",
@@ -169,18 +182,18 @@ def read_workspace_file(workspace: Path, place: Path) -> bytes:
     return read_bytes(place, LARGEST_FILE_BYTES, within=Boundary.around(workspace, name="the workspace"))
 
 
-def globbed(workspace: Path, path: str, place: Path) -> list[Path] | None:
+def globbed(workspace: Path, path: str, place: Path, *, globs: bool) -> list[Path] | None:
     """Return what matches a glob; None for a plain path, and for one that exists as it is written.
 
     Links that lead out of the workspace are left out. Raises ``GraderError`` as ``matching_paths``.
     """
-    if not is_glob(path) or is_there(place):
+    if not globs or not is_glob(path) or is_there(place):
         return None
     return [each for each in matching_paths(workspace, path) if not leads_outside(workspace, each)]
 
 
-def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:
-    matched = globbed(workspace, path, place)
+def _must_exist(workspace: Path, index: int, path: str, place: Path, *, globs: bool) -> Check:
+    matched = globbed(workspace, path, place, globs=globs)
     if matched is not None:
         return Check(("must_exist", index), bool(matched), "" if matched else f"nothing matches {path}")
     if _exists(place) and not leads_outside(workspace, place):
@@ -189,8 +202,8 @@ def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:
     return Check(("must_exist", index), False, f"{path} {why}")
 
 
-def _must_not_exist(workspace: Path, index: int, path: str, place: Path) -> Check:
-    matched = globbed(workspace, path, place)
+def _must_not_exist(workspace: Path, index: int, path: str, place: Path, *, globs: bool) -> Check:
+    matched = globbed(workspace, path, place, globs=globs)
     if matched is not None:
         exists = f"{matched[0].relative_to(workspace).as_posix()} exists but must not" if matched else ""
         return Check(("must_not_exist", index), not matched, exists)
@@ -209,14 +222,14 @@ def _exists(place: Path) -> bool:
     return True
 
 
-def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path) -> list[Check]:
+def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path, *, globs: bool) -> list[Check]:
     wanted = [(("content_patterns", index, "must_match", i), p, True) for i, p in enumerate(entry.must_match)]
     wanted += [
         (("content_patterns", index, "must_not_match", i), p, False)
         for i, p in enumerate(entry.must_not_match)
     ]
     path = ("content_patterns", index, "path")
-    matched = globbed(workspace, entry.path, place)
+    matched = globbed(workspace, entry.path, place, globs=globs)
     if matched is not None:
         return _content_of_any(workspace, entry, matched, wanted, path)
     try:

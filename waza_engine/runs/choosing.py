@@ -225,7 +225,10 @@ def _prompts(suite: Suite, settings: RunSettings) -> int:
         tests = chosen_prompts(trigger_tests_of(suite), settings.prompts, suite)
     except SuiteFileError:
         return 0
-    return 0 if tests is None else len(tests.should_trigger_prompts) + len(tests.should_not_trigger_prompts)
+    if tests is None:
+        return 0
+    repetitions = suite.spec.config.trials_per_task if suite.is_trigger_list else 1
+    return repetitions * (len(tests.should_trigger_prompts) + len(tests.should_not_trigger_prompts))
 
 
 def _of_prompts(newest: RunExpenses | None, prompts: int, workers: int) -> tuple[float | None, float]:

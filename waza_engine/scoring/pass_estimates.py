@@ -12,8 +12,8 @@ from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.scoring.statistics import Interval, RateInterval, bootstrap, mean, wilson
 
-_RESAMPLES = 1_000
-"""Enough for two digits. Each report computes them, those of a record once."""
+_MOST_RESAMPLES, _FEWEST_RESAMPLES, _MOST_DRAWN = 1_000, 200, 200_000
+"""Enough for two digits. Reports compute them each time, so that many tasks are drawn less often (0.05 s)."""
 
 
 @frozen()
@@ -96,10 +96,11 @@ def mean_pass_estimates(tasks: Sequence[PassEstimates]) -> MeanPassEstimates | N
     if not tasks:
         return None
     totals = {task.total for task in tasks}
+    resamples = min(max(_MOST_DRAWN // len(tasks), _FEWEST_RESAMPLES), _MOST_RESAMPLES)
     return MeanPassEstimates(
         totals.pop() if len(totals) == 1 else 0,
-        bootstrap([task.pass_at_k.rate for task in tasks], _RESAMPLES),
-        bootstrap([task.pass_exp_k.rate for task in tasks], _RESAMPLES),
+        bootstrap([task.pass_at_k.rate for task in tasks], resamples),
+        bootstrap([task.pass_exp_k.rate for task in tasks], resamples),
     )
 
 

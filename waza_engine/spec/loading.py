@@ -247,7 +247,7 @@ def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
 def load_vally_suite(path: Path, left_out: dict[str, Location]) -> tuple[EvalFile, VallyEval, YamlFile]:
     """Return the suite of a Vally eval file, the file itself, and its lines. Raises ``SuiteFileError``.
 
-    What has no counterpart is added to ``left_out``: a phrase, and where it is written.
+    Parts without a counterpart are added to ``left_out``: a phrase, and the place of the part.
     """
     file = read_yaml_file(path)
     suite, vally = _suite_of_vally(file, DISK, left_out)
@@ -331,13 +331,17 @@ def _without_unknown_keys(
             continue
         location = location_of(finding, file.value)
         _keep_written_secret(str(location[-1]), finding["input"])
-        meant = _meant(model, location)
+        block, key = _block_at(model, location[:-1]), str(location[-1])
+        meant = None if block is None else _meant(block, key)
         hint = f"; write `{meant}`" if meant else ""
-        is_own = issubclass(model, Block) and len(location) == 1 and location[0] not in model.uncertain
-        gone = PARTS_OF_SUITES.get(meant or "") if is_own and meant not in known else None
-        if gone is not None:
-            message = f"{place_name(location)} is not a known key, so the run has none of these {gone}{hint}"
-            raise SuiteFileError(file.path, file.line_of(location), message, location)
+        if block is not None and meant in PARTS_OF_SUITES and key not in block.uncertain:
+            is_of_suite = len(location) == 1 or isinstance(location[-2], int)
+            if is_of_suite and meant not in _value_at(known, location[:-1]):
+                gone = PARTS_OF_SUITES[meant]
+                message = (
+                    f"{place_name(location)} is not a known key, so the run has none of these {gone}{hint}"
+                )
+                raise SuiteFileError(file.path, file.line_of(location), message, location)
         in_scenario = "responses" in location and known.get("scenario") is not None
         if model.unknown_keys == "error" or in_scenario:
             message = f"{place_name(location)} is not a key of this file{hint}"
@@ -362,20 +366,27 @@ def _keep_written_secret(key: str, value: object) -> None:
             _keep_written_secret(str(name), inner)
 
 
-def _delete(value: Any, location: Location) -> None:
-    for part in location[:-1]:
+def _value_at(value: Any, location: Location) -> Any:
+    for part in location:
         value = value[part]
-    cast("dict[Any, Any]", value).pop(location[-1], None)
+    return value
 
 
-def _meant(model: type[Block | TriggerList], location: Location) -> str | None:
-    """Return the key that a misspelt one, or one of other tools, stands for; None if that is not known."""
+def _delete(value: Any, location: Location) -> None:
+    cast("dict[Any, Any]", _value_at(value, location[:-1])).pop(location[-1], None)
+
+
+def _block_at(model: type[Block | TriggerList], location: Location) -> type[Block] | None:
     block: Any = model
-    for part in location[:-1]:
+    for part in location:
         block = block if isinstance(part, int) else _block_below(block, str(part))
         if block is None:
             return None
-    key = str(location[-1])
+    return block
+
+
+def _meant(block: type[Block], key: str) -> str | None:
+    """Return the key that a misspelt one, or one of other tools, stands for; None if that is not known."""
     keys = [field.alias or name for name, field in block.model_fields.items()]
     return block.misspellings.get(key) or slip_of(key, keys)
 

@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
 
 from waza_engine.frozen import frozen
 from waza_language_server.protocol.own_requests import (
@@ -187,7 +186,7 @@ COMMANDS: Mapping[str, str] = {
     "waza.regrade": "regrade.regrade",
     "waza.strength": "strength.measure",
     "waza.review": "reviews.review",
-    "waza.testBed": "test_bed.choose_bed",
+    "waza.testBed": "choose_live_source.choose_bed",
     "waza.cancel": "runs.cancel",
     "waza.restartEngine": "runs.restart_engine",
     "waza.newSuite": "scaffolding.new_suite",
@@ -217,7 +216,9 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
     """Execute a command."""
     place = COMMANDS.get(params.command)
     if place is None:
-        raise JsonRpcInvalidParams(f"There is no command {params.command:.100}.")
+        from waza_language_server.protocol.services.run_requests import refused
+
+        raise refused(f"There is no command {params.command:.100}.")
     return await _load(place)(ls, params.arguments or (), params.work_done_token)
 
 

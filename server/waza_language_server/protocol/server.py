@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.protocol.services.affected import AffectedTasks
-    from waza_language_server.protocol.services.chosen_beds import ChosenBeds
     from waza_language_server.protocol.services.estimates import Estimates
     from waza_language_server.protocol.services.live import LiveSessions
+    from waza_language_server.protocol.services.live_sources import ChosenBeds
     from waza_language_server.protocol.services.model_prices import AskedPrices
     from waza_language_server.protocol.services.pending_hints import PendingHints
     from waza_language_server.protocol.services.plug_in_types import PlugInTypes
@@ -108,7 +108,7 @@ class WazaServer(LanguageServer):
     """The runs that others have begun."""
     live: LiveSessions = service("live.LiveSessions")
     """The recorded answers that are graded again as their suites are edited."""
-    beds: ChosenBeds = service("chosen_beds.ChosenBeds")
+    beds: ChosenBeds = service("live_sources.ChosenBeds")
     """The recorded baselines of live verdicts."""
     estimates: Estimates = service("estimates.Estimates")
     """The estimates of cost and duration of runs."""

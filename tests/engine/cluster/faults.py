@@ -31,7 +31,7 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
-FROZEN_SECONDS = 3.0
+FROZEN_SECONDS = 1.5
 
 
 @dataclass(frozen=True, slots=True)

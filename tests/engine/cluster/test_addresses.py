@@ -12,6 +12,7 @@ pytest.importorskip("distributed")
 
 from waza_engine.cluster.addresses import ClusterAddress, checked_address, cluster_address
 from waza_engine.cluster.certificates import make_certificates, security_of
+from waza_engine.cluster.cluster_file import read_cluster_file
 from waza_engine.cluster.versions import difference, hello, resource_of
 from waza_engine.runs.loading.suite import SuiteError
 
@@ -45,6 +46,27 @@ def test_anything_else_is_one_sentence(written: str) -> None:
 def test_an_address_that_is_not_encrypted_is_refused_elsewhere(written: str) -> None:
     with pytest.raises(SuiteError, match="is not encrypted, and a scheduler executes whatever it is sent"):
         checked_address(written, f"`{written}`")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("cluster: os.system\n", "`cluster` names a class of distributed, "),
+        ("arguments: {}\n", "`cluster` names a class"),
+        ("cluster: distributed.LocalCluster\nworker: 3\n", "`worker` is not known"),
+        ("cluster: distributed.LocalCluster\nadapt: {maximum: many}\n", "`adapt` takes whole numbers"),
+        ("cluster: distributed.LocalCluster\nworkers: 0\n", "`workers` is a whole number"),
+        ("cluster: distributed.LocalCluster\narguments: [1]\n", "`arguments` are those of the class"),
+        ("cluster: [\n", "cluster.yaml:"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_one_sentence(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(SuiteError) as error:
+        read_cluster_file(path)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_certificates_are_their_owners(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ pytest.importorskip("distributed")
 
 from tests.engine.cluster.processes import engine
 from tests.engine.suites import task, write_suite
-from waza_engine.cluster.cluster_file import read_cluster_file
-from waza_engine.runs.loading.suite import SuiteError
 
+pytestmark = pytest.mark.check
 LOCAL = """\
 cluster: distributed.LocalCluster
 arguments:
@@ -27,31 +26,11 @@ def cluster_file(folder: Path, text: str, host: str = "127.0.0.1") -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("cluster: os.system\n", "`cluster` names a class of distributed, "),
-        ("arguments: {}\n", "`cluster` names a class"),
-        ("cluster: distributed.LocalCluster\nworker: 3\n", "`worker` is not known"),
-        ("cluster: distributed.LocalCluster\nadapt: {maximum: many}\n", "`adapt` takes whole numbers"),
-        ("cluster: distributed.LocalCluster\nworkers: 0\n", "`workers` is a whole number"),
-        ("cluster: distributed.LocalCluster\narguments: [1]\n", "`arguments` are those of the class"),
-        ("cluster: [\n", "cluster.yaml:"),
-    ],
-)
-def test_what_is_wrong_in_a_file_is_one_sentence(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(SuiteError) as error:
-        read_cluster_file(cluster_file(tmp_path, text))
-    assert words in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 @pytest.fixture(autouse=True)
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DASK_TEMPORARY_DIRECTORY", str(tmp_path))
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("how", ["workers: 1\n", "adapt: {minimum: 1, maximum: 2}\n"])
 def test_trials_run_on_workers_that_dask_has_started(tmp_path: Path, how: str) -> None:
     path = write_suite(tmp_path, {f"t{number}": task(f"t{number}") for number in range(8)}, graders=WAITS)
@@ -61,7 +40,6 @@ def test_trials_run_on_workers_that_dask_has_started(tmp_path: Path, how: str) -
     assert "8 of 8 tasks passed" in run.text
 
 
-@pytest.mark.check
 def test_a_cluster_that_is_not_encrypted_is_refused(tmp_path: Path) -> None:
     described = cluster_file(tmp_path, LOCAL, host="0.0.0.0")
     found = engine("cluster", "check", described)
@@ -69,7 +47,6 @@ def test_a_cluster_that_is_not_encrypted_is_refused(tmp_path: Path) -> None:
     assert "is not encrypted" in found.text
 
 
-@pytest.mark.check
 def test_a_check_says_how_much_runs_at_a_time(tmp_path: Path) -> None:
     found = engine("cluster", "check", "local:1")
     assert found.ended() == 0

@@ -107,9 +107,11 @@ SETTINGS = "config: {trials_per_task: 3, timeout_seconds: 20, executor: mock, fa
         (
             "evals.json",
             [
+                "left out: eval.yaml: metrics: it has no counterpart",
                 "left out: eval.yaml: config.trials_per_task: it has no counterpart",
                 "left out: eval.yaml: config.fail_fast: it has no counterpart",
                 "left out: tasks/a.yaml: a: golden: it has no counterpart",
+                "left out: tasks/a.yaml: a: expected.outcomes: it has no counterpart",
                 "left out: eval.yaml: graders[1] `short`: `code` has no counterpart",
                 "left out: eval.yaml: graders[2] `advice`: it is not required, and every assertion is",
                 "differs: eval.yaml: graders[3] `judge`: its instructions become a sentence for another "
@@ -120,8 +122,10 @@ SETTINGS = "config: {trials_per_task: 3, timeout_seconds: 20, executor: mock, fa
         (
             "vally",
             [
+                "left out: eval.yaml: metrics: it has no counterpart",
                 "left out: eval.yaml: config.fail_fast: it has no counterpart",
                 "left out: tasks/a.yaml: a: golden: it has no counterpart",
+                "left out: tasks/a.yaml: a: expected.outcomes: it has no counterpart",
                 "left out: eval.yaml: graders[1] `short`: `code` with these options has no counterpart",
                 "left out: eval.yaml: graders[2] `advice`: it is not required, and every grader of Vally is",
                 "differs: eval.yaml: graders[3] `judge`: Vally's judge is asked in other words",
@@ -130,9 +134,19 @@ SETTINGS = "config: {trials_per_task: 3, timeout_seconds: 20, executor: mock, fa
     ],
 )
 def test_every_loss_is_listed_with_its_place(repository: Path, target: Target, losses: list[str]) -> None:
-    golden = task("a", "golden: true # must pass\n")
-    path = write_suite(repository / "suite", {"a": golden}, graders=GRADERS, config=SETTINGS)
+    golden = task("a", "golden: true # must pass\nexpected: {outcomes: [{type: done}]}\n")
+    more = "metrics: [{name: task_completion, threshold: 0.9}]\n"
+    path = write_suite(repository / "suite", {"a": golden}, graders=GRADERS, config=SETTINGS, more=more)
     assert converted(path, target, repository / "out") == losses
+
+
+def test_comments_after_empty_lines_stay(repository: Path) -> None:
+    text = f"{task('a')}\n\n# Before.\ngraders:\n{GREETS}\n\n  # At the end:\n  # - type: code\n"
+    path = write_suite(repository / "suite", {"a": text})
+    converted(path, "vally", repository / "out")
+    lines = [line.strip() for line in (repository / "out" / "eval.yaml").read_text("utf-8").splitlines()]
+    comments = [line for line in lines if line.startswith("#")]
+    assert comments == ["# Before.", "# At the end:", "# - type: code"]
 
 
 def test_comments_stay_with_their_task_and_grader(repository: Path) -> None:
@@ -188,6 +202,24 @@ def test_a_part_of_vally_without_a_counterpart_is_left_out(repository: Path) -> 
     ]
 
 
+def test_graders_of_vally_become_assertions(repository: Path) -> None:
+    scored = VALLY.replace("stimuli:", "scoring: {threshold: 0.8}\nstimuli:")
+    (repository / "eval.yaml").write_text(scored, "utf-8")
+    skill_with(repository, CASE)
+    losses = converted(repository / "eval.yaml", "evals.json", repository / "out")
+    assert any("a score of 0.8 passes there, here each assertion must hold" in loss for loss in losses)
+    (case,) = json.loads((repository / "out" / "evals.json").read_text("utf-8"))["evals"]
+    assert [each["pattern"] for each in case["assertions"]] == ["(?i)brew"]
+
+
+def test_a_suite_of_which_nothing_is_left_says_why(repository: Path) -> None:
+    path = write_suite(
+        repository / "suite", {"a": task("a")}, graders="- {type: code, config: {assertions: ['True']}}\n"
+    )
+    with pytest.raises(ConversionError, match=r"can be converted: eval\.yaml: graders"):
+        convert(path, "evals.json", repository / "out")
+
+
 def test_strict_writes_nothing_when_something_is_lost(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -203,6 +235,16 @@ def test_strict_writes_nothing_when_something_is_lost(
         {"kind": "left out", "place": "tasks/a.yaml: a: golden", "why": "it has no counterpart"}
     ]
     assert sorted(Path(file).name for file in document["files"]) == ["converted.json", "evals.json"]
+
+
+@pytest.mark.parametrize("path", ["../escaped.txt", "/tmp/escaped.txt"])
+def test_no_file_is_copied_out_of_the_folder(repository: Path, path: str) -> None:
+    files = f"inputs: {{prompt: hello, files: [{{path: {path}}}]}}\n"
+    text = f"id: a\nname: A\n{files}expected: {{output_contains: [hello]}}\n"
+    suite = write_suite(repository / "suite", {"a": text})
+    conversion = convert(suite, "evals.json", repository / "out")
+    assert conversion.copies == {}
+    assert f"tasks/a.yaml: inputs.files: {path}" in [loss.place for loss in conversion.losses]
 
 
 def test_existing_files_are_kept(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from waza_engine.convert.convert import convert, write_conversion
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import create
+from waza_engine.runs.grading.expectations import expectations
 from waza_engine.runs.loading.suite import Suite, SuiteTask, load_suite
 
 # No letter with more than two forms: `(?i)` takes `s` and `ſ` for equal, `contains` does not.
+SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 LETTERS = "abXY 0.*([\\^$é中\n"
 TEXTS = st.text(LETTERS, min_size=1, max_size=4).filter(str.strip)
 PATTERNS = st.sampled_from(["a", "^b", "(?i)x+", "[ab]y", "0|é", "(?m)^a$", "a(?=b)", "(", "\\.", "中"])
@@ -34,16 +36,35 @@ PATTERN_OPTIONS = st.dictionaries(
     st.sampled_from(["regex_match", "regex_not_match"]), lists(PATTERNS), max_size=2
 )
 CONTENT = st.fixed_dictionaries({"path": PATHS}, optional={"must_match": lists(PATTERNS)})
-GRADERS = st.one_of(
-    st.builds(lambda one, two: {"type": "text", "config": one | two}, TEXT_OPTIONS, PATTERN_OPTIONS),
-    st.builds(lambda paths: {"type": "file", "config": {"must_exist": paths}}, lists(PATHS)),
-    st.builds(
-        lambda entry, more: {"type": "file", "config": {"content_patterns": [entry | more]}},
-        CONTENT,
-        st.sampled_from([{}, {"must_not_match": ["a"]}]),
-    ),
-    st.builds(lambda texts: {"type": "keyword", "config": {"must_contain": texts}}, lists(TEXTS)),
-).filter(lambda grader: bool(grader["config"]))
+Grader = dict[str, Any]
+
+
+def grader(kind: str, *options: Grader) -> Grader:
+    return {"type": kind, "config": {key: value for each in options for key, value in each.items()}}
+
+
+def paths(listed: list[str]) -> Grader:
+    return grader("file", {"must_exist": listed})
+
+
+def content(entry: Grader, more: Grader) -> Grader:
+    return grader("file", {"content_patterns": [entry | more]})
+
+
+def keywords(texts: list[str]) -> Grader:
+    return grader("keyword", {"must_contain": texts})
+
+
+def has_options(made: Grader) -> bool:
+    return bool(made["config"])
+
+
+GRADERS: st.SearchStrategy[Grader] = st.one_of(
+    st.builds(grader, st.just("text"), TEXT_OPTIONS, PATTERN_OPTIONS),
+    st.builds(paths, lists(PATHS)),
+    st.builds(content, CONTENT, st.sampled_from([{}, {"must_not_match": ["a"]}])),
+    st.builds(keywords, lists(TEXTS)),
+).filter(has_options)
 EXPECTED = st.dictionaries(
     st.sampled_from(["output_contains", "output_not_contains", "output_contains_any"]),
     lists(TEXTS),
@@ -79,8 +100,6 @@ def passes(suite: Suite, answer: str, workspace: Path) -> bool:
 
 
 def _verdicts(suite: Suite, found: SuiteTask, answer: str, workspace: Path) -> list[bool]:
-    from waza_engine.runs.grading.expectations import expectations
-
     assert found.task is not None
     verdicts = [verdict.passed for verdict in expectations(found.task.expected, answer)]
     for entry in (*suite.spec.graders, *found.task.graders):
@@ -95,7 +114,7 @@ def _verdicts(suite: Suite, found: SuiteTask, answer: str, workspace: Path) -> l
 
 
 @pytest.mark.parametrize("chain", [("evals.json",), ("evals.json", "waza"), ("vally",), ("vally", "waza")])
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=SLOW)
 @given(st.lists(GRADERS, min_size=1, max_size=3), EXPECTED, ANSWERS)
 def test_verdicts_stay(
     chain: tuple[Any, ...],

@@ -56,7 +56,7 @@ def test_a_glob_matches(tmp_path: Path, glob: str, expected: list[str]) -> None:
     ],
 )
 def test_a_grader_with_globs(tmp_path: Path, config: dict[str, object], expected: tuple[float, bool]) -> None:
-    assert result(grade("file", config, workspace=folder(tmp_path, FILES))) == expected
+    assert result(grade("file", {**config, "globs": True}, workspace=folder(tmp_path, FILES))) == expected
 
 
 def test_a_file_with_the_very_name_is_no_glob(tmp_path: Path) -> None:

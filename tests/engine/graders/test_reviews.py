@@ -44,7 +44,7 @@ def test_judges_never_guess(type_name: str, config: dict[str, Any] | None) -> No
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        ({}, ["nothing to check", "`prompt` or `rubric`"]),
+        ({}, ["nothing to check", "`prompt`, `rubric` or `criteria`"]),
         ({"prompt": ""}, ["nothing to check"]),
         ({"rubric": "Rate it.", "threshold": 2}, ["`config.threshold` must be 1 or less"]),
         ({"prompt": "p", "mode": "both"}, ["`config.mode` is `both`"]),

@@ -9,6 +9,8 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.results.test_reports import Place, document, task, verdict
+from tests.engine.suites import GREETS, run, write_suite
+from tests.engine.suites import task as suite_task
 from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
@@ -114,6 +116,15 @@ def test_json_has_the_numbers() -> None:
     assert stats["pass_exp_k_ci"]["mean"] == stats["pass_exp_k"] == pytest.approx(8 / 27)
     assert stats["unbiased_pass_at"] == pytest.approx([2 / 3, 1])
     assert stats["unbiased_pass_exp"] == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_history_has_those_of_each_run(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": suite_task("a")}, graders=GREETS)
+    run(suite)
+    run(suite, trials=3)
+    told = json.loads(engine("history", suite, "-f", "json").stdout)["tasks"][0]["estimates"]
+    assert told == [None, "pass@3 1.00 (0.82–1.00), pass^3 1.00 (0.08–1.00)"]
+    assert "pass@3 1.00" in " ".join(engine("history", suite).stdout.split())
 
 
 @pytest.mark.parametrize(

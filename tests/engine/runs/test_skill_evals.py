@@ -19,8 +19,10 @@ from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.agent.setup import agent_setup
+from waza_engine.runs.choosing import estimated
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.preflight.report import preflight
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest
 from waza_engine.runs.settings.table import RunSettings
@@ -265,6 +267,12 @@ def test_a_trigger_list_runs_and_keeps_its_repetitions(tmp_path: Path) -> None:
     assert run(trigger_list(tmp_path), trials=1)[0].outcome.triggers[0].asked == 1
     named = {"skill_name": "other", "evals": [{"prompt": "p", "should_trigger": False}]}
     assert run(trigger_list(tmp_path, named))[0].outcome.header.skill == "other"
+
+
+def test_preflight_and_estimates_count_the_prompts_of_a_list(tmp_path: Path) -> None:
+    path = trigger_list(tmp_path)
+    assert preflight(RunSettings(path)).findings == []
+    assert estimated(RunSettings(path)).run.prompts == 6
 
 
 def test_a_misclassified_prompt_fails_the_run(

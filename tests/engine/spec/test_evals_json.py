@@ -105,13 +105,20 @@ def test_mistakes_of_the_whole_file(tmp_path: Path) -> None:
 
 def test_unknown_keys_have_no_effect_and_a_suggestion(tmp_path: Path) -> None:
     path = tmp_path / "evals.json"
-    path.write_text(evals({**CASE, "expectation": ["x"], "owner": "me"}, owner="me"), "utf-8")
+    path.write_text(evals({**CASE, "title": "x", "owner": "me"}, owner="me"), "utf-8")
     _, warnings = load_skill_evals(path)
     assert [f"{warning.line}: {warning.message}" for warning in warnings] == [
-        "11: `evals[0].expectation` is not a known key and has no effect; write `expectations`",
-        "14: `evals[0].owner` is not a known key and has no effect",
-        "17: `owner` is not a known key and has no effect",
+        "11: `evals[0].title` is not a known key and has no effect; write `name`",
+        "12: `evals[0].owner` is not a known key and has no effect",
+        "15: `owner` is not a known key and has no effect",
     ]
+
+
+def test_misspelt_assertions_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "evals.json"
+    path.write_text(evals({**CASE, "expectation": ["x"]}), "utf-8")
+    with pytest.raises(SuiteFileError, match="the run has none of these assertions; write `expectations`"):
+        load_skill_evals(path)
 
 
 QUERY = {"query": "q", "should_trigger": True}

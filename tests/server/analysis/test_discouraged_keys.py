@@ -16,7 +16,7 @@ def test_a_threshold_beside_a_prompt() -> None:
         "⋯\n"
         "      threshold: 0.5\n"
         "      ^^^^^^^^^ warning key-without-effect: `threshold` has no effect next to `prompt`: "
-        "it belongs to the rating form, which has a `rubric` and no `prompt`.\n"
+        "it belongs to the rating form, which has a `rubric` and nothing else.\n"
         "        = fix: Delete `threshold`\n"
     )
     assert fixed(text, "key-without-effect") == graders(f"{JUDGE}      prompt: Is it good?\n")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,6 +125,28 @@ def test_a_trigger_list_has_lenses_and_verdicts_of_its_prompts(evals: Path) -> N
     ]
     api.run(path)
     assert by_line(*workspace_of(path, "trigger_list")) == [(2, "✓"), (3, "✓")]
+
+
+def run_of(case: object, configuration: str, rate: object) -> dict[str, Any]:
+    """Return a run of a benchmark."""
+    return {"eval_id": case, "configuration": configuration, "result": {"pass_rate": rate}}
+
+
+def test_cases_have_the_rates_of_the_newest_benchmark_of_skill_creator(evals: Path) -> None:
+    newest = [run_of(1, "with_skill", 1), run_of(1, "with_skill", 0.5), run_of(1, "old_skill", 0.25)]
+    for iteration, runs in (("9", [run_of(1, "with_skill", 0)]), ("10", [*newest, run_of("two", "x", 1)])):
+        name = f"csv-workspace/iteration-{iteration}/benchmark.json"
+        put(evals.parents[2], name, json.dumps({"runs": runs}))
+    document, workspace = workspace_of(evals, "evals_json")
+    assert by_line(document, workspace) == [(4, "with skill 0.75 · without 0.25")]
+    (hint,) = inlay_hints(document, workspace)
+    assert "csv-workspace/iteration-10/benchmark.json" in hint.tooltip
+
+
+@pytest.mark.parametrize("runs", [1, [1], [run_of(1, "with_skill", "x")], [run_of(1, "with_skill", None)]])
+def test_a_benchmark_of_another_form_shows_nothing(evals: Path, runs: object) -> None:
+    put(evals.parents[2], "csv-workspace/iteration-1/benchmark.json", json.dumps({"runs": runs}))
+    assert by_line(*workspace_of(evals, "evals_json")) == []
 
 
 def test_the_test_tree_has_the_evals_of_skills(evals: Path) -> None:

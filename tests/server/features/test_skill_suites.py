@@ -78,6 +78,23 @@ def test_a_skill_without_a_suite_is_offered_one(tmp_path: Path, skill: SkillFile
     assert lens.argument == {"skill": skill.uri}
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("evals/evals.json", '{"skill_name": "pdf-filler", "evals": [{"id": 1, "prompt": "p"}]}'),
+        ("eval.yaml", "stimuli: [{name: a, prompt: p}]"),
+    ],
+)
+def test_evals_of_other_tools_are_run_instead_of_a_second_suite(
+    tmp_path: Path, skill: SkillFile, name: str, text: str
+) -> None:
+    path = put(tmp_path, f"skills/pdf-filler/{name}", text)
+    (lens,) = skill_lenses(skill, (), workspace_with(roots=(tmp_path,)))
+    assert (lens.title, lens.argument) == ("▶ Run evals of this skill", {"id": path.as_posix()})
+    path.write_text("{}")
+    assert lenses(skill, workspace_with(roots=(tmp_path,))) == ["New suite for skill pdf-filler"]
+
+
 def test_a_suite_that_is_open_says_itself_what_it_tests(tmp_path: Path, skill: SkillFile) -> None:
     path = put(tmp_path, "evals/pdf-filler/eval.yaml", EVAL)
     edited = opened(path, "eval", EVAL.replace("pdf-filler", "other"))

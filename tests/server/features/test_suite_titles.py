@@ -9,7 +9,7 @@ from tests.engine.suites import GREETS, run, task, write_suite
 from tests.server.project.files import opened, project_with, put
 from waza_engine.commands.result_page import recorded_runs
 from waza_engine.moments import local_time
-from waza_language_server.features.runnables import test_bed as beds
+from waza_language_server.features.runnables import live_source as beds
 from waza_language_server.project.suite_files import suite_title
 
 

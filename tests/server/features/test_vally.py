@@ -1,5 +1,7 @@
 """Completion, hover and quick fixes in Vally's files: from its schemas, never from those of suites."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.server.project.files import workspace_with
@@ -9,6 +11,10 @@ from waza_language_server.features.actions.code_actions import code_actions
 from waza_language_server.features.completion.complete import complete
 from waza_language_server.features.hover.hover import hover
 from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import uri_of
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.span import Span
 
 
@@ -51,6 +57,20 @@ def test_older_keys_come_last() -> None:
 def test_grader_types_are_those_of_vally() -> None:
     assert set(labels(f"{STIMULUS}    graders:\n      - type: |\n")) == GRADERS.keys()
     assert set(labels(f"{STIMULUS}    graders:\n      - |\n")) > GRADERS.keys()
+
+
+def test_names_of_environments_and_paths_of_skills(tmp_path: Path) -> None:
+    (tmp_path / ".vally.yaml").write_text("environments: {docs: {}, dotnet: {}}\n")
+    (tmp_path / "skills" / "tea").mkdir(parents=True)
+    for text, expected in (
+        (f"environment: |\n{STIMULUS}", ["docs", "dotnet"]),
+        (f"environment:\n  skills:\n    - skills/|\n{STIMULUS}", ["skills/tea/"]),
+    ):
+        document, offset = at_cursor(text)
+        document = Document(uri_of(tmp_path / "a.eval.yaml"), 0, document.text, "vally_eval")
+        workspace = Workspace(Project([tmp_path]), default_catalog()).with_document(document)
+        found = [item.label for item in complete(document, workspace, offset).items]
+        assert set(expected) <= set(found)
 
 
 def test_keys_of_the_project_file() -> None:

@@ -30,11 +30,15 @@ class FileInsight(Insight[FileGrader]):
         """Return the places of its paths. Raises ``GraderError`` for one outside the workspace."""
         config = self.config
         paths = (*config.must_exist, *config.must_not_exist, *(each.path for each in config.content_patterns))
-        return [place for path in paths for place in _places(workspace, path)]
+        return [place for path in paths for place in _places(workspace, path, globs=self.config.globs)]
 
     def looks_into(self, workspace: Path) -> Sequence[Path]:
         """Return the places of the files that have patterns. Raises ``GraderError`` for one outside."""
-        return [place for each in self.config.content_patterns for place in _places(workspace, each.path)]
+        return [
+            place
+            for each in self.config.content_patterns
+            for place in _places(workspace, each.path, globs=self.config.globs)
+        ]
 
     def samples(self, context: GradingContext) -> Samples:
         """Return strings that match the patterns."""
@@ -55,7 +59,7 @@ class FileInsight(Insight[FileGrader]):
                 patterns: Sequence[str] = getattr(entry, key)
             case _:
                 return None
-        place = next(iter(_places(workspace, entry.path)))
+        place = next(iter(_places(workspace, entry.path, globs=self.config.globs)))
         try:
             text = decoded(read_workspace_file(workspace, place))
         except OSError as error:
@@ -63,10 +67,10 @@ class FileInsight(Insight[FileGrader]):
         return explained_pattern(patterns[number], text, wherein=entry.path)
 
 
-def _places(workspace: Path, path: str) -> Sequence[Path]:
+def _places(workspace: Path, path: str, *, globs: bool) -> Sequence[Path]:
     """Return the places of a path: of a glob all that match, or itself without any."""
     place = workspace_path(workspace, path)
-    return globbed(workspace, path, place) or [place]
+    return globbed(workspace, path, place, globs=globs) or [place]
 
 
 _MOST_SNAPSHOTS = 2

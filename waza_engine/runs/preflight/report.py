@@ -85,7 +85,7 @@ def preflight(settings: RunSettings) -> Preflight:
     blindness = "" if executor is None else blindness_to_skills(executor)
     found += unseen_skills(suite, selected, blindness, triggers=has_triggers(suite))
     found += _tasks_alike(suite, selected)
-    if all(task.task is not None and not task.task.enabled for task in suite.tasks):
+    if suite.tasks and all(task.task is not None and not task.task.enabled for task in suite.tasks):
         message = "every task is switched off by `enabled: false`"
         found.append(Finding("eval.configuration", "invalid", source, message, "switch one on"))
     tasks: list[dict[str, Any]] = []

@@ -77,13 +77,13 @@ def _found_in_answers(negated: bool, options: Any, _: Stimulus) -> Options:
 
 
 def _exists(negated: bool, options: Any, _: Stimulus) -> Options:
-    return {"must_not_exist" if negated else "must_exist": [options.path]}
+    return {"must_not_exist" if negated else "must_exist": [options.path], "globs": True}
 
 
 def _in_files(negated: bool, options: Any, _: Stimulus) -> Options:
     pattern = as_pattern(options.pattern) if hasattr(options, "pattern") else re.escape(options.value)
     key = "must_not_match" if negated else "must_match"
-    return {"content_patterns": [{"path": options.path, key: [pattern]}]}
+    return {"content_patterns": [{"path": options.path, key: [pattern]}], "globs": True}
 
 
 _PLAIN = re.compile(r"[\w-]+")

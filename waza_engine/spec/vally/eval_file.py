@@ -76,7 +76,7 @@ class Defaults(VallyBlock):
     executor: Annotated[
         Annotated[Text, Tag("text")] | Annotated[Executor, Tag("block")],
         Discriminator(text_or_block),
-        Alternatives("vally.executor"),
+        Alternatives(),
     ] = Field(
         default="copilot-sdk",
         description="The program that runs the agent; a block gives it settings.",

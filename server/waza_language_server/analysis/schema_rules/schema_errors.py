@@ -108,8 +108,10 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
 
 
 def _removed(key: UnknownKey) -> str | None:
-    """Return the part that a misspelt key of a file removes from a run; None for another key."""
-    is_own = key.mapping.parent is None and key.home.parent is None and len(key.meant) == 1
+    """Return the part that a misspelt key of a file or a task removes from a run; None for another key."""
+    holder = key.mapping.parent
+    is_of_suite = holder is None or (holder.kind == "sequence" and len(holder.path) == 1)
+    is_own = is_of_suite and key.home.path == key.mapping.path and len(key.meant) == 1
     return PARTS_OF_SUITES.get(key.meant[0]) if is_own and key.home.entry(key.meant[0]) is None else None
 
 

@@ -11,10 +11,8 @@ from waza_engine.files import shown
 from waza_engine.spelling import listed, nearest
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
-from waza_language_server.project.claim import VALLY_PROJECT_NAMES
-from waza_language_server.project.index import Project
-from waza_language_server.project.suites import folders_above
 from waza_language_server.project.uris import path_of
+from waza_language_server.project.vally_environments import environment_names
 from waza_language_server.schema.locate import located_below
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
@@ -37,18 +35,6 @@ def references(view: SuiteView) -> Found:
             yield _unknown(view, node, known)
         elif shape.kind == "vally.path":
             yield from _missing(view, node, path)
-
-
-def environment_names(project: Project, path: Path) -> tuple[str, ...] | None:
-    """Return the environments of the nearest ``.vally.yaml``, None if there is none or it cannot be read."""
-    for folder in folders_above(path):
-        for name in project.disk.holding(folder, VALLY_PROJECT_NAMES):
-            tree = project.tree(folder / name)
-            if tree.root is None or tree.errors:
-                return None
-            environments = tree.root.get("environments")
-            return tuple(environments.target.key_names) if environments is not None else ()
-    return None
 
 
 def _unknown(view: SuiteView, node: Node, known: tuple[str, ...]) -> Problem:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.spelling import listed
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.nodes import Node
@@ -40,7 +40,7 @@ def grader_names(view: SuiteView) -> Found:
     for stimulus in (None, *_stimuli(view)):
         own = _items(stimulus.get("graders")) if stimulus is not None else ()
         names = (*of_file, *(item.get("name") for item in own))
-        for problem in _repeated(iter(names), "duplicate-grader-name", message, "warning"):
+        for problem in _repeated(names, "duplicate-grader-name", message, "warning"):
             if problem.span.start not in told:
                 told.add(problem.span.start)
                 yield problem
@@ -113,7 +113,7 @@ def weights(view: SuiteView) -> Found:
         yield Problem("weights-not-one", key, message, "information")
 
 
-def _repeated(names: Iterator[Node | None], code: str, message: str, severity: str) -> Iterator[Problem]:
+def _repeated(names: Iterable[Node | None], code: str, message: str, severity: Severity) -> Iterator[Problem]:
     first: dict[str, Node] = {}
     for node in names:
         checkpoint()
@@ -123,8 +123,7 @@ def _repeated(names: Iterator[Node | None], code: str, message: str, severity: s
         earlier = first.setdefault(name.value, name)
         if earlier is not name:
             related = (Related(earlier.span, "The first one."),)
-            grave = "error" if severity == "error" else "warning"
-            yield Problem(code, name.span, message.format(name.value), grave, (), related)
+            yield Problem(code, name.span, message.format(name.value), severity, (), related)
 
 
 def _stimuli(view: SuiteView) -> tuple[Node, ...]:

@@ -22,6 +22,7 @@ from waza_language_server.project.eval_cases import homes_of
 from waza_language_server.project.places import roots_around
 from waza_language_server.project.skills import unlikeliness
 from waza_language_server.project.uris import path_of
+from waza_language_server.project.vally_environments import environment_names
 from waza_language_server.schema.shape import language_kind
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_map import ScalarMap
@@ -131,6 +132,13 @@ def _suite_files(place: Place) -> Iterator[Completion]:
                 yield _known(place, shown, "file", "")
 
 
+def _vally_environments(place: Place) -> Iterator[Completion]:
+    path = path_of(place.document.uri)
+    known = environment_names(place.workspace.project, path) if path is not None else None
+    for name in known or ():
+        yield _known(place, name, "reference", "environment of .vally.yaml")
+
+
 def _key_of(place: Place) -> str:
     """Return the key that the value belongs to, or the list that it is an item of."""
     return place.cursor.key or ""
@@ -217,6 +225,8 @@ _PROVIDERS: dict[str, Provider] = {
     "command": _commands,
     "path.fixture": _fixtures,
     "path.suite": _suite_files,
+    "vally.path": _suite_files,
+    "vally.environment": _vally_environments,
     "rubric": _suite_files,
     "model": _models,
     "tool.name": _tools,

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.spec.foreign_evals import foreign_eval_in
 from waza_language_server.features.new_suite import NEW_SUITE, title_of_offer
 from waza_language_server.features.runnables.code_lens import (
     Affected,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _TOP = Span(0, 0)
 _WHAT = "evals of this skill"
+_NAMES = ("evals/evals.json", "evals.json", "evals/eval.yaml", "eval.yaml")
 
 
 def skill_runnables(suites: tuple[Suite, ...]) -> tuple[Runnable, ...]:
@@ -53,10 +55,22 @@ def skill_lenses(
     affected: Affected = nothing_affected,
 ) -> tuple[CodeLens, ...]:
     """Return the lenses at the top of a ``SKILL.md``; the parameters are those of ``code_lenses``."""
-    if not suites:
+    found = skill_runnables(suites) or _other_evals(skill, workspace)
+    if not found:
         return (CodeLens(_TOP, title_of_offer(skill.name), NEW_SUITE, {"skill": skill.uri}, "newSuite"),)
-    found = skill_runnables(suites)
     return lenses_of(found, workspace, running, run_with, expected, affected, _WHAT)
+
+
+def _other_evals(skill: SkillFile, workspace: Workspace) -> tuple[Runnable, ...]:
+    """Return the eval files of other tools in the folder of a skill that can be run."""
+    found: list[Runnable] = []
+    for name in _NAMES:
+        path = skill.path.parent / name
+        text = workspace.project.text(path)
+        evals = foreign_eval_in(text.value, path) if text.state == "known" else None
+        if evals is not None and evals.runs:
+            found.append(Runnable(RunnableId(path), _TOP, name, _TOP))
+    return tuple(found[:MAX_SUITES])
 
 
 def skill_hints(skill: SkillFile, suites: tuple[Suite, ...], workspace: Workspace) -> tuple[InlayHint, ...]:

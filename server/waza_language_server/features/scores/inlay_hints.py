@@ -106,6 +106,11 @@ def hints_beside_graders(
 ) -> list[InlayHint]:
     """Return the verdicts of suites, tasks, expectations, metrics and prompts."""
     told = (*verdicts(document, scores, span, now), *histories(document, scores, span, now))
+    if document.kind == "evals_json":
+        # With the first file of this kind.
+        from waza_language_server.features.scores.benchmark_hints import benchmark_hints
+
+        told = (*told, *benchmark_hints(document, scores.project))
     return list(_hints_of_verdicts(document, told))
 
 

@@ -92,7 +92,7 @@ def _test_beds(ls: WazaServer, document: Document) -> list[CodeLens]:
     path = path_of(document.uri)
     if not ls.judges_live or path is None or document.kind != "eval":
         return []
-    from waza_language_server.features.runnables.test_bed import test_bed_lens
+    from waza_language_server.features.runnables.live_source import test_bed_lens
 
     run = ls.session.project.scores.results(path)
     bed = None if run is None else ls.beds.shown(path, run)

@@ -50,7 +50,7 @@ def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
         ls.options = replace(ls.options, run_by_folder=cast("dict[str, object]", by_folder))
     if not isinstance(run, dict) and not isinstance(by_folder, dict):
         return
-    ls.__dict__.pop("run_settings", None)
+    ls.run_settings.read()
     ls.refresh.costs_changed()
     ls.refresh.ask_for_lenses()
     # Another executor or model may answer now, so verdicts can be stale.

@@ -305,8 +305,13 @@ class RunSettings:
     """The default options of a run, named as in ``eval.run``."""
 
     def __init__(self, ls: WazaServer) -> None:
-        self._of_window = settled_options(ls.options.run)
-        given = ls.options.run_by_folder
+        self._ls = ls
+        self.read()
+
+    def read(self) -> None:
+        """Take the settings that the client has now."""
+        self._of_window = settled_options(self._ls.options.run)
+        given = self._ls.options.run_by_folder
         by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
         known = ((path_of(uri), settled_options(said)) for uri, said in by_uri.items())
         # The innermost folder first: open folders may be nested.

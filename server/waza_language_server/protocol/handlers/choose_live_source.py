@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from waza_engine.moments import SOME_TIME_AGO, local_time
-from waza_language_server.features.runnables.test_bed import TEST_BED
-from waza_language_server.protocol.services.chosen_beds import ChosenBed
+from waza_language_server.features.runnables.live_source import TEST_BED
+from waza_language_server.protocol.services.live_sources import ChosenBed
 from waza_language_server.protocol.services.run_requests import (
     FAILED,
     ask_engine,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.features.runnables.test_bed import TestBed
+from waza_language_server.features.runnables.live_source import TestBed
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.services.live import records_of
 
