@@ -190,7 +190,7 @@ def _agent(options: AgentOptions) -> Generator[Agent]:
 
     agent, programs = Agent(options), ProcessScope()
     # Programs that grade belong to it, too.
-    current_scope.set(programs)
+    before = current_scope.set(programs)
     agent.cancellation.on_request(programs.close)
     for warning in agent.warnings:
         complain(f"warning: {warning}")
@@ -202,6 +202,7 @@ def _agent(options: AgentOptions) -> Generator[Agent]:
         requests.run_is_over()
         agent.close()
         programs.close()
+        current_scope.reset(before)
 
 
 harness.registered_commands.extend(row_commands.registered_commands)
