@@ -174,6 +174,24 @@ def test_an_interruption_ends_the_agent_and_keeps_what_is_finished(folder: Path)
     assert [row["id"] for row in rows(folder / "out.jsonl")] == ["p0"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+@pytest.mark.parametrize("name", ["slow.sh", "slow.py"])
+def test_an_interruption_ends_a_grader_and_its_answer_stays(folder: Path, name: str) -> None:
+    slow = "#!/bin/sh\ntouch graded\nsleep 60\n"
+    if name == "slow.py":
+        slow = "import pathlib, time\npathlib.Path('graded').touch()\ntime.sleep(60)\n"
+    (folder / name).write_text(slow, "utf-8")
+    (folder / name).chmod(0o755)
+    process = started(folder, "capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "-g", name)
+    while not (folder / "graded").exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 130
+    assert rows(folder / "out.jsonl") == []
+    ended = harness("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume", cwd=folder)
+    assert (ended.returncode, sorted(asked(folder))) == (0, ["q0", "q1", "q2", "q3"])
+
+
 def test_a_missing_program_is_the_error_of_each_row_until_it_is_there(folder: Path) -> None:
     adapter = json.loads((folder / "a.json").read_text("utf-8"))
     (folder / "b.json").write_text(json.dumps({**adapter, "command": ["no-such-agent"]}), "utf-8")
