@@ -619,7 +619,7 @@ def _slot_of(target: ast.expr, scope: Scope) -> int:
 
 
 def _outward(frame: Frame, depth: int) -> Frame:
-    """Return the frame so many scopes further out."""
+    """Return the frame that is ``depth`` scopes further out."""
     for _ in range(depth):
         frame = frame[0]
     return frame

@@ -275,7 +275,7 @@ def judge_labelled(
     *,
     all_graders: bool,
 ) -> list[JudgedCase]:
-    """Return the verdicts on each case; ``all_graders``: none was left out by its name.
+    """Return the verdicts on each case. ``all_graders`` is true if no grader was deselected by its name.
 
     Raises ``CancelledRunError``.
     """

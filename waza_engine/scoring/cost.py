@@ -30,7 +30,7 @@ COUNTS = (
 
 
 def added(one: Usage | None, other: Usage | None) -> Usage | None:
-    """Return the sum of two usages; None counts as unknown.
+    """Return the sum of two usages; the other one if one is None, which is unknown.
 
     The cost is known when both report one: half a bill is not a cost.
     """

@@ -27,7 +27,7 @@ class PairwiseImpact:
 
 @dataclass(frozen=True, slots=True)
 class SkillImpact:
-    """Pass rates 0..1 with and without skills; ``percent_change`` is relative to the latter, or to 0.01.
+    """Pass rates 0..1 with and without skills. ``percent_change`` is relative to that without.
 
     Without a verdict on the baseline, its pass rate and the values derived from it are None.
     """

@@ -66,7 +66,7 @@ class Remembered(Generic[Kept]):
 
 
 LOOKED_AT_AGAIN_SECONDS = 1.0
-"""How long a folder is believed to be as it was seen while one file after the other is read."""
+"""While many files are read, a folder that was listed less than this many seconds ago is not listed again."""
 
 
 class Disk:

@@ -13,7 +13,7 @@ from pathlib import Path
 from waza_engine.boundary import Boundary, repository_around, suite_boundary
 
 MAX_LEVELS = 200
-"""The most folders of a path that are checked one by one."""
+"""The most folders of a path whose links are followed here; the system resolves a deeper path."""
 
 
 class Links:

@@ -41,7 +41,7 @@ class Regraded:
     live: bool = False
     failing: tuple[int, ...] = ()
     bed: datetime | None = None
-    """When the run began on whose trials it was judged, of one that was chosen; None for the last answers."""
+    """When the run began whose trials were judged, if a person chose it; None for the newest answers."""
     read: Mapping[Path, str] = field(default_factory=dict[Path, str])
     """The files that it was judged by and no agent has seen, with the SHA-256 of each, "" for none."""
     recorded: GraderResult | None = None

@@ -1,4 +1,4 @@
-"""A schema file: resolves its references, and each of its schemas has one shape."""
+"""The content of a schema file as shapes: references are resolved, and each schema becomes one shape."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SchemaRoot:
         return known
 
     def lookup(self, path: list[str | int]) -> Shape:
-        """Return the shape at a path of keywords from the top of the file, as validators report it."""
+        """Return the shape at a path of keywords from the top of the file, such as a validator reports."""
         schema: Any = self.schema
         for step in path:
             schema = schema[step]

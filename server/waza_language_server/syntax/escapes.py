@@ -115,7 +115,7 @@ def in_lost_quotes(written: str) -> str | None:
 
 
 def end_of_line(text: str, start: int, end: int) -> int:
-    """Return the end of ``start``'s line without trailing whitespace, but ``end`` at most."""
+    """Return where the line of ``start`` ends without its trailing whitespace, at most ``end``."""
     line_break = _BREAK.search(text, start, end)
     return start + len(text[start : line_break.start() if line_break else end].rstrip())
 

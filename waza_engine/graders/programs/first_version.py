@@ -147,7 +147,7 @@ class _Adapted(today.Grader[AnyConfig]):
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the modules of the first version in this one."""
+    """Imports `waza.graders.base` and the like, modules of the first version, from this version."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -190,7 +190,8 @@ class PromptResult:
 class RunResult:
     """The last known results of a suite. The header is the newest run's.
 
-    ``complete`` is false while a run is active. ``partial``: it left out graders, all but ``graders``.
+    ``complete`` is false while a run is active. ``partial`` is true if only the graders in
+    ``graders`` were run.
 
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
     ``verdict`` is the engine's conclusion (``results/conclusion.py``), with its ``reasons`` for not passing;

@@ -60,7 +60,7 @@ class GradingWorkers:
             self._take_back(found, ended=cancellation.requested)
 
     def close(self) -> None:
-        """End all that are not lent, and those that are lent when they come back; can be called twice."""
+        """End the idle workers now, and those in use when they are returned. A second call does nothing."""
         with self._lock:
             self._closed = True
             waiting, self._idle = self._idle, []

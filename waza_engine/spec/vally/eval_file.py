@@ -139,7 +139,7 @@ class Git(VallyBlock):
 
 
 class Environment(VallyBlock):
-    """The skills, files, servers and the repository of the agent. A stimulus adds to those of the file."""
+    """The skills, files, servers and repository of the agent. Those of a stimulus add to those of a file."""
 
     place: ClassVar = "environment"
     misspellings: ClassVar = {

@@ -87,7 +87,7 @@ async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -
 def _asked_with(
     ls: WazaServer, target: RunnableId, tasks: Mapping[str, TaskResult], entries: Values
 ) -> list[str]:
-    """Return the requested grader, and those that were regraded alone before.
+    """Return the requested grader, and those that were graded again one by one before.
 
     The verdict of a task needs the results of all of them for the current text.
     """
