@@ -123,7 +123,7 @@ class Capturing:
         if self._grader is not None:
             try:
                 score = self._graded(prompt, answer, prompt.id)
-                self.tally.add(passed=score["pass"])
+                self.tally.add(passed=score["pass"], failed=bool(errors))
                 verdict = {"score": score, **({"outcome": score["outcome"]} if score.get("outcome") else {})}
             except UnusableAnswerError as broken:
                 self.tally.add_broken(broken, prompt.id)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from waza_engine.files import FileError, opened_to_read, remove_file
-from waza_engine.harness.rows import HarnessError, line_of
+from waza_engine.harness.rows import HarnessError, has_failed, line_of
 from waza_engine.results.json_values import Json, block_of, blocks_of, text_of, whole
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.writing.store import (
@@ -127,7 +127,7 @@ def _verdicts(entries: Iterable[Json]) -> Iterator[bool]:
     for entry in entries:
         passed = block_of(entry, "score").get("pass", entry.get("pass"))
         if isinstance(passed, bool):
-            yield passed
+            yield passed and not has_failed(entry)
 
 
 def _is_broken(entry: Json) -> bool:

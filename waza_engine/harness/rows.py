@@ -252,6 +252,11 @@ def score_in(block: Block) -> Block | None:
     return None
 
 
+def has_failed(block: Block) -> bool:
+    """Return whether the agent failed, so that the row counts as not passed whatever its grader says."""
+    return bool(block.get("errors") or block.get("error"))
+
+
 def shown_input(value: Any, between: str) -> str:
     """Return the prompts of a row as one string."""
     return between.join(map(text_of, cast("list[Any]", value))) if isinstance(value, list) else text_of(value)

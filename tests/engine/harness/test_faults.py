@@ -154,6 +154,19 @@ def test_rows_of_another_program_are_not_resumed_over(folder: Path) -> None:
     assert "--resume cannot use it" in ended.stderr
 
 
+def test_a_crashed_agent_does_not_pass(folder: Path) -> None:
+    (folder / "agent.py").write_text("raise SystemExit(3)", "utf-8")
+    (folder / "always.py").write_text("import json; print(json.dumps({'pass': True, 'score': 1}))", "utf-8")
+    flags = ("-g", "always.py", "--fail-under", "0.1")
+    for arguments in (
+        ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", *flags),
+        ("grade", "out.jsonl", *flags),
+    ):
+        ended = harness(*arguments, cwd=folder)
+        assert (ended.returncode, ended.stderr) == (1, "The pass rate 0.00 is below 0.1.\n")
+    assert {row["score"]["pass"] for row in rows(folder / "out.jsonl")} == {True}
+
+
 def test_the_budget_ends_a_capture_and_resume_goes_on(folder: Path) -> None:
     flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume")
     ended = harness(*flags, "--max-tokens", "200", cwd=folder)

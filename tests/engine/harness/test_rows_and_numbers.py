@@ -11,7 +11,9 @@ from tests.command_line import Finished, harness
 from tests.engine.harness.scenarios import capture, lines, prompt
 from waza_engine.harness.comparison.report import latency_statistics, percentile, score_distribution
 from waza_engine.harness.comparison.strategies import bootstrap, iterations
+from waza_engine.harness.grading import Tally
 from waza_engine.harness.review import snippet
+from waza_engine.harness.rows import has_failed
 from waza_engine.harness.views import fixed, shortened_lines
 
 
@@ -103,6 +105,17 @@ class TestFiles:
         broken = rows + "{\n"
         assert carried_out(tmp_path, "format one.jsonl -o one.jsonl", one=broken).returncode == 1
         assert (tmp_path / "one.jsonl").read_text("utf-8") == broken
+
+    def test_a_row_of_a_failed_agent_has_not_passed(self) -> None:
+        tally = Tally()
+        tally.add(passed=True)
+        tally.add(passed=True, failed=True)
+        assert (tally.passed, tally.total) == (1, 2)
+        assert [has_failed(row) for row in ({"errors": ["3"]}, {"error": "3"}, {"errors": []})] == [
+            True,
+            True,
+            False,
+        ]
 
     @pytest.mark.parametrize("kind", ["run", "grade", "report", "compare"])
     def test_outside_of_the_group_its_files_are_recognized(self, tmp_path: Path, kind: str) -> None:
