@@ -176,6 +176,19 @@ def test_the_budget_ends_a_capture_and_resume_goes_on(folder: Path) -> None:
     assert sorted(asked(folder)) == ["q0", "q1", "q2", "q3"]
 
 
+def test_at_a_limit_active_answers_arrive_and_resume_counts_what_was_spent(folder: Path) -> None:
+    flags = ("trials", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume", "-k", "2", "-j", "2")
+    # Each answer uses 120 tokens: the limit is reached by the fifth, while the sixth may be active.
+    ended = harness(*flags, "--max-tokens", "600", cwd=folder)
+    paid = len(asked(folder))
+    assert (ended.returncode, paid in (5, 6)) == (3, True)
+    ended = harness(*flags, "--max-tokens", "600", cwd=folder)
+    assert (ended.returncode, len(asked(folder))) == (3, paid)
+    assert f"{paid * 120:,} are used" in ended.stderr
+    ended = harness(*flags, cwd=folder)
+    assert (ended.returncode, ended.stderr, len(asked(folder))) == (0, "", 8)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 def test_an_interruption_ends_the_agent_and_keeps_what_is_finished(folder: Path) -> None:
     flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl")
@@ -185,6 +198,9 @@ def test_an_interruption_ends_the_agent_and_keeps_what_is_finished(folder: Path)
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 130
     assert [row["id"] for row in rows(folder / "out.jsonl")] == ["p0"]
+    ended = harness(*flags, "--resume", cwd=folder)
+    assert (ended.returncode, len(asked(folder))) == (0, 5)
+    assert "1 answer of the earlier run had been requested and did not arrive" in ended.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
