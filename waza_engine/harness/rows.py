@@ -6,12 +6,12 @@ needs only the keys that a command uses. Lines are counted as an editor counts t
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar, cast
@@ -20,8 +20,8 @@ from waza_engine.files import FileError, opened_to_read
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
 from waza_engine.results.writing.store import (
     ResultsError,
+    is_kept,
     opened_output,
-    write_atomically,
     write_whole,
 )
 from waza_engine.spec.reading.json_reader import json_fault
@@ -96,7 +96,7 @@ def read_rows(path: Path) -> Iterator[Row]:
             raise HarnessError("Standard input is a terminal; name a file, or pipe the rows in.")
         yield from rows_in(sys.stdin.buffer.readline, name)
         return
-    with closing(opened_rows(path)) as file:
+    with contextlib.closing(opened_rows(path)) as file:
         yield from rows_in(file.readline, name)
 
 
@@ -273,22 +273,19 @@ def write_out(
     *,
     notation: Notation = "json",
     append: bool = False,
-    sources: Sequence[Path] = (),
+    sources: Sequence[Path | None] = (),
 ) -> None:
     """Write each part immediately: to a file, or to standard output without one or for ``-``.
 
-    A file that is also one of the ``sources`` is replaced when everything is written. Raises
-    ``HarnessError`` when it cannot be written.
+    Raises ``HarnessError`` when it cannot be written, or is one of the ``sources``.
     """
+    check_output(output, sources)
     if output is None or output == STANDARD_STREAM:
         for part in parts:
             say_document(part, notation)
         return
     try:
-        if any(source.exists() and output.exists() and output.samefile(source) for source in sources):
-            write_atomically(output, parts)
-            return
-        with closing(opened_output(output, append=append)) as file:
+        with contextlib.closing(opened_output(output, append=append)) as file:
             if append and _ends_in_a_line(file):
                 write_whole(file, b"\n")
             for part in parts:
@@ -297,6 +294,18 @@ def write_out(
         raise HarnessError(str(error)) from None
     except OSError as error:
         raise HarnessError(f"{output} cannot be written: {error.strerror or error}.") from None
+
+
+def check_output(output: Path | None, sources: Iterable[Path | None]) -> None:
+    """Raise ``HarnessError`` when an output is also one of the files that its command reads."""
+    if output is None or output == STANDARD_STREAM or not is_kept(output):
+        return
+    for source in filter(None, sources):
+        # Standard input may be the same file: `< rows.jsonl`. One that is no file raises.
+        with contextlib.suppress(OSError):
+            read = os.fstat(sys.stdin.fileno()) if source == STANDARD_STREAM else source.stat()
+            if os.path.samestat(read, output.stat()):
+                raise HarnessError(f"{output} is read by this command; name another file with --output.")
 
 
 def _ends_in_a_line(file: IO[bytes]) -> bool:

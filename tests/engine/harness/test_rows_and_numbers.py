@@ -98,13 +98,30 @@ class TestFiles:
         ended = carried_out(tmp_path, "")
         assert (ended.returncode, "validate-refs" in ended.stdout) == (0, True)
 
-    def test_an_output_that_is_its_own_input_is_replaced_at_the_end(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "capture one.jsonl -s a.json -o one.jsonl",
+            "trials one.jsonl -s a.json -o one.jsonl --append",
+            "capture one.jsonl -s one.jsonl -o a.jsonl/../one.jsonl --resume",
+            "run one.jsonl --simple {} -o one.jsonl",
+            "format one.jsonl -o one.jsonl",
+            "summarize one.jsonl -o one.jsonl",
+            "calibrate one.jsonl -o one.jsonl",
+            "balance one.jsonl -o one.jsonl",
+            "compare one.jsonl two.jsonl -o two.jsonl",
+            "compare one.jsonl two.jsonl -f markdown -o two.jsonl",
+            "format one.jsonl -o link.jsonl",
+        ],
+    )
+    def test_an_output_that_is_its_own_input_is_refused(self, tmp_path: Path, command: str) -> None:
         rows = lines(capture("a", 1.0), capture("b", 0.0))
-        assert carried_out(tmp_path, "format one.jsonl -o one.jsonl", one=rows).returncode == 0
-        assert len((tmp_path / "one.jsonl").read_text("utf-8").splitlines()) == 2
-        broken = rows + "{\n"
-        assert carried_out(tmp_path, "format one.jsonl -o one.jsonl", one=broken).returncode == 1
-        assert (tmp_path / "one.jsonl").read_text("utf-8") == broken
+        (tmp_path / "a.jsonl").mkdir()
+        (tmp_path / "link.jsonl").symlink_to("one.jsonl")
+        ended = carried_out(tmp_path, command, one=rows, two=rows)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert "is read by this command; name another file" in ended.stderr.splitlines()[-1]
+        assert {(tmp_path / name).read_text("utf-8") for name in ("one.jsonl", "two.jsonl")} == {rows}
 
     def test_a_row_of_a_failed_agent_has_not_passed(self) -> None:
         tally = Tally()

@@ -108,6 +108,7 @@ class LoadedRun:
     def __init__(self, label: str, path: Path, kind: Kind | None, stack: ExitStack) -> None:
         """Read all rows; without a ``kind`` the first one decides. Raises ``HarnessError``."""
         self.label = label
+        self.path = path
         self._name = str(path)
         self._file = stack.enter_context(opened_rows(path))
         self.kind: Kind | None = kind
