@@ -25,7 +25,7 @@ from waza_engine.results.writing.store import (
     write_whole,
 )
 from waza_engine.spec.reading.json_reader import json_fault
-from waza_engine.terminal import Notation, complain, json_text, say_document
+from waza_engine.terminal import Notation, complain, json_text, say_document, visible_lines
 
 ItemT = TypeVar("ItemT", bound="Row | Prompt")
 STANDARD_STREAM = Path("-")
@@ -277,12 +277,17 @@ def write_out(
 ) -> None:
     """Write each part immediately: to a file, or to standard output without one or for ``-``.
 
+    Parts consist of whole lines. On a terminal control characters are escaped.
+
     Raises ``HarnessError`` when it cannot be written, or is one of the ``sources``.
     """
     check_output(output, sources)
     if output is None or output == STANDARD_STREAM:
+        # JSON has its own notation for control characters; a file or a pipe gets the bytes as they are.
+        is_shown = notation != "json" and sys.stdout.isatty()
         for part in parts:
-            say_document(part, notation)
+            shown = visible_lines(part.decode("utf-8", "replace")).encode() if is_shown else part
+            say_document(shown, notation)
         return
     try:
         with contextlib.closing(opened_output(output, append=append)) as file:

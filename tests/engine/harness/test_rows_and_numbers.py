@@ -1,5 +1,6 @@
 """Rows, statistics and views by the acceptance cases of the format; nothing here starts a program."""
 
+import io
 import json
 import random
 from pathlib import Path
@@ -180,6 +181,15 @@ class TestStatistics:
         assert fixed(value, 3) == shown
 
 
+def terminal() -> io.TextIOWrapper:
+    return Terminal(io.BytesIO(), encoding="utf-8", write_through=True)
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
 def scores(ended: Finished) -> dict[str, float]:
     return json.loads(ended.stdout)["headToHead"]["prompts"][0]["scores"]
 
@@ -292,6 +302,16 @@ class TestCompare:
 
 
 class TestViews:
+    @pytest.mark.parametrize("score", [None, 1.0])
+    def test_a_terminal_obeys_no_answer_and_a_pipe_gets_its_bytes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, score: float | None
+    ) -> None:
+        rows = lines(capture("a", score, output="\x1b]0;title\x07é"))
+        assert "\x1b]0;title\x07é" in carried_out(tmp_path, "format one.jsonl -f csv", one=rows).stdout
+        monkeypatch.setattr("tests.command_line._standard_stream", terminal)
+        shown = carried_out(tmp_path, "format one.jsonl -f csv", one=rows).stdout
+        assert ("\\x1b]0;title\\x07é" in shown, "\x1b" in shown) == (True, False)
+
     def test_a_snippet_has_five_steps(self) -> None:
         assert snippet(list(range(1, 11))) == [1, 2, 6, 9, 10]
         assert snippet([1, 2, 3, 4, 5]) == [1, 2, 3, 4, 5]
