@@ -197,7 +197,8 @@ class Capturing:
         if errors and not entry["output"] and not entry["trajectory"]:
             self._show(f"    trial {number}: !")
             self.tally.add(passed=False)
-            return {**entry, "pass": False, "reasoning": f"Error: {errors[0]}"}
+            verdict = {} if self._grader is None else {"pass": False}
+            return {**entry, **verdict, "reasoning": f"Error: {errors[0]}"}
         if self._grader is None:
             return entry
         try:

@@ -167,6 +167,16 @@ def test_a_crashed_agent_does_not_pass(folder: Path) -> None:
     assert {row["score"]["pass"] for row in rows(folder / "out.jsonl")} == {True}
 
 
+def test_a_crash_has_no_verdict_without_a_grader(folder: Path) -> None:
+    (folder / "agent.py").write_text("raise SystemExit(3)", "utf-8")
+    for flags, verdict in ((), None), (("-g", "contains.py"), False):
+        row = json.loads(
+            harness("trials", "p.jsonl", "-s", "a.json", "-k", "1", *flags, cwd=folder).stdout.splitlines()[0]
+        )
+        (trial,) = row["trials"]
+        assert (trial.get("pass"), trial["reasoning"].startswith("Error: ")) == (verdict, True)
+
+
 def test_the_budget_ends_a_capture_and_resume_goes_on(folder: Path) -> None:
     flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume")
     ended = harness(*flags, "--max-tokens", "200", cwd=folder)

@@ -266,6 +266,21 @@ class TestCompare:
         flakiness = report["flakiness"]["two"]
         assert (flakiness["flakyPromptCount"], flakiness["topFlakyPrompts"][0]["id"]) == (2, "p1")
 
+    @pytest.mark.parametrize("strategy", ["weighted", "statistical"])
+    def test_trials_without_a_verdict_have_no_numbers_of_one(self, tmp_path: Path, strategy: str) -> None:
+        command = f"compare one.jsonl two.jsonl -s {strategy}"
+        files = {"one": trials((None, None)), "two": trials((None, None))}
+        report = json.loads(carried_out(tmp_path, command, **files).stdout)
+        assert sorted(report) == ["headToHead", "meta", "perPrompt", "performance"]
+        assert [report["perPrompt"][0][key] for key in ("passAtK", "flakiness")] == [{}, {}]
+        assert [pairs[0]["ties"] for pairs in report["headToHead"].values()] == [0, 0, 0]
+        files = {"one": trials((0.9, 0.5), (None, None)), "two": trials((None, None), (None, None))}
+        report = json.loads(carried_out(tmp_path, command, **files).stdout)
+        assert [report["capability"]["one"][key] for key in ("avgPassAtK", "ungradedCount")] == [0.9, 1]
+        assert "two" not in report["capability"]
+        assert report["perPrompt"][0]["capabilityWinner"] is None
+        assert [pairs[0]["aWins"] for pairs in report["headToHead"].values()] == [0, 0, 0]
+
     def test_statistical(self, tmp_path: Path) -> None:
         one, two = lines(capture("p", 0.80)), lines(capture("p", 0.81))
         command = "compare one.jsonl two.jsonl -s statistical --seed 3"

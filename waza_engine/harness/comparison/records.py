@@ -61,6 +61,11 @@ class TrialsRecord:
     durations: array[float]
 
     @property
+    def is_graded(self) -> bool:
+        """Return whether it has a verdict."""
+        return self.pass_at_k is not None
+
+    @property
     def flakiness(self) -> float:
         """Return how far pass@k and pass^k are apart, 0 to 1."""
         return max(0.0, (self.pass_at_k or 0.0) - (self.pass_exp_k or 0.0))
