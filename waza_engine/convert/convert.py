@@ -10,21 +10,22 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.boundary import FileError, boundary_of_named, suite_boundary
+from waza_engine.boundary import Boundary, FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
 from waza_engine.convert.conversion import Conversion, ConversionError, Target
 from waza_engine.convert.to_evals_json import to_evals_json
 from waza_engine.convert.to_vally import to_vally
 from waza_engine.convert.to_waza import to_waza
-from waza_engine.files import copy_file, make_folder, read_bytes
+from waza_engine.files import copy_file, make_folder, opened_to_read, read_bytes, remove_file
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
-from waza_engine.scaffold.files import ScaffoldError, write_files
+from waza_engine.scaffold.files import ScaffoldError, check_free, existing_files, write_files
 from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
 from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite
@@ -66,18 +67,45 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
 
 
 def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
-    """Write the files and return their paths. Raises ``ScaffoldError``; nothing is overwritten then."""
-    paths = write_files(conversion.directory, conversion.files, force=force)
+    """Write the files and return their paths, the suite last.
+
+    Raises ``ScaffoldError``; no new file is left then, and nothing is overwritten without ``force``.
+    """
     within = suite_boundary(conversion.source.directory)
-    for name, source in conversion.copies.items():
-        target = conversion.directory / name
+    copies = {conversion.directory / name: source for name, source in conversion.copies.items()}
+    if not force:
+        check_free([*(conversion.directory / name for name in conversion.files), *copies])
+    for target, source in copies.items():
         try:
-            make_folder(target.parent, within=boundary_of_named(conversion.directory))
+            opened_to_read(source, within=within).close()
+        except FileError as error:
+            raise _not_copied(source, target, error) from None
+    there = existing_files(copies)
+    try:
+        for target, source in copies.items():
+            _copy(source, target, within, conversion.directory)
+        paths = write_files(conversion.directory, conversion.files, force=force)
+    except ScaffoldError:
+        for target in copies:
+            if target not in there:
+                with suppress(OSError):
+                    remove_file(target, within=boundary_of_named(conversion.directory))
+        raise
+    return [*paths, *copies]
+
+
+def _copy(source: Path, target: Path, within: Boundary, directory: Path) -> None:
+    try:
+        make_folder(target.parent, within=boundary_of_named(directory))
+        if not (target.exists() and target.samefile(source)):
             copy_file(source, target, within=within)
-        except (FileError, OSError) as error:
-            raise ScaffoldError(f"{source} could not be copied to {target}: {error}.") from None
-        paths.append(target)
-    return paths
+    except OSError as error:
+        raise _not_copied(source, target, error) from None
+
+
+def _not_copied(source: Path, target: Path, error: OSError) -> ScaffoldError:
+    why = error.why if isinstance(error, FileError) else error.strerror or str(error)
+    return ScaffoldError(f"Nothing was written, for {source} could not be copied to {target}: {why}.")
 
 
 def changes_since(path: Path, directory: Path) -> list[str]:

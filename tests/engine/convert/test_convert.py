@@ -293,3 +293,27 @@ def test_a_copy_is_as_old_as_the_content_of_its_source(
         "../suite/tasks/a.yaml has changed",
         "../suite/tasks/b.yaml is new",
     ]
+
+
+def test_a_file_that_cannot_be_copied_leaves_no_suite(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "suite").mkdir()
+    (repository / "suite" / "here.csv").write_text("a", "utf-8")
+    files = "[{path: here.csv, copy_from: here.csv}, {path: b.csv, copy_from: gone.csv}]"
+    text = f"id: a\nname: A\ninputs: {{prompt: hello, files: {files}}}\n"
+    suite = write_suite(repository / "suite", {"a": text}, graders=GREETS)
+    assert command(suite, repository / "out", "evals.json") == 2
+    assert "gone.csv could not be copied" in capsys.readouterr().err
+    assert not (repository / "out").exists()
+
+
+def test_a_copied_file_replaces_no_other_one(repository: Path) -> None:
+    path = skill_with(repository, CASE)
+    command(path, repository / "waza", "waza")
+    mine = repository / "out" / "files" / "leaves.csv"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", "utf-8")
+    assert command(repository / "waza", repository / "out", "evals.json") == 2
+    assert mine.read_text("utf-8") == "mine"
+    assert not (repository / "out" / "evals.json").exists()
