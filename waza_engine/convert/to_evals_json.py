@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from waza_engine.vocabulary import EXPECTED_LISTS
 _CONFIG = {"timeout_seconds", "executor", "skill_directories"}
 _TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
 _JUDGED = {"hint", "reference", "metadata"}
+_NO_OTHER = ", and used no skill besides and none more often."
 _MARKERS = ("set_waza_grade_pass", "set_waza_grade_fail")
 
 
@@ -151,8 +153,7 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             yield from _judged(conversion, path, place, grader.config)
         elif isinstance(grader.config, SkillInvocationConfig):
             conversion.lose(path, place, "a judge decides by the tool calls of the agent", "differs")
-            yield from (f"The agent used the skill {name}." for name in grader.config.required_skills)
-            yield from (f"The agent did not use the skill {n}." for n in grader.config.forbidden_skills)
+            yield from _skill_sentences(grader.config)
         else:
             conversion.lose(path, place, f"`{entry.type}` has no counterpart")
     for condition in expected_conditions(task):
@@ -182,6 +183,19 @@ def _judged(conversion: Conversion, path: Path, place: str, config: PromptConfig
         conversion.lose(path, place, "its instructions become a sentence for another judge", "differs")
         lines = [line for line in text.splitlines() if not any(marker in line for marker in _MARKERS)]
         yield "\n".join(lines).strip() or text.strip()
+
+
+def _skill_sentences(config: SkillInvocationConfig) -> Iterator[str]:
+    names = config.required_skills
+    if config.mode == "any_order":
+        times = Counter(names)
+        for name, count in times.items():
+            yield f"The agent used the skill {name}" + (f" at least {count} times." if count > 1 else ".")
+    elif names:
+        strictly = config.mode == "exact_match"
+        listed = f"skill {names[0]}" if len(names) == 1 else f"skills {', '.join(names)}, in this order"
+        yield f"The agent used the {listed}{_NO_OTHER if strictly else '.'}"
+    yield from (f"The agent did not use the skill {name}." for name in config.forbidden_skills)
 
 
 def _triggers(conversion: Conversion, tests: TriggerTests) -> None:

@@ -317,3 +317,36 @@ def test_a_copied_file_replaces_no_other_one(repository: Path) -> None:
     assert command(repository / "waza", repository / "out", "evals.json") == 2
     assert mine.read_text("utf-8") == "mine"
     assert not (repository / "out" / "evals.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("mode", "skills", "sentences"),
+    [
+        (
+            "any_order",
+            "[a, b, a]",
+            ["The agent used the skill a at least 2 times.", "The agent used the skill b."],
+        ),
+        ("in_order", "[a, b]", ["The agent used the skills a, b, in this order."]),
+        ("in_order", "[a]", ["The agent used the skill a."]),
+        (
+            "exact_match",
+            "[a, b]",
+            ["The agent used the skills a, b, in this order, and used no skill besides and none more often."],
+        ),
+        (
+            "exact_match",
+            "[a]",
+            ["The agent used the skill a, and used no skill besides and none more often."],
+        ),
+    ],
+)
+def test_a_sentence_about_skills_says_their_order(
+    repository: Path, mode: str, skills: str, sentences: list[str]
+) -> None:
+    options = f"mode: {mode}, required_skills: {skills}, forbidden_skills: [z]"
+    graders = f"- {{type: skill_invocation, name: s, config: {{{options}}}}}\n"
+    path = write_suite(repository / "suite", {"a": task("a")}, graders=graders)
+    converted(path, "evals.json", repository / "out")
+    (case,) = json.loads((repository / "out" / "evals.json").read_text("utf-8"))["evals"]
+    assert case["assertions"] == [*sentences, "The agent did not use the skill z."]
