@@ -14,8 +14,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from waza_engine.boundary import suite_place
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.foreign_evals import Dialect
+from waza_engine.spec.task_file import TaskFile
 
 SUITE_KEYS = {
     *("name", "description", "skill", "version", "schema_version"),
@@ -86,3 +88,12 @@ class Conversion:
     def from_here(self, path: Path) -> str:
         """Return the path of a file or folder from the folder of the new files."""
         return os.path.relpath(path, self.directory.absolute()).replace(os.sep, "/")
+
+    def skill_folders(self, task: TaskFile) -> list[str]:
+        """Return the skill directories that a task lists, from the folder of the new files.
+
+        Raises ``FileError`` for one that a run refuses.
+        """
+        listed = [each for each in task.skill_directories if each != "none"]
+        places = (suite_place(self.source.directory, each, "skill_directories") for each in listed)
+        return [self.from_here(place) for place in places]

@@ -45,6 +45,7 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
 
     ``to`` None is waza, for a waza suite it must be given. Raises ``ConversionError``.
     """
+    eval_file = path
     try:
         eval_file = eval_file_of(path)
         found = foreign_eval_in(read_text(eval_file), eval_file)
@@ -62,6 +63,8 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
         _write(conversion, target)
     except (SuiteFileError, SuiteError) as error:
         raise ConversionError(str(error)) from None
+    except FileError as error:
+        raise ConversionError(f"{eval_file}: {error.why}.") from None
     _stamp(conversion, target)
     return conversion
 

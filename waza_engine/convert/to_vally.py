@@ -111,7 +111,7 @@ def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str,
         conversion.lose(source.path, f"{source.id}: graders", "Vally wants one, and none has a counterpart")
     names = told_apart((slug_of(each["name"]) or "grader")[:_LONGEST_NAME] for _, each in graders)
     named = [{**each, "name": name} for (_, each), name in zip(graders, names, strict=True)]
-    environment = {"files": _files(conversion, task), "skills": _skills(conversion, task)}
+    environment = {"files": _files(conversion, task), "skills": conversion.skill_folders(task)}
     return {
         "origins": [origin for origin, _ in graders],
         **_filled(
@@ -235,11 +235,6 @@ def _files(conversion: Conversion, task: TaskFile) -> list[dict[str, str]]:
         start = conversion.source.directory / file.copy_from if file.copy_from else fixtures / file.path
         found.append({"src": conversion.from_here(start), "dest": file.path})
     return found
-
-
-def _skills(conversion: Conversion, task: TaskFile) -> list[str]:
-    listed = [each for each in task.skill_directories if each != "none"]
-    return [conversion.from_here(conversion.source.directory / each) for each in listed]
 
 
 def _tags(conversion: Conversion, source: SuiteTask, task: TaskFile) -> dict[str, Any]:

@@ -61,10 +61,7 @@ def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
     if task.context_dir:
         data["context_dir"] = conversion.from_here(directory / task.context_dir)
     if task.skill_directories:
-        data["skill_directories"] = [
-            conversion.from_here(directory / each) if each != "none" else each
-            for each in task.skill_directories
-        ]
+        data["skill_directories"] = conversion.skill_folders(task) or ["none"]
     for file in data["inputs"].get("files", ()):
         if "copy_from" in file:
             file["copy_from"] = conversion.from_here(directory / file["copy_from"])

@@ -350,3 +350,19 @@ def test_a_sentence_about_skills_says_their_order(
     converted(path, "evals.json", repository / "out")
     (case,) = json.loads((repository / "out" / "evals.json").read_text("utf-8"))["evals"]
     assert case["assertions"] == [*sentences, "The agent did not use the skill z."]
+
+
+@pytest.mark.parametrize("folder", ["/etc", "../../x"])
+@pytest.mark.parametrize("place", ["environment", "stimulus"])
+def test_a_skill_folder_outside_is_refused_in_a_sentence(
+    repository: Path, capsys: pytest.CaptureFixture[str], folder: str, place: str
+) -> None:
+    text = VALLY.replace("skills/tea", folder)
+    if place == "stimulus":
+        text = VALLY.replace("    prompt:", f"    environment: {{skills: [{folder}]}}\n    prompt:")
+    (repository / "eval.yaml").write_text(text, "utf-8")
+    assert command(repository / "eval.yaml", repository / "out") == 2
+    assert not (repository / "out").exists()
+    (refused,) = capsys.readouterr().err.strip().splitlines()
+    assert refused.endswith("so it is not used.")
+    assert "eval.yaml: `skill_directories`: " in refused
