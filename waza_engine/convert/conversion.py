@@ -7,17 +7,18 @@ each format writes that: ``to_waza.py``, ``to_evals_json.py``, ``to_vally.py``.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from waza_engine.boundary import suite_place
+from waza_engine.boundary import is_foreign, suite_place
+from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, source_of_input
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.foreign_evals import Dialect
-from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.task_file import InputFile, TaskFile
 
 SUITE_KEYS = {
     *("name", "description", "skill", "version", "schema_version"),
@@ -97,3 +98,20 @@ class Conversion:
         listed = [each for each in task.skill_directories if each != "none"]
         places = (suite_place(self.source.directory, each, "skill_directories") for each in listed)
         return [self.from_here(place) for place in places]
+
+    def input_files(self, path: Path, task: TaskFile) -> Iterator[tuple[InputFile, Path | None]]:
+        """Yield the input files of a task and their places, None for ``content``.
+
+        Those that a run refuses are noted at ``path`` and left out. Raises ``FileError``.
+        """
+        fixtures = fixture_directory(task, self.source.directory)
+        for each in task.inputs.files:
+            file = each if isinstance(each, InputFile) else InputFile(path=each)
+            try:
+                if is_foreign(file.path):
+                    raise WorkspaceError(f"`{file.path}` names a network share or a device")
+                place = source_of_input(file, fixtures, self.source.directory, self.directory)
+            except WorkspaceError as error:
+                self.lose(path, f"inputs.files: {file.path}", str(error).removeprefix("`inputs.files`: "))
+                continue
+            yield file, place

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from waza_engine.boundary import Boundary, is_foreign
 from waza_engine.convert.checks import (
     Condition,
     conditions_of,
@@ -26,15 +25,14 @@ from waza_engine.convert.checks import (
     score_decides,
 )
 from waza_engine.convert.conversion import SUITE_KEYS, Conversion, written_values
-from waza_engine.files import shown
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.prompt import PromptConfig
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.runs.trials.triggers import trigger_file, trigger_tests_of
-from waza_engine.spec.task_file import InputFile, TaskFile
+from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
 from waza_engine.vocabulary import EXPECTED_LISTS
 
@@ -111,17 +109,10 @@ def _case(conversion: Conversion, source: SuiteTask) -> Iterator[dict[str, Any]]
 def _files(conversion: Conversion, path: Path, task: TaskFile) -> list[object]:
     """Return the input files. Fixtures are copied next to ``evals.json``, where it finds them."""
     found: list[object] = []
-    fixtures = fixture_directory(task, conversion.source.directory)
-    here = Boundary.around(conversion.directory.absolute(), name=shown(conversion.directory))
-    for each in task.inputs.files:
-        file = each if isinstance(each, InputFile) else InputFile(path=each)
-        if is_foreign(file.path) or not here.holds(conversion.directory / file.path):
-            conversion.lose(path, f"inputs.files: {file.path}", "it leads out of the workspace")
-            continue
-        if file.content:
+    for file, start in conversion.input_files(path, task):
+        if start is None:
             found.append({"path": file.path, "content": file.content})
             continue
-        start = conversion.source.directory / file.copy_from if file.copy_from else fixtures / file.path
         if conversion.copies.setdefault(file.path, start) != start:
             conversion.lose(path, f"inputs.files: {file.path}", "another file of this path is copied")
             continue

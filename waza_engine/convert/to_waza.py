@@ -62,9 +62,13 @@ def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
         data["context_dir"] = conversion.from_here(directory / task.context_dir)
     if task.skill_directories:
         data["skill_directories"] = conversion.skill_folders(task) or ["none"]
-    for file in data["inputs"].get("files", ()):
-        if "copy_from" in file:
-            file["copy_from"] = conversion.from_here(directory / file["copy_from"])
+    files = [
+        {**_dumped(file), **({"copy_from": conversion.from_here(place)} if file.copy_from and place else {})}
+        for file, place in conversion.input_files(conversion.source.path, task)
+    ]
+    data["inputs"] = {**data["inputs"], "files": files}
+    if not files:
+        del data["inputs"]["files"]
     return {key: data[key] for key in dict.fromkeys((*_FIRST, *data)) if key in data}
 
 

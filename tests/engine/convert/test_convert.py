@@ -366,3 +366,37 @@ def test_a_skill_folder_outside_is_refused_in_a_sentence(
     (refused,) = capsys.readouterr().err.strip().splitlines()
     assert refused.endswith("so it is not used.")
     assert "eval.yaml: `skill_directories`: " in refused
+
+
+def test_input_files_that_a_run_refuses_are_left_out(repository: Path) -> None:
+    files = """\
+environment:
+  files:
+    - {src: ../../../../../etc/passwd, dest: a}
+    - {src: leaves.csv, dest: /tmp/x}
+    - {src: leaves.csv, dest: ../../b}
+    - {src: leaves.csv, dest: tea.csv}
+"""
+    suite = repository / "suite"
+    suite.mkdir()
+    (suite / "leaves.csv").write_text("kind", "utf-8")
+    text = VALLY.replace("environment: {skills: [skills/tea]}\n", files)
+    (suite / "eval.yaml").write_text(text, "utf-8")
+    for target, name in (("waza", "tasks/one.yaml"), ("evals.json", "evals.json")):
+        conversion = convert(suite / "eval.yaml", target, repository / target)  # type: ignore[arg-type]
+        places = [loss.place for loss in conversion.losses]
+        for path in ("a", "/tmp/x", "../../b"):
+            assert f"eval.yaml: inputs.files: {path}" in places
+        written = conversion.files[name]
+        assert "tea.csv" in written
+        assert not any(each in written for each in ("passwd", "/tmp/x", "../../b"))
+    assert list(conversion.copies) == ["tea.csv"]
+
+
+@pytest.mark.parametrize("path", ["../escaped.txt", "/tmp/escaped.txt"])
+def test_vally_gets_no_file_that_leads_out(repository: Path, path: str) -> None:
+    files = f"inputs: {{prompt: hello, files: [{{path: {path}, content: x}}]}}\n"
+    suite = write_suite(repository / "suite", {"a": f"id: a\nname: A\n{files}"}, graders=GREETS)
+    conversion = convert(suite, "vally", repository / "out")
+    assert f"tasks/a.yaml: inputs.files: {path}" in [loss.place for loss in conversion.losses]
+    assert path not in "".join(conversion.files.values())
