@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from waza_engine.boundary import Boundary, FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
-from waza_engine.convert.conversion import Conversion, ConversionError, Target
+from waza_engine.convert.conversion import Conversion, ConversionError, LossKind, Target
 from waza_engine.convert.to_evals_json import to_evals_json
 from waza_engine.convert.to_vally import to_vally
 from waza_engine.convert.to_waza import to_waza
@@ -33,6 +33,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES, parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
+from waza_engine.spec.vally.graders import GRADERS
 from waza_engine.vocabulary import told_apart
 
 STAMP = "converted.json"
@@ -141,7 +142,7 @@ def _source(eval_file: Path) -> Suite:
     found = foreign_eval_in(read_text(eval_file), eval_file)
     if found is not None and found.dialect == "vally":
         # It is read leniently later.
-        spec, _, _ = load_vally_suite(eval_file, {})
+        spec, _, _, _ = load_vally_suite(eval_file, {})
         return Suite(eval_file.absolute(), eval_file.absolute().parent, spec, ())
     return load_suite(eval_file, disabled=True, lenient=False)
 
@@ -217,11 +218,13 @@ def _comments_in(
 def _of_vally(conversion: Conversion, path: Path) -> Suite:
     """Return the suite of a Vally eval file without what has no counterpart, which is noted."""
     left_out: dict[str, Any] = {}
-    spec, vally, file = load_vally_suite(path, left_out)
+    spec, vally, file, warnings = load_vally_suite(path, left_out)
+    for warning in warnings:
+        conversion.lose(path, "reading", str(warning).removeprefix(f"{path}:"))
     for phrase, location in left_out.items():
         conversion.lose(path, f"line {file.line_of(location)}", f"{phrase} has no counterpart")
-    for name, loss in _differences(vally):
-        conversion.lose(path, name, loss, "differs")
+    for place, why, kind in _losses_of_graders(vally):
+        conversion.lose(path, place, why, kind)
     tasks = [inline_task(task) for task in spec.tasks if not isinstance(task, str)]
     names = told_apart(task.id for task in tasks)
     listed = tuple(
@@ -231,12 +234,17 @@ def _of_vally(conversion: Conversion, path: Path) -> Suite:
     return replace(conversion.source, spec=spec, tasks=listed)
 
 
-def _differences(vally: VallyEval) -> Iterator[tuple[str, str]]:
+def _losses_of_graders(vally: VallyEval) -> Iterator[tuple[str, str, LossKind]]:
     for stimulus in vally.stimuli:
         for grader in (*vally.graders, *stimulus.graders):
-            row = COUNTERPARTS.get(grader.type)
-            if row is not None and row.loss:
-                yield f"`{grader.name or grader.type}` of `{stimulus.name}`", row.loss
+            place = f"`{grader.name or grader.type}` of `{stimulus.name}`"
+            counterpart, row = COUNTERPARTS.get(grader.type), GRADERS.get(grader.type)
+            if counterpart is not None and counterpart.loss:
+                yield place, counterpart.loss, "differs"
+            unknown: list[str] = []
+            if row is not None:
+                row.options.model_validate(grader.config, context={"warnings": unknown})
+            yield from ((place, each, "left out") for each in unknown)
 
 
 def _stamp(conversion: Conversion, target: Target) -> None:

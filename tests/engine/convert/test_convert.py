@@ -400,3 +400,18 @@ def test_vally_gets_no_file_that_leads_out(repository: Path, path: str) -> None:
     conversion = convert(suite, "vally", repository / "out")
     assert f"tasks/a.yaml: inputs.files: {path}" in [loss.place for loss in conversion.losses]
     assert path not in "".join(conversion.files.values())
+
+
+def test_unknown_keys_of_vally_are_left_out(repository: Path) -> None:
+    text = VALLY.replace("{substring: brew}}", "{substring: brew, csae: 1}, wieght: 2}")
+    text = text.replace("    prompt:", "    grader: []\n    prompt:")
+    (repository / "eval.yaml").write_text(text, "utf-8")
+    skill_with(repository, CASE)
+    for target in ("waza", "evals.json"):
+        losses = converted(repository / "eval.yaml", target, repository / target)  # type: ignore[arg-type]
+        for place in (
+            "reading: 5: `stimuli[0].grader` is not a known key and has no effect; write `graders`",
+            "reading: 8: `stimuli[0].graders[0].wieght` is not a known key and has no effect",
+            "`output-contains` of `one`: `csae` is not an option here and has no effect",
+        ):
+            assert f"left out: eval.yaml: {place}" in losses
