@@ -49,7 +49,7 @@ def convert_command(
 
 
 def check_command(source: Path, directory: Path, *, as_json: bool) -> int:
-    """Say whether a converted copy is that of its source today, and return the exit code."""
+    """Say whether a copy and its source are as they were at the conversion, and return the exit code."""
     try:
         changes = changes_since(source, directory)
     except ConversionError as error:
@@ -60,7 +60,7 @@ def check_command(source: Path, directory: Path, *, as_json: bool) -> int:
     elif changes:
         for change in changes:
             Printer().line(change)
-        complain(f"{directory} is older than its source; convert again.")
+        complain(f"{directory} is no longer what its source converts to; convert again with --force.")
     else:
-        Printer().line(f"{directory} is that of its source.")
+        Printer().line(f"{directory} and its source are as they were at the conversion.")
     return LOST if changes else CONVERTED

@@ -58,7 +58,7 @@ def written_values(model: BaseModel) -> dict[str, Any]:
 class Conversion:
     """A conversion in progress: new files by their paths below ``directory``, and the losses.
 
-    ``copies`` are files that are copied, by their new paths.
+    ``copies`` are files that are copied, by their new paths. ``stamp`` says what was converted.
     """
 
     source: Suite
@@ -66,6 +66,7 @@ class Conversion:
     directory: Path
     files: dict[str, str] = field(default_factory=dict[str, str])
     copies: dict[str, Path] = field(default_factory=dict[str, Path])
+    stamp: dict[str, Any] = field(default_factory=dict[str, Any])
     losses: list[Loss] = field(default_factory=list[Loss])
 
     def lose(self, path: Path, key: str, why: str, kind: LossKind = "left out") -> None:

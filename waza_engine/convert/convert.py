@@ -1,7 +1,7 @@
 """Convert an eval file, write the new files, and find out later whether they are still those of their source.
 
-Next to the new files, ``converted.json`` stores a digest of each file that was converted: content decides,
-never a time.
+Next to the new files, ``converted.json`` stores a digest of each file that was converted and of each that was
+written: content decides, never a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from waza_engine.convert.conversion import Conversion, ConversionError, LossKind
 from waza_engine.convert.to_evals_json import to_evals_json
 from waza_engine.convert.to_vally import to_vally
 from waza_engine.convert.to_waza import to_waza
-from waza_engine.files import copy_file, make_folder, opened_to_read, read_bytes, remove_file
+from waza_engine.files import copy_file, make_folder, opened_to_read, remove_file
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
@@ -30,7 +30,8 @@ from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
 from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.yaml_reader import MAX_BYTES, parse_yaml, read_text
+from waza_engine.spec.reading.json_reader import parse_json
+from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
 from waza_engine.spec.vally.graders import GRADERS
@@ -66,7 +67,13 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
         raise ConversionError(str(error)) from None
     except FileError as error:
         raise ConversionError(f"{eval_file}: {error.why}.") from None
-    _stamp(conversion, target)
+    suite = conversion.source
+    sources = _sources(suite.path, None if dialect == "vally" else suite)
+    conversion.stamp = {
+        "from": conversion.from_here(suite.path),
+        "to": target,
+        "sources": _digests(sources, directory),
+    }
     return conversion
 
 
@@ -78,7 +85,7 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
     within = suite_boundary(conversion.source.directory)
     copies = {conversion.directory / name: source for name, source in conversion.copies.items()}
     if not force:
-        check_free([*(conversion.directory / name for name in conversion.files), *copies])
+        check_free([conversion.directory / name for name in (*conversion.files, *conversion.copies, STAMP)])
     for target, source in copies.items():
         try:
             opened_to_read(source, within=within).close()
@@ -88,7 +95,8 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
     try:
         for target, source in copies.items():
             _copy(source, target, within, conversion.directory)
-        paths = write_files(conversion.directory, conversion.files, force=force)
+        files = conversion.files | {STAMP: _stamp(conversion)}
+        paths = write_files(conversion.directory, files, force=force)
     except ScaffoldError:
         for target in copies:
             if target not in there:
@@ -96,6 +104,19 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
                     remove_file(target, within=boundary_of_named(conversion.directory))
         raise
     return [*paths, *copies]
+
+
+def _stamp(conversion: Conversion) -> str:
+    """Return the content of ``converted.json``, once the copies are there. Raises ``ScaffoldError``."""
+    within = boundary_of_named(conversion.directory)
+    written = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in conversion.files.items()}
+    for name in conversion.copies:
+        target = conversion.directory / name
+        try:
+            written[name] = _digest(target, within)
+        except FileError as error:
+            raise ScaffoldError(f"{target} cannot be read: {error.why}.") from None
+    return json.dumps({**conversion.stamp, "written": written}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _copy(source: Path, target: Path, within: Boundary, directory: Path) -> None:
@@ -113,29 +134,49 @@ def _not_copied(source: Path, target: Path, error: OSError) -> ScaffoldError:
 
 
 def changes_since(path: Path, directory: Path) -> list[str]:
-    """Return how the source of a converted copy differs from what was converted, a sentence each.
+    """Return how the source and the files of a converted copy differ from those then, a sentence each.
 
     Raises ``ConversionError`` when the folder has no such copy.
     """
-    stamp = directory / STAMP
+    sources, written = _stamped(directory)
     try:
-        document = cast("object", json.loads(read_text(stamp)))
         eval_file = eval_file_of(path)
         found = foreign_eval_in(read_text(eval_file), eval_file)
         suite = _source(eval_file) if found is None or found.dialect != "vally" else None
-    except (SuiteFileError, SuiteError, ValueError) as error:
-        raise ConversionError(f"{directory} has no converted copy that can be compared: {error}") from None
-    written = cast("Mapping[str, object]", document if isinstance(document, Mapping) else {})
-    before = written.get("sources")
-    if not isinstance(before, Mapping):
-        raise ConversionError(f"{stamp} was not written by a conversion.")
-    then = cast("Mapping[str, object]", before)
+    except (SuiteFileError, SuiteError) as error:
+        raise ConversionError(str(error)) from None
     now = _digests(_sources(eval_file, suite), directory)
     return [
-        *(f"{name} has changed" for name in now if name in then and then[name] != now[name]),
-        *(f"{name} is new" for name in now if name not in then),
-        *(f"{name} is gone" for name in then if name not in now),
+        *(f"{name} has changed" for name in now if name in sources and sources[name] != now[name]),
+        *(f"{name} is new" for name in now if name not in sources),
+        *(f"{name} is gone" for name in sources if name not in now),
+        *_changes_of_copy(written, directory),
     ]
+
+
+def _stamped(directory: Path) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """Return the digests in ``converted.json``: of the sources, and of the written files."""
+    stamp = directory / STAMP
+    try:
+        document = parse_json(read_text(stamp), stamp).value
+    except SuiteFileError as error:
+        raise ConversionError(f"{directory} has no converted copy that can be compared: {error}.") from None
+    keys = cast("Mapping[str, object]", document if isinstance(document, Mapping) else {})
+    sources, written = keys.get("sources"), keys.get("written")
+    if not (isinstance(sources, Mapping) and isinstance(written, Mapping)):
+        raise ConversionError(f"{stamp} does not say which files were converted and written; convert again.")
+    return cast("Mapping[str, object]", sources), cast("Mapping[str, object]", written)
+
+
+def _changes_of_copy(written: Mapping[str, object], directory: Path) -> Iterator[str]:
+    within = Boundary.around(directory.absolute(), name=str(directory))
+    for name, digest in written.items():
+        try:
+            if _digest(directory / name, within) != digest:
+                yield f"{name} was edited after it was written"
+        except FileError as error:
+            missing = "is gone" if error.kind == "missing" else f"cannot be read: {error.why}"
+            yield f"{name}, which was written, {missing}"
 
 
 def _source(eval_file: Path) -> Suite:
@@ -241,22 +282,11 @@ def _losses_of_graders(vally: VallyEval) -> Iterator[tuple[str, str, LossKind]]:
             counterpart, row = COUNTERPARTS.get(grader.type), GRADERS.get(grader.type)
             if counterpart is not None and counterpart.loss:
                 yield place, counterpart.loss, "differs"
-            unknown: list[str] = []
+            unknown = list[str]()
             if row is not None:
                 row.options.model_validate(grader.config, context={"warnings": unknown})
-            yield from ((place, each, "left out") for each in unknown)
-
-
-def _stamp(conversion: Conversion, target: Target) -> None:
-    suite = conversion.source
-    document = {
-        "from": conversion.from_here(suite.path),
-        "to": target,
-        "sources": _digests(
-            _sources(suite.path, None if conversion.dialect == "vally" else suite), conversion.directory
-        ),
-    }
-    conversion.files[STAMP] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+            for each in unknown:
+                yield place, each, "left out"
 
 
 def _sources(eval_file: Path, suite: Suite | None) -> list[Path]:
@@ -271,10 +301,13 @@ def _digests(files: list[Path], directory: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for file in files:
         try:
-            digest = hashlib.sha256(
-                read_bytes(file, MAX_BYTES, within=suite_boundary(file.parent))
-            ).hexdigest()
+            digest = _digest(file, suite_boundary(file.parent))
         except FileError as error:
             raise ConversionError(f"{file} cannot be read: {error.why}.") from None
         found[os.path.relpath(file, directory.absolute()).replace(os.sep, "/")] = digest
     return found
+
+
+def _digest(file: Path, within: Boundary) -> str:
+    with opened_to_read(file, within=within) as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

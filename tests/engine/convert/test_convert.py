@@ -415,3 +415,47 @@ def test_unknown_keys_of_vally_are_left_out(repository: Path) -> None:
             "`output-contains` of `one`: `csae` is not an option here and has no effect",
         ):
             assert f"left out: eval.yaml: {place}" in losses
+
+
+def test_check_names_written_files_that_are_gone_or_edited(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = skill_with(repository, CASE)
+    command(path, repository / "waza", "waza")
+    out = repository / "out"
+    command(repository / "waza", out, "evals.json")
+    assert check_command(repository / "waza", out, as_json=False) == 0
+    (out / "files" / "leaves.csv").write_text("mine", "utf-8")
+    (out / "evals.json").unlink()
+    capsys.readouterr()
+    assert check_command(repository / "waza", out, as_json=False) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "evals.json, which was written, is gone",
+        "files/leaves.csv was edited after it was written",
+    ]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "[" * 100_000, '{"sources": 1, "written": {}}'])
+def test_check_of_a_broken_stamp_says_so_in_words(
+    repository: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    path = skill_with(repository, CASE)
+    command(path, repository / "out")
+    (repository / "out" / "converted.json").write_text(text, "utf-8")
+    capsys.readouterr()
+    assert check_command(path, repository / "out", as_json=False) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "converted.json" in line
+    assert "Expecting" not in line
+    assert "recursion" not in line
+
+
+def test_check_reads_nothing_outside_its_folder(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = skill_with(repository, CASE)
+    command(path, repository / "out")
+    stamp = repository / "out" / "converted.json"
+    document = json.loads(stamp.read_text("utf-8"))
+    stamp.write_text(json.dumps({**document, "written": {"../skills": "1", "/etc/passwd": "1"}}), "utf-8")
+    capsys.readouterr()
+    assert check_command(path, repository / "out", as_json=False) == 1
+    assert capsys.readouterr().out.count("leads out of") == 2
