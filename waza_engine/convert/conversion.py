@@ -26,7 +26,7 @@ SUITE_KEYS = {
 }
 """The keys of an eval file that every writer reads."""
 Target = Literal["waza", "evals.json", "vally"]
-LossKind = Literal["left out", "differs"]
+LossKind = Literal["left out", "differs", "upstream"]
 
 
 class ConversionError(Exception):
@@ -37,7 +37,8 @@ class ConversionError(Exception):
 class Loss:
     """A part that the new files do not have (``left out``), or whose verdicts may differ.
 
-    ``place`` is the file and the key, ``why`` a clause.
+    ``upstream`` marks a part that this engine reads and upstream waza does not: no loss here. ``place`` is
+    the file and the key, ``why`` a clause.
     """
 
     kind: LossKind

@@ -52,7 +52,7 @@ def to_waza(conversion: Conversion, comments: Comments) -> None:
     ours = [words for key, words in _OURS.items() if f'"{key}":' in text]
     ours += ["the `score` grader"] if '"type": "score"' in text else []
     if ours:
-        conversion.lose(suite.path, "graders", f"upstream waza does not read {', '.join(ours)}", "differs")
+        conversion.lose(suite.path, "graders", f"upstream waza does not read {', '.join(ours)}", "upstream")
 
 
 def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:

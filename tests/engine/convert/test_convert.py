@@ -50,7 +50,7 @@ CASE = {"expected_output": "Tea.", "assertions": ["It is hot.", SAYS, NEVER], "f
 def test_evals_json_becomes_a_suite_with_the_same_verdicts(repository: Path) -> None:
     path = skill_with(repository, CASE, {"id": "b", "prompt": "coffee", "assertions": [NEVER]})
     losses = converted(path, None, repository / "out")
-    assert losses == ["differs: evals.json: graders: upstream waza does not read `criteria`"]
+    assert losses == ["upstream: evals.json: graders: upstream waza does not read `criteria`"]
     one = read(repository / "out" / "tasks" / "1.yaml")
     assert one["context_dir"] == "../skills/tea/evals"
     assert [grader["type"] for grader in one["graders"]] == ["prompt", "text", "text"]
@@ -459,3 +459,17 @@ def test_check_reads_nothing_outside_its_folder(repository: Path, capsys: pytest
     capsys.readouterr()
     assert check_command(path, repository / "out", as_json=False) == 1
     assert capsys.readouterr().out.count("leads out of") == 2
+
+
+def test_strict_allows_what_only_upstream_does_not_read(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "".join(line for line in VALLY.splitlines(keepends=True) if "panel" not in line)
+    (repository / "eval.yaml").write_text(text, "utf-8")
+    skill_with(repository, CASE)
+    assert command(repository / "eval.yaml", repository / "out", strict=True) == 0
+    printed = capsys.readouterr().out
+    assert "upstream  eval.yaml: graders: upstream waza does not read `binary`, the `score` grader" in printed
+    assert "0 parts left out, 0 differ" in printed
+    (repository / "eval.yaml").write_text(VALLY, "utf-8")
+    assert command(repository / "eval.yaml", repository / "strict", strict=True) == 1
