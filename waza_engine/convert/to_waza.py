@@ -66,8 +66,12 @@ def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
             for each in task.skill_directories
         ]
     for file in data["inputs"].get("files", ()):
-        if "copy_from" in file:
-            file["copy_from"] = conversion.from_here(directory / file["copy_from"])
+        source = file.get("copy_from")
+        if source == f"{task.context_dir}/{file['path']}" and (directory / source).is_file():
+            # A file of the fixture directory needs no key of ours.
+            del file["copy_from"]
+        elif source:
+            file["copy_from"] = conversion.from_here(directory / source)
     return {key: data[key] for key in dict.fromkeys((*_FIRST, *data)) if key in data}
 
 
