@@ -223,7 +223,7 @@ def convert(
     ] = False,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Only say whether the source has changed since DIR was converted."),
+        typer.Option("--check", help="Only say whether the source or a file in DIR has changed since."),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,

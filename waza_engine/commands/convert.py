@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from waza_engine.commands.printer import Part, Printer
@@ -12,7 +13,11 @@ from waza_engine.scaffold.files import ScaffoldError
 from waza_engine.terminal import complain, say_json
 
 CONVERTED, LOST, NOT_CONVERTED = 0, 1, 2
-_MARKS: dict[str, Part] = {"left out": ("✗ left out", "red"), "differs": ("~ differs", "yellow")}
+_MARKS: dict[str, Part] = {
+    "left out": ("✗ left out", "red"),
+    "differs": ("~ differs", "yellow"),
+    "upstream": ("· upstream", "dim"),
+}
 
 
 def convert_command(
@@ -24,10 +29,13 @@ def convert_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Convert a suite, print the losses, and return the exit code. ``strict`` writes nothing on a loss."""
+    """Convert a suite, print the losses, and return the exit code.
+
+    ``strict`` writes nothing on a loss; a note of the kind ``upstream`` is no loss.
+    """
     try:
         conversion = convert(source, to, directory)
-        refused = strict and bool(conversion.losses)
+        refused = strict and any(loss.kind != "upstream" for loss in conversion.losses)
         paths = [] if refused else write_conversion(conversion, force=force)
     except (ConversionError, ScaffoldError) as error:
         complain(str(error))
@@ -39,8 +47,8 @@ def convert_command(
     printer = Printer()
     for loss in conversion.losses:
         printer.line(_MARKS[loss.kind], f"  {loss.place}: {loss.why}")
-    left_out = sum(loss.kind == "left out" for loss in conversion.losses)
-    losses = f"{counted(left_out, 'part')} left out, {len(conversion.losses) - left_out} differ"
+    kinds = Counter(loss.kind for loss in conversion.losses)
+    losses = f"{counted(kinds['left out'], 'part')} left out, {kinds['differs']} differ"
     if refused:
         complain(f"Nothing was written, for --strict allows no loss: {losses}.")
         return LOST
@@ -49,7 +57,7 @@ def convert_command(
 
 
 def check_command(source: Path, directory: Path, *, as_json: bool) -> int:
-    """Say whether a converted copy is that of its source today, and return the exit code."""
+    """Say whether a copy and its source are as they were at the conversion, and return the exit code."""
     try:
         changes = changes_since(source, directory)
     except ConversionError as error:
@@ -60,7 +68,7 @@ def check_command(source: Path, directory: Path, *, as_json: bool) -> int:
     elif changes:
         for change in changes:
             Printer().line(change)
-        complain(f"{directory} is older than its source; convert again.")
+        complain(f"{directory} is no longer what its source converts to; convert again with --force.")
     else:
-        Printer().line(f"{directory} is that of its source.")
+        Printer().line(f"{directory} and its source are as they were at the conversion.")
     return LOST if changes else CONVERTED

@@ -7,15 +7,18 @@ each format writes that: ``to_waza.py``, ``to_evals_json.py``, ``to_vally.py``.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from waza_engine.boundary import is_foreign, suite_place
+from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, source_of_input
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.foreign_evals import Dialect
+from waza_engine.spec.task_file import InputFile, TaskFile
 
 SUITE_KEYS = {
     *("name", "description", "skill", "version", "schema_version"),
@@ -23,7 +26,7 @@ SUITE_KEYS = {
 }
 """The keys of an eval file that every writer reads."""
 Target = Literal["waza", "evals.json", "vally"]
-LossKind = Literal["left out", "differs"]
+LossKind = Literal["left out", "differs", "upstream"]
 
 
 class ConversionError(Exception):
@@ -34,7 +37,8 @@ class ConversionError(Exception):
 class Loss:
     """A part that the new files do not have (``left out``), or whose verdicts may differ.
 
-    ``place`` is the file and the key, ``why`` a clause.
+    ``upstream`` marks a part that this engine reads and upstream waza does not: no loss here. ``place`` is
+    the file and the key, ``why`` a clause.
     """
 
     kind: LossKind
@@ -55,7 +59,7 @@ def written_values(model: BaseModel) -> dict[str, Any]:
 class Conversion:
     """A conversion in progress: new files by their paths below ``directory``, and the losses.
 
-    ``copies`` are files that are copied, by their new paths.
+    ``copies`` are files that are copied, by their new paths. ``stamp`` says what was converted.
     """
 
     source: Suite
@@ -63,6 +67,7 @@ class Conversion:
     directory: Path
     files: dict[str, str] = field(default_factory=dict[str, str])
     copies: dict[str, Path] = field(default_factory=dict[str, Path])
+    stamp: dict[str, Any] = field(default_factory=dict[str, Any])
     losses: list[Loss] = field(default_factory=list[Loss])
 
     def lose(self, path: Path, key: str, why: str, kind: LossKind = "left out") -> None:
@@ -86,3 +91,29 @@ class Conversion:
     def from_here(self, path: Path) -> str:
         """Return the path of a file or folder from the folder of the new files."""
         return os.path.relpath(path, self.directory.absolute()).replace(os.sep, "/")
+
+    def skill_folders(self, task: TaskFile) -> list[str]:
+        """Return the skill directories that a task lists, from the folder of the new files.
+
+        Raises ``FileError`` for one that a run refuses.
+        """
+        listed = [each for each in task.skill_directories if each != "none"]
+        places = (suite_place(self.source.directory, each, "skill_directories") for each in listed)
+        return [self.from_here(place) for place in places]
+
+    def input_files(self, path: Path, task: TaskFile) -> Iterator[tuple[InputFile, Path | None]]:
+        """Yield the input files of a task and their places, None for ``content``.
+
+        Those that a run refuses are noted at ``path`` and left out. Raises ``FileError``.
+        """
+        fixtures = fixture_directory(task, self.source.directory)
+        for each in task.inputs.files:
+            file = each if isinstance(each, InputFile) else InputFile(path=each)
+            try:
+                if is_foreign(file.path):
+                    raise WorkspaceError(f"`{file.path}` names a network share or a device")
+                place = source_of_input(file, fixtures, self.source.directory, self.directory)
+            except WorkspaceError as error:
+                self.lose(path, f"inputs.files: {file.path}", str(error).removeprefix("`inputs.files`: "))
+                continue
+            yield file, place

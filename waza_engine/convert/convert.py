@@ -1,7 +1,7 @@
 """Convert an eval file, write the new files, and find out later whether they are still those of their source.
 
-Next to the new files, ``converted.json`` stores a digest of each file that was converted: content decides,
-never a time.
+Next to the new files, ``converted.json`` stores a digest of each file that was converted and of each that was
+written: content decides, never a time.
 """
 
 from __future__ import annotations
@@ -10,28 +10,31 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.boundary import FileError, boundary_of_named, suite_boundary
+from waza_engine.boundary import Boundary, FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
-from waza_engine.convert.conversion import Conversion, ConversionError, Target
+from waza_engine.convert.conversion import Conversion, ConversionError, LossKind, Target
 from waza_engine.convert.to_evals_json import to_evals_json
 from waza_engine.convert.to_vally import to_vally
 from waza_engine.convert.to_waza import to_waza
-from waza_engine.files import copy_file, make_folder, read_bytes
+from waza_engine.files import copy_file, make_folder, opened_to_read, remove_file
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
-from waza_engine.scaffold.files import ScaffoldError, write_files
+from waza_engine.scaffold.files import ScaffoldError, check_free, existing_files, write_files
 from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
 from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.yaml_reader import MAX_BYTES, parse_yaml, read_text
+from waza_engine.spec.reading.json_reader import parse_json
+from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
+from waza_engine.spec.vally.graders import GRADERS
 from waza_engine.vocabulary import told_apart
 
 STAMP = "converted.json"
@@ -44,6 +47,7 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
 
     ``to`` None is waza, for a waza suite it must be given. Raises ``ConversionError``.
     """
+    eval_file = path
     try:
         eval_file = eval_file_of(path)
         found = foreign_eval_in(read_text(eval_file), eval_file)
@@ -61,56 +65,125 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
         _write(conversion, target)
     except (SuiteFileError, SuiteError) as error:
         raise ConversionError(str(error)) from None
-    _stamp(conversion, target)
+    except FileError as error:
+        raise ConversionError(f"{eval_file}: {error.why}.") from None
+    suite = conversion.source
+    sources = _sources(suite.path, None if dialect == "vally" else suite)
+    conversion.stamp = {
+        "from": conversion.from_here(suite.path),
+        "to": target,
+        "sources": _digests(sources, directory),
+    }
     return conversion
 
 
 def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
-    """Write the files and return their paths. Raises ``ScaffoldError``; nothing is overwritten then."""
-    paths = write_files(conversion.directory, conversion.files, force=force)
+    """Write the files and return their paths, the suite last.
+
+    Raises ``ScaffoldError``; no new file is left then, and nothing is overwritten without ``force``.
+    """
     within = suite_boundary(conversion.source.directory)
-    for name, source in conversion.copies.items():
+    copies = {conversion.directory / name: source for name, source in conversion.copies.items()}
+    if not force:
+        check_free([conversion.directory / name for name in (*conversion.files, *conversion.copies, STAMP)])
+    for target, source in copies.items():
+        try:
+            opened_to_read(source, within=within).close()
+        except FileError as error:
+            raise _not_copied(source, target, error) from None
+    there = existing_files(copies)
+    try:
+        for target, source in copies.items():
+            _copy(source, target, within, conversion.directory)
+        files = conversion.files | {STAMP: _stamp(conversion)}
+        paths = write_files(conversion.directory, files, force=force)
+    except ScaffoldError:
+        for target in copies:
+            if target not in there:
+                with suppress(OSError):
+                    remove_file(target, within=boundary_of_named(conversion.directory))
+        raise
+    return [*paths, *copies]
+
+
+def _stamp(conversion: Conversion) -> str:
+    """Return the content of ``converted.json``, once the copies are there. Raises ``ScaffoldError``."""
+    within = boundary_of_named(conversion.directory)
+    written = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in conversion.files.items()}
+    for name in conversion.copies:
         target = conversion.directory / name
         try:
-            make_folder(target.parent, within=boundary_of_named(conversion.directory))
+            written[name] = _digest(target, within)
+        except FileError as error:
+            raise ScaffoldError(f"{target} cannot be read: {error.why}.") from None
+    return json.dumps({**conversion.stamp, "written": written}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _copy(source: Path, target: Path, within: Boundary, directory: Path) -> None:
+    try:
+        make_folder(target.parent, within=boundary_of_named(directory))
+        if not (target.exists() and target.samefile(source)):
             copy_file(source, target, within=within)
-        except (FileError, OSError) as error:
-            raise ScaffoldError(f"{source} could not be copied to {target}: {error}.") from None
-        paths.append(target)
-    return paths
+    except OSError as error:
+        raise _not_copied(source, target, error) from None
+
+
+def _not_copied(source: Path, target: Path, error: OSError) -> ScaffoldError:
+    why = error.why if isinstance(error, FileError) else error.strerror or str(error)
+    return ScaffoldError(f"Nothing was written, for {source} could not be copied to {target}: {why}.")
 
 
 def changes_since(path: Path, directory: Path) -> list[str]:
-    """Return how the source of a converted copy differs from what was converted, a sentence each.
+    """Return how the source and the files of a converted copy differ from those then, a sentence each.
 
     Raises ``ConversionError`` when the folder has no such copy.
     """
-    stamp = directory / STAMP
+    sources, written = _stamped(directory)
     try:
-        document = cast("object", json.loads(read_text(stamp)))
         eval_file = eval_file_of(path)
         found = foreign_eval_in(read_text(eval_file), eval_file)
         suite = _source(eval_file) if found is None or found.dialect != "vally" else None
-    except (SuiteFileError, SuiteError, ValueError) as error:
-        raise ConversionError(f"{directory} has no converted copy that can be compared: {error}") from None
-    written = cast("Mapping[str, object]", document if isinstance(document, Mapping) else {})
-    before = written.get("sources")
-    if not isinstance(before, Mapping):
-        raise ConversionError(f"{stamp} was not written by a conversion.")
-    then = cast("Mapping[str, object]", before)
+    except (SuiteFileError, SuiteError) as error:
+        raise ConversionError(str(error)) from None
     now = _digests(_sources(eval_file, suite), directory)
     return [
-        *(f"{name} has changed" for name in now if name in then and then[name] != now[name]),
-        *(f"{name} is new" for name in now if name not in then),
-        *(f"{name} is gone" for name in then if name not in now),
+        *(f"{name} has changed" for name in now if name in sources and sources[name] != now[name]),
+        *(f"{name} is new" for name in now if name not in sources),
+        *(f"{name} is gone" for name in sources if name not in now),
+        *_changes_of_copy(written, directory),
     ]
+
+
+def _stamped(directory: Path) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """Return the digests in ``converted.json``: of the sources, and of the written files."""
+    stamp = directory / STAMP
+    try:
+        document = parse_json(read_text(stamp), stamp).value
+    except SuiteFileError as error:
+        raise ConversionError(f"{directory} has no converted copy that can be compared: {error}.") from None
+    keys = cast("Mapping[str, object]", document if isinstance(document, Mapping) else {})
+    sources, written = keys.get("sources"), keys.get("written")
+    if not (isinstance(sources, Mapping) and isinstance(written, Mapping)):
+        raise ConversionError(f"{stamp} does not say which files were converted and written; convert again.")
+    return cast("Mapping[str, object]", sources), cast("Mapping[str, object]", written)
+
+
+def _changes_of_copy(written: Mapping[str, object], directory: Path) -> Iterator[str]:
+    within = Boundary.around(directory.absolute(), name=str(directory))
+    for name, digest in written.items():
+        try:
+            if _digest(directory / name, within) != digest:
+                yield f"{name} was edited after it was written"
+        except FileError as error:
+            missing = "is gone" if error.kind == "missing" else f"cannot be read: {error.why}"
+            yield f"{name}, which was written, {missing}"
 
 
 def _source(eval_file: Path) -> Suite:
     found = foreign_eval_in(read_text(eval_file), eval_file)
     if found is not None and found.dialect == "vally":
         # It is read leniently later.
-        spec, _, _ = load_vally_suite(eval_file, {})
+        spec, _, _, _ = load_vally_suite(eval_file, {})
         return Suite(eval_file.absolute(), eval_file.absolute().parent, spec, ())
     return load_suite(eval_file, disabled=True, lenient=False)
 
@@ -186,11 +259,13 @@ def _comments_in(
 def _of_vally(conversion: Conversion, path: Path) -> Suite:
     """Return the suite of a Vally eval file without what has no counterpart, which is noted."""
     left_out: dict[str, Any] = {}
-    spec, vally, file = load_vally_suite(path, left_out)
+    spec, vally, file, warnings = load_vally_suite(path, left_out)
+    for warning in warnings:
+        conversion.lose(path, "reading", str(warning).removeprefix(f"{path}:"))
     for phrase, location in left_out.items():
         conversion.lose(path, f"line {file.line_of(location)}", f"{phrase} has no counterpart")
-    for name, loss in _differences(vally):
-        conversion.lose(path, name, loss, "differs")
+    for place, why, kind in _losses_of_graders(vally):
+        conversion.lose(path, place, why, kind)
     tasks = [inline_task(task) for task in spec.tasks if not isinstance(task, str)]
     names = told_apart(task.id for task in tasks)
     listed = tuple(
@@ -200,24 +275,18 @@ def _of_vally(conversion: Conversion, path: Path) -> Suite:
     return replace(conversion.source, spec=spec, tasks=listed)
 
 
-def _differences(vally: VallyEval) -> Iterator[tuple[str, str]]:
+def _losses_of_graders(vally: VallyEval) -> Iterator[tuple[str, str, LossKind]]:
     for stimulus in vally.stimuli:
         for grader in (*vally.graders, *stimulus.graders):
-            row = COUNTERPARTS.get(grader.type)
-            if row is not None and row.loss:
-                yield f"`{grader.name or grader.type}` of `{stimulus.name}`", row.loss
-
-
-def _stamp(conversion: Conversion, target: Target) -> None:
-    suite = conversion.source
-    document = {
-        "from": conversion.from_here(suite.path),
-        "to": target,
-        "sources": _digests(
-            _sources(suite.path, None if conversion.dialect == "vally" else suite), conversion.directory
-        ),
-    }
-    conversion.files[STAMP] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+            place = f"`{grader.name or grader.type}` of `{stimulus.name}`"
+            counterpart, row = COUNTERPARTS.get(grader.type), GRADERS.get(grader.type)
+            if counterpart is not None and counterpart.loss:
+                yield place, counterpart.loss, "differs"
+            unknown = list[str]()
+            if row is not None:
+                row.options.model_validate(grader.config, context={"warnings": unknown})
+            for each in unknown:
+                yield place, each, "left out"
 
 
 def _sources(eval_file: Path, suite: Suite | None) -> list[Path]:
@@ -232,10 +301,13 @@ def _digests(files: list[Path], directory: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for file in files:
         try:
-            digest = hashlib.sha256(
-                read_bytes(file, MAX_BYTES, within=suite_boundary(file.parent))
-            ).hexdigest()
+            digest = _digest(file, suite_boundary(file.parent))
         except FileError as error:
             raise ConversionError(f"{file} cannot be read: {error.why}.") from None
         found[os.path.relpath(file, directory.absolute()).replace(os.sep, "/")] = digest
     return found
+
+
+def _digest(file: Path, within: Boundary) -> str:
+    with opened_to_read(file, within=within) as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

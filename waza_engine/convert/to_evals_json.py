@@ -11,11 +11,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from waza_engine.boundary import Boundary, is_foreign
 from waza_engine.convert.checks import (
     Condition,
     conditions_of,
@@ -25,21 +25,21 @@ from waza_engine.convert.checks import (
     score_decides,
 )
 from waza_engine.convert.conversion import SUITE_KEYS, Conversion, written_values
-from waza_engine.files import shown
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.prompt import PromptConfig
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.runs.trials.triggers import trigger_file, trigger_tests_of
-from waza_engine.spec.task_file import InputFile, TaskFile
+from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
 from waza_engine.vocabulary import EXPECTED_LISTS
 
 _CONFIG = {"timeout_seconds", "executor", "skill_directories"}
 _TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
 _JUDGED = {"hint", "reference", "metadata"}
+_NO_OTHER = ", and used no skill besides and none more often."
 _MARKERS = ("set_waza_grade_pass", "set_waza_grade_fail")
 
 
@@ -109,17 +109,10 @@ def _case(conversion: Conversion, source: SuiteTask) -> Iterator[dict[str, Any]]
 def _files(conversion: Conversion, path: Path, task: TaskFile) -> list[object]:
     """Return the input files. Fixtures are copied next to ``evals.json``, where it finds them."""
     found: list[object] = []
-    fixtures = fixture_directory(task, conversion.source.directory)
-    here = Boundary.around(conversion.directory.absolute(), name=shown(conversion.directory))
-    for each in task.inputs.files:
-        file = each if isinstance(each, InputFile) else InputFile(path=each)
-        if is_foreign(file.path) or not here.holds(conversion.directory / file.path):
-            conversion.lose(path, f"inputs.files: {file.path}", "it leads out of the workspace")
-            continue
-        if file.content:
+    for file, start in conversion.input_files(path, task):
+        if start is None:
             found.append({"path": file.path, "content": file.content})
             continue
-        start = conversion.source.directory / file.copy_from if file.copy_from else fixtures / file.path
         if conversion.copies.setdefault(file.path, start) != start:
             conversion.lose(path, f"inputs.files: {file.path}", "another file of this path is copied")
             continue
@@ -151,8 +144,7 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             yield from _judged(conversion, path, place, grader.config)
         elif isinstance(grader.config, SkillInvocationConfig):
             conversion.lose(path, place, "a judge decides by the tool calls of the agent", "differs")
-            yield from (f"The agent used the skill {name}." for name in grader.config.required_skills)
-            yield from (f"The agent did not use the skill {n}." for n in grader.config.forbidden_skills)
+            yield from _skill_sentences(grader.config)
         else:
             conversion.lose(path, place, f"`{entry.type}` has no counterpart")
     for condition in expected_conditions(task):
@@ -182,6 +174,19 @@ def _judged(conversion: Conversion, path: Path, place: str, config: PromptConfig
         conversion.lose(path, place, "its instructions become a sentence for another judge", "differs")
         lines = [line for line in text.splitlines() if not any(marker in line for marker in _MARKERS)]
         yield "\n".join(lines).strip() or text.strip()
+
+
+def _skill_sentences(config: SkillInvocationConfig) -> Iterator[str]:
+    names = config.required_skills
+    if config.mode == "any_order":
+        times = Counter(names)
+        for name, count in times.items():
+            yield f"The agent used the skill {name}" + (f" at least {count} times." if count > 1 else ".")
+    elif names:
+        strictly = config.mode == "exact_match"
+        listed = f"skill {names[0]}" if len(names) == 1 else f"skills {', '.join(names)}, in this order"
+        yield f"The agent used the {listed}{_NO_OTHER if strictly else '.'}"
+    yield from (f"The agent did not use the skill {name}." for name in config.forbidden_skills)
 
 
 def _triggers(conversion: Conversion, tests: TriggerTests) -> None:

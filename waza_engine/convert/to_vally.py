@@ -27,11 +27,11 @@ from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.graders.tool_constraint import ToolConstraintConfig
 from waza_engine.runs.agent.skills import suite_skills
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import literal_pattern
-from waza_engine.spec.task_file import InputFile, TaskFile
+from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.vally.versions import slug_of
 from waza_engine.vocabulary import EXPECTED_LISTS, told_apart
 
@@ -111,7 +111,7 @@ def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str,
         conversion.lose(source.path, f"{source.id}: graders", "Vally wants one, and none has a counterpart")
     names = told_apart((slug_of(each["name"]) or "grader")[:_LONGEST_NAME] for _, each in graders)
     named = [{**each, "name": name} for (_, each), name in zip(graders, names, strict=True)]
-    environment = {"files": _files(conversion, task), "skills": _skills(conversion, task)}
+    environment = {"files": _files(conversion, source.path, task), "skills": conversion.skill_folders(task)}
     return {
         "origins": [origin for origin, _ in graders],
         **_filled(
@@ -222,24 +222,16 @@ def _call(entry: str | ToolPattern) -> object:
     )
 
 
-def _files(conversion: Conversion, task: TaskFile) -> list[dict[str, str]]:
+def _files(conversion: Conversion, path: Path, task: TaskFile) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
-    fixtures = fixture_directory(task, conversion.source.directory)
-    for position, each in enumerate(task.inputs.files):
-        file = each if isinstance(each, InputFile) else InputFile(path=each)
-        if file.content:
+    for position, (file, start) in enumerate(conversion.input_files(path, task)):
+        if start is None:
             name = f"files/{slug_of(task.id) or 'task'}-{position + 1}"
             conversion.files[name] = file.content
             found.append({"src": name, "dest": file.path})
             continue
-        start = conversion.source.directory / file.copy_from if file.copy_from else fixtures / file.path
         found.append({"src": conversion.from_here(start), "dest": file.path})
     return found
-
-
-def _skills(conversion: Conversion, task: TaskFile) -> list[str]:
-    listed = [each for each in task.skill_directories if each != "none"]
-    return [conversion.from_here(conversion.source.directory / each) for each in listed]
 
 
 def _tags(conversion: Conversion, source: SuiteTask, task: TaskFile) -> dict[str, Any]:

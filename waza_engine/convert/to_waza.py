@@ -52,7 +52,7 @@ def to_waza(conversion: Conversion, comments: Comments) -> None:
     ours = [words for key, words in _OURS.items() if f'"{key}":' in text]
     ours += ["the `score` grader"] if '"type": "score"' in text else []
     if ours:
-        conversion.lose(suite.path, "graders", f"upstream waza does not read {', '.join(ours)}", "differs")
+        conversion.lose(suite.path, "graders", f"upstream waza does not read {', '.join(ours)}", "upstream")
 
 
 def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
@@ -61,13 +61,14 @@ def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
     if task.context_dir:
         data["context_dir"] = conversion.from_here(directory / task.context_dir)
     if task.skill_directories:
-        data["skill_directories"] = [
-            conversion.from_here(directory / each) if each != "none" else each
-            for each in task.skill_directories
-        ]
-    for file in data["inputs"].get("files", ()):
-        if "copy_from" in file:
-            file["copy_from"] = conversion.from_here(directory / file["copy_from"])
+        data["skill_directories"] = conversion.skill_folders(task) or ["none"]
+    files = [
+        {**_dumped(file), **({"copy_from": conversion.from_here(place)} if file.copy_from and place else {})}
+        for file, place in conversion.input_files(conversion.source.path, task)
+    ]
+    data["inputs"] = {**data["inputs"], "files": files}
+    if not files:
+        del data["inputs"]["files"]
     return {key: data[key] for key in dict.fromkeys((*_FIRST, *data)) if key in data}
 
 

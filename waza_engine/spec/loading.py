@@ -244,19 +244,23 @@ def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
 
 
-def load_vally_suite(path: Path, left_out: dict[str, Location]) -> tuple[EvalFile, VallyEval, YamlFile]:
-    """Return the suite of a Vally eval file, the file itself, and its lines. Raises ``SuiteFileError``.
+def load_vally_suite(
+    path: Path, left_out: dict[str, Location]
+) -> tuple[EvalFile, VallyEval, YamlFile, Warnings]:
+    """Return the suite of a Vally eval file, the file itself, its lines, and its parts without effect.
+
+    Raises ``SuiteFileError``.
 
     Parts without a counterpart are added to ``left_out``: a phrase, and the place of the part.
     """
     file = read_yaml_file(path)
-    suite, vally = _suite_of_vally(file, DISK, left_out)
-    return canonical_eval(_load(EvalFile, suite)[0]), vally, file
+    suite, vally, warnings = _suite_of_vally(file, DISK, left_out)
+    return canonical_eval(_load(EvalFile, suite)[0]), vally, file, warnings
 
 
 def _suite_of_vally(
     file: YamlFile, files: SuiteFiles, left_out: dict[str, Location] | None = None
-) -> tuple[YamlFile, VallyEval]:
+) -> tuple[YamlFile, VallyEval, Warnings]:
     # Few suites are Vally's, and its models are many.
     from waza_engine.spec.vally.eval_file import Environment, VallyEval
     from waza_engine.spec.vally.project_file import VallyProject
@@ -267,8 +271,8 @@ def _suite_of_vally(
     if project is not None:
         written = read_yaml_file(project, within=suite_boundary(project.parent), files=files)
         environments = {} if written.value is None else _load(VallyProject, written)[0].environments
-    vally = _load(VallyEval, file)[0]
-    return replace(file, value=suite_of(file, vally, environments, left_out)), vally
+    vally, warnings = _load(VallyEval, file)
+    return replace(file, value=suite_of(file, vally, environments, left_out)), vally, warnings
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:

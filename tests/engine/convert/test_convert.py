@@ -50,7 +50,7 @@ CASE = {"expected_output": "Tea.", "assertions": ["It is hot.", SAYS, NEVER], "f
 def test_evals_json_becomes_a_suite_with_the_same_verdicts(repository: Path) -> None:
     path = skill_with(repository, CASE, {"id": "b", "prompt": "coffee", "assertions": [NEVER]})
     losses = converted(path, None, repository / "out")
-    assert losses == ["differs: evals.json: graders: upstream waza does not read `criteria`"]
+    assert losses == ["upstream: evals.json: graders: upstream waza does not read `criteria`"]
     one = read(repository / "out" / "tasks" / "1.yaml")
     assert one["context_dir"] == "../skills/tea/evals"
     assert [grader["type"] for grader in one["graders"]] == ["prompt", "text", "text"]
@@ -293,3 +293,183 @@ def test_a_copy_is_as_old_as_the_content_of_its_source(
         "../suite/tasks/a.yaml has changed",
         "../suite/tasks/b.yaml is new",
     ]
+
+
+def test_a_file_that_cannot_be_copied_leaves_no_suite(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "suite").mkdir()
+    (repository / "suite" / "here.csv").write_text("a", "utf-8")
+    files = "[{path: here.csv, copy_from: here.csv}, {path: b.csv, copy_from: gone.csv}]"
+    text = f"id: a\nname: A\ninputs: {{prompt: hello, files: {files}}}\n"
+    suite = write_suite(repository / "suite", {"a": text}, graders=GREETS)
+    assert command(suite, repository / "out", "evals.json") == 2
+    assert "gone.csv could not be copied" in capsys.readouterr().err
+    assert not (repository / "out").exists()
+
+
+def test_a_copied_file_replaces_no_other_one(repository: Path) -> None:
+    path = skill_with(repository, CASE)
+    command(path, repository / "waza", "waza")
+    mine = repository / "out" / "files" / "leaves.csv"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", "utf-8")
+    assert command(repository / "waza", repository / "out", "evals.json") == 2
+    assert mine.read_text("utf-8") == "mine"
+    assert not (repository / "out" / "evals.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("mode", "skills", "sentences"),
+    [
+        (
+            "any_order",
+            "[a, b, a]",
+            ["The agent used the skill a at least 2 times.", "The agent used the skill b."],
+        ),
+        ("in_order", "[a, b]", ["The agent used the skills a, b, in this order."]),
+        ("in_order", "[a]", ["The agent used the skill a."]),
+        (
+            "exact_match",
+            "[a, b]",
+            ["The agent used the skills a, b, in this order, and used no skill besides and none more often."],
+        ),
+        (
+            "exact_match",
+            "[a]",
+            ["The agent used the skill a, and used no skill besides and none more often."],
+        ),
+    ],
+)
+def test_a_sentence_about_skills_says_their_order(
+    repository: Path, mode: str, skills: str, sentences: list[str]
+) -> None:
+    options = f"mode: {mode}, required_skills: {skills}, forbidden_skills: [z]"
+    graders = f"- {{type: skill_invocation, name: s, config: {{{options}}}}}\n"
+    path = write_suite(repository / "suite", {"a": task("a")}, graders=graders)
+    converted(path, "evals.json", repository / "out")
+    (case,) = json.loads((repository / "out" / "evals.json").read_text("utf-8"))["evals"]
+    assert case["assertions"] == [*sentences, "The agent did not use the skill z."]
+
+
+@pytest.mark.parametrize("folder", ["/etc", "../../x"])
+@pytest.mark.parametrize("place", ["environment", "stimulus"])
+def test_a_skill_folder_outside_is_refused_in_a_sentence(
+    repository: Path, capsys: pytest.CaptureFixture[str], folder: str, place: str
+) -> None:
+    text = VALLY.replace("skills/tea", folder)
+    if place == "stimulus":
+        text = VALLY.replace("    prompt:", f"    environment: {{skills: [{folder}]}}\n    prompt:")
+    (repository / "eval.yaml").write_text(text, "utf-8")
+    assert command(repository / "eval.yaml", repository / "out") == 2
+    assert not (repository / "out").exists()
+    (refused,) = capsys.readouterr().err.strip().splitlines()
+    assert refused.endswith("so it is not used.")
+    assert "eval.yaml: `skill_directories`: " in refused
+
+
+def test_input_files_that_a_run_refuses_are_left_out(repository: Path) -> None:
+    files = """\
+environment:
+  files:
+    - {src: ../../../../../etc/passwd, dest: a}
+    - {src: leaves.csv, dest: /tmp/x}
+    - {src: leaves.csv, dest: ../../b}
+    - {src: leaves.csv, dest: tea.csv}
+"""
+    suite = repository / "suite"
+    suite.mkdir()
+    (suite / "leaves.csv").write_text("kind", "utf-8")
+    text = VALLY.replace("environment: {skills: [skills/tea]}\n", files)
+    (suite / "eval.yaml").write_text(text, "utf-8")
+    for target, name in (("waza", "tasks/one.yaml"), ("evals.json", "evals.json")):
+        conversion = convert(suite / "eval.yaml", target, repository / target)  # type: ignore[arg-type]
+        places = [loss.place for loss in conversion.losses]
+        for path in ("a", "/tmp/x", "../../b"):
+            assert f"eval.yaml: inputs.files: {path}" in places
+        written = conversion.files[name]
+        assert "tea.csv" in written
+        assert not any(each in written for each in ("passwd", "/tmp/x", "../../b"))
+    assert list(conversion.copies) == ["tea.csv"]
+
+
+@pytest.mark.parametrize("path", ["../escaped.txt", "/tmp/escaped.txt"])
+def test_vally_gets_no_file_that_leads_out(repository: Path, path: str) -> None:
+    files = f"inputs: {{prompt: hello, files: [{{path: {path}, content: x}}]}}\n"
+    suite = write_suite(repository / "suite", {"a": f"id: a\nname: A\n{files}"}, graders=GREETS)
+    conversion = convert(suite, "vally", repository / "out")
+    assert f"tasks/a.yaml: inputs.files: {path}" in [loss.place for loss in conversion.losses]
+    assert path not in "".join(conversion.files.values())
+
+
+def test_unknown_keys_of_vally_are_left_out(repository: Path) -> None:
+    text = VALLY.replace("{substring: brew}}", "{substring: brew, csae: 1}, wieght: 2}")
+    text = text.replace("    prompt:", "    grader: []\n    prompt:")
+    (repository / "eval.yaml").write_text(text, "utf-8")
+    skill_with(repository, CASE)
+    for target in ("waza", "evals.json"):
+        losses = converted(repository / "eval.yaml", target, repository / target)  # type: ignore[arg-type]
+        for place in (
+            "reading: 5: `stimuli[0].grader` is not a known key and has no effect; write `graders`",
+            "reading: 8: `stimuli[0].graders[0].wieght` is not a known key and has no effect",
+            "`output-contains` of `one`: `csae` is not an option here and has no effect",
+        ):
+            assert f"left out: eval.yaml: {place}" in losses
+
+
+def test_check_names_written_files_that_are_gone_or_edited(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = skill_with(repository, CASE)
+    command(path, repository / "waza", "waza")
+    out = repository / "out"
+    command(repository / "waza", out, "evals.json")
+    assert check_command(repository / "waza", out, as_json=False) == 0
+    (out / "files" / "leaves.csv").write_text("mine", "utf-8")
+    (out / "evals.json").unlink()
+    capsys.readouterr()
+    assert check_command(repository / "waza", out, as_json=False) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "evals.json, which was written, is gone",
+        "files/leaves.csv was edited after it was written",
+    ]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "[" * 100_000, '{"sources": 1, "written": {}}'])
+def test_check_of_a_broken_stamp_says_so_in_words(
+    repository: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    path = skill_with(repository, CASE)
+    command(path, repository / "out")
+    (repository / "out" / "converted.json").write_text(text, "utf-8")
+    capsys.readouterr()
+    assert check_command(path, repository / "out", as_json=False) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "converted.json" in line
+    assert "Expecting" not in line
+    assert "recursion" not in line
+
+
+def test_check_reads_nothing_outside_its_folder(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = skill_with(repository, CASE)
+    command(path, repository / "out")
+    stamp = repository / "out" / "converted.json"
+    document = json.loads(stamp.read_text("utf-8"))
+    stamp.write_text(json.dumps({**document, "written": {"../skills": "1", "/etc/passwd": "1"}}), "utf-8")
+    capsys.readouterr()
+    assert check_command(path, repository / "out", as_json=False) == 1
+    assert capsys.readouterr().out.count("leads out of") == 2
+
+
+def test_strict_allows_what_only_upstream_does_not_read(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "".join(line for line in VALLY.splitlines(keepends=True) if "panel" not in line)
+    (repository / "eval.yaml").write_text(text, "utf-8")
+    skill_with(repository, CASE)
+    assert command(repository / "eval.yaml", repository / "out", strict=True) == 0
+    printed = capsys.readouterr().out
+    assert "upstream  eval.yaml: graders: upstream waza does not read `binary`, the `score` grader" in printed
+    assert "0 parts left out, 0 differ" in printed
+    (repository / "eval.yaml").write_text(VALLY, "utf-8")
+    assert command(repository / "eval.yaml", repository / "strict", strict=True) == 1

@@ -163,6 +163,22 @@ def _missing(code: str, root: Path, written: str, key: str, where: str) -> Itera
         yield code, f"`{key}`: there is no file {source}"
 
 
+def source_of_input(file: InputFile, fixtures: Path, suite_directory: Path, workspace: Path) -> Path | None:
+    """Return the place of an input file, which may not exist; None for one with ``content``.
+
+    Raises ``WorkspaceError`` for paths that lead out of the suite, the fixture directory or the workspace.
+    """
+    key = "inputs.files"
+    # A folder may be copied to the root of the workspace.
+    if not (file.copy_from and PurePosixPath(file.path) == PurePosixPath()):
+        _inside(workspace, file.path, key, "the workspace")
+    if file.content:
+        return None
+    if file.copy_from:
+        return _source_of(file, suite_directory)
+    return _inside(fixtures, file.path, key, "the fixture directory")
+
+
 @contextlib.contextmanager
 def _directory(*, keep: bool = False) -> Generator[Path]:
     # A killed process's leftovers are found by its pid; a prefix without one protects kept directories.
