@@ -73,7 +73,7 @@ class Capturing:
             if earlier.cut_off:
                 complain(
                     f"warning: {counted(earlier.cut_off, 'answer')} of the earlier run had been requested "
-                    "and did not arrive; the prompts are asked again, and may be paid for twice."
+                    "and did not arrive; the agent gets these prompts again, so they may cost twice."
                 )
             return
         if journal.path is not None and journal.path.exists():

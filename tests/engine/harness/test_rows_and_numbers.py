@@ -118,7 +118,8 @@ class TestFiles:
     def test_an_output_that_is_its_own_input_is_refused(self, tmp_path: Path, command: str) -> None:
         rows = lines(capture("a", 1.0), capture("b", 0.0))
         (tmp_path / "a.jsonl").mkdir()
-        (tmp_path / "link.jsonl").symlink_to("one.jsonl")
+        (tmp_path / "one.jsonl").touch()
+        (tmp_path / "link.jsonl").hardlink_to(tmp_path / "one.jsonl")
         ended = carried_out(tmp_path, command, one=rows, two=rows)
         assert (ended.returncode, ended.stdout) == (1, "")
         assert "is read by this command; name another file" in ended.stderr.splitlines()[-1]
