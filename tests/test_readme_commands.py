@@ -74,6 +74,8 @@ def test_each_command_of_a_page_works(readme: tuple[Path, list[Finished]], page:
     project, _ = readme
     # The README has written these.
     shutil.rmtree(project / ".github", ignore_errors=True)
+    # A page converts the suite, and the others have one.
+    shutil.rmtree(project / "converted", ignore_errors=True)
     shutil.copy(project / "before.json", project / "baseline.json")
     commands = [*(fenced(page) if page != README else ()), *inline(page)]
     # Exit code 1 is a verdict: a task that the README has added fails.

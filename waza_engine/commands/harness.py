@@ -66,7 +66,7 @@ def _ask(
     from waza_engine.harness.agent import AgentOptions
     from waza_engine.harness.capturing import CaptureOptions, Capturing
     from waza_engine.harness.grading import HarnessGrader
-    from waza_engine.harness.rows import HarnessError, Notes, line_of, prompts_in, write_out
+    from waza_engine.harness.rows import HarnessError, Notes, check_output, line_of, prompts_in, write_out
     from waza_engine.runs.settings.table import Budget
 
     with option.clear_errors(), ExitStack() as stack:
@@ -78,6 +78,7 @@ def _ask(
         if stdin == (prompts is not None):
             raise HarnessError("Name the file of the prompts, or read them with --stdin, not both.")
         source = prompts or option.STANDARD
+        check_output(output, (source, schema, grader))
         asked = list(prompts_in(source, Notes()))
         if not asked and source == option.STANDARD:
             raise HarnessError("There is no prompt on standard input.")
@@ -167,7 +168,7 @@ def run(
             raise HarnessError("One of --schema, --simple and --shell is needed.")
         asked = shown_while_read(prompts_in(prompts, Notes()), show=progress)
         try:
-            write_out(map(line_of, raw.raw_rows(asked, printed)), output, sources=(prompts,))
+            write_out(map(line_of, raw.raw_rows(asked, printed)), output, sources=(prompts, schema))
         except StoppedError:
             raise typer.Exit(INTERRUPTED) from None
 

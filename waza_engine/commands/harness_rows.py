@@ -37,7 +37,7 @@ def extract(
         for warning in warnings:
             complain(f"warning: {warning}")
         extracted = extracted_rows(shown_while_read(read_rows(rows), show=progress), adapter)
-        write_out(map(line_of, extracted), output, sources=(rows,))
+        write_out(map(line_of, extracted), output, sources=(rows, schema))
 
 
 @row_commands.command(short_help="Grade rows with a grader file.")
@@ -58,7 +58,8 @@ def grade(
 
     tally = Tally()
     with option.clear_errors(), HarnessGrader(grader) as judge:
-        write_out(map(line_of, graded_rows(rows, judge, tally, show=progress)), output, sources=(rows,))
+        graded = graded_rows(rows, judge, tally, show=progress)
+        write_out(map(line_of, graded), output, sources=(rows, grader))
     tally.complain()
     option.exit_below(tally, fail_under)
 
@@ -150,11 +151,14 @@ def compare(
         runs = loaded_runs([*(files or ()), *(run or ())], kind, stack, show=progress)
         rank = strategy_of(None if strategy is None else strategy.value, grader, runs, seed, stack)
         report = Comparison(runs, rank, seed, intervals=strategy == option.Strategy.STATISTICAL)
+        sources = [grader, *(run.path for run in runs)]
         is_markdown_file = output is not None and output.suffix.lower() in (".md", ".markdown")
         if style == option.ReportStyle.MARKDOWN or (style is None and is_markdown_file):
-            write_out([encoded_lines(comparison_in_markdown(report))], output, notation="markdown")
+            write_out(
+                [encoded_lines(comparison_in_markdown(report))], output, notation="markdown", sources=sources
+            )
         else:
-            write_out(report.as_json(), output)
+            write_out(report.as_json(), output, sources=sources)
 
 
 @row_commands.command(short_help="Sample failures to review the grader.")
@@ -183,7 +187,7 @@ def calibrate(
         judge = stack.enter_context(HarnessGrader(grader)) if grader else None
         samples = sampled_failures(read_rows(rows), sample, Notes(), seed=seed, passes=include_passes)
         if samples:
-            write_out(calibration_report(samples, judge), output, notation="markdown", sources=(rows,))
+            write_out(calibration_report(samples, judge), output, notation="markdown", sources=(rows, grader))
         else:
             complain("There is no failure to review.")
 
@@ -207,7 +211,7 @@ def validate_refs(
     tally = Tally()
     with option.clear_errors(), HarnessGrader(grader) as judge:
         checked = checked_references(prompts_in(prompts, Notes()), judge, tally)
-        write_out(map(line_of, checked), output, sources=(prompts,))
+        write_out(map(line_of, checked), output, sources=(prompts, grader))
     tally.complain()
     option.exit_below(tally, fail_under)
 
@@ -235,7 +239,7 @@ def balance(
 
     with option.clear_errors():
         analysis = balance_of(prompts_in(prompts, Notes()), key, threshold)
-        write_out([_document(analysis)], output)
+        write_out([_document(analysis)], output, sources=(prompts,))
         for suggestion in analysis["suggestions"]:
             complain(suggestion)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from waza_engine.convert.comments import Comments, yaml_with
@@ -17,7 +18,7 @@ from waza_engine.runs.agent.skills import listed_directories
 from waza_engine.runs.trials.triggers import trigger_tests_of
 from waza_engine.spec.reading.suite_files import DISK
 from waza_engine.spec.skill_evals import skill_folder
-from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.task_file import InputFile, TaskFile
 from waza_engine.vocabulary import told_apart
 
 _FIRST = ("id", "name", "description", "tags", "inputs", "hint", "expected", "graders", "checkpoints")
@@ -63,13 +64,26 @@ def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
     if task.skill_directories:
         data["skill_directories"] = conversion.skill_folders(task) or ["none"]
     files = [
-        {**_dumped(file), **({"copy_from": conversion.from_here(place)} if file.copy_from and place else {})}
+        _input_file(conversion, task, file, place)
         for file, place in conversion.input_files(conversion.source.path, task)
     ]
     data["inputs"] = {**data["inputs"], "files": files}
     if not files:
         del data["inputs"]["files"]
     return {key: data[key] for key in dict.fromkeys((*_FIRST, *data)) if key in data}
+
+
+def _input_file(
+    conversion: Conversion, task: TaskFile, file: InputFile, place: Path | None
+) -> dict[str, Any]:
+    data = _dumped(file)
+    if file.copy_from and place is not None:
+        if file.copy_from == f"{task.context_dir}/{file.path}" and place.is_file():
+            # A file of the fixture directory needs no key of ours.
+            del data["copy_from"]
+        else:
+            data["copy_from"] = conversion.from_here(place)
+    return data
 
 
 def _skill_directories(conversion: Conversion) -> list[Any]:

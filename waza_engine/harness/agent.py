@@ -18,10 +18,11 @@ from waza_engine.graders.base import GradingContext
 from waza_engine.graders.programs.input import trajectory
 from waza_engine.harness.rows import HarnessError, Prompt
 from waza_engine.results.json_values import Json
-from waza_engine.runs.limits.budget import Meter, MeteredExecutor
+from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.conversation import Conversation, FollowUps, converse
+from waza_engine.scoring.cost import Spending, cost_of, tokens_of
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.spec.loading import load_adapter_file
@@ -86,8 +87,7 @@ class Agent:
         config = EvalConfig(trials_per_task=1, timeout_seconds=1, executor="command")
         settings = ExecutorSettings(Path.cwd(), config, adapter_file=options.adapter)
         try:
-            executor = create_executor("command", settings)
-            self._executor = MeteredExecutor(executor, self._meter)
+            self._executor = executor = create_executor("command", settings)
             self.warnings = executor.warnings
             self.cancellation.on_request(executor.close)
         except ExecutorError as error:
@@ -97,7 +97,7 @@ class Agent:
     @property
     def limit(self) -> str:
         """Return the limit of the budget that was reached, "" if none was."""
-        return self._meter.reason if self._meter.cut or self._meter.stopping.requested else ""
+        return self._meter.reason
 
     @property
     def is_stopped(self) -> bool:
@@ -136,16 +136,22 @@ class Agent:
             raise HarnessError(f"The workspace {folder} cannot be made: {error.strerror or error}.") from None
         return folder.absolute()
 
-    def ask(self, prompt: Prompt, name: str, *, heard: Callable[[str], None]) -> Json:
-        """Ask all turns of a prompt and return the answer: a row without the prompt and without a score.
+    def carry(self, spent: Spending) -> None:
+        """Count what an earlier process has spent, so that a limit holds for both together."""
+        self._meter.carry(spent)
 
-        ``name`` is that of its workspace, ``heard`` gets every line of the agent. Raises ``StoppedError``,
-        and ``HarnessError`` when the workspace cannot be made.
+    def ask(self, prompt: Prompt, name: str, *, heard: Callable[[str], None]) -> tuple[Json, Spending]:
+        """Ask all turns of a prompt; return its answer, a row without prompt and score, and what it cost.
+
+        ``name`` is that of its workspace, ``heard`` gets every line of the agent. A limit that is reached
+        does not end it: its answer would be lost, and paid for. Raises ``StoppedError``, and ``HarnessError``
+        when the workspace cannot be made.
         """
         directory = self.directory_for(name)
         started = milliseconds()
         talk = self._talk(prompt, directory, heard)
-        return _answer(prompt, talk, started, milliseconds(), self.facts_of(directory))
+        answer = _answer(prompt, talk, started, milliseconds(), self.facts_of(directory))
+        return answer, Spending(tokens_of(talk.usage), cost_of(talk.usage))
 
     def _talk(self, prompt: Prompt, directory: Path, heard: Callable[[str], None]) -> Conversation:
         if self._executor is None:
@@ -163,7 +169,8 @@ class Agent:
             )
         except CancelledRunError:
             raise StoppedError from None
-        if talk.stopped or talk.interrupted or talk.error == CANCELLED:
+        self._meter.count(talk.usage, cost_of(talk.usage), must_tell=not talk.error)
+        if talk.interrupted or talk.error == CANCELLED:
             raise StoppedError
         return talk
 

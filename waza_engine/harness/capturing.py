@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from waza_engine.counting import cut
+from waza_engine.counting import counted, cut
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.agent import Agent, StoppedError
 from waza_engine.harness.grading import HarnessGrader, Tally
@@ -67,7 +67,14 @@ class Capturing:
             wanted: Wanted = defaultdict(dict)
             for prompt in self._prompts:
                 wanted[prompt.id][self._agent.digest_of(prompt)] = self._verdict_digest(prompt)
-            self._earlier = resume(output, journal, wanted, self._options.trials, graded=bool(self._grader))
+            earlier = resume(output, journal, wanted, self._options.trials, graded=bool(self._grader))
+            self._earlier = earlier.answers
+            self._agent.carry(earlier.spent)
+            if earlier.cut_off:
+                complain(
+                    f"warning: {counted(earlier.cut_off, 'answer')} of the earlier run had been requested "
+                    "and did not arrive; the prompts are asked again, and may be paid for twice."
+                )
             return
         if journal.path is not None and journal.path.exists():
             raise HarnessError(
@@ -123,7 +130,7 @@ class Capturing:
         if self._grader is not None:
             try:
                 score = self._graded(prompt, answer, prompt.id)
-                self.tally.add(passed=score["pass"])
+                self.tally.add(passed=score["pass"], failed=bool(errors))
                 verdict = {"score": score, **({"outcome": score["outcome"]} if score.get("outcome") else {})}
             except UnusableAnswerError as broken:
                 self.tally.add_broken(broken, prompt.id)
@@ -190,7 +197,8 @@ class Capturing:
         if errors and not entry["output"] and not entry["trajectory"]:
             self._show(f"    trial {number}: !")
             self.tally.add(passed=False)
-            return {**entry, "pass": False, "reasoning": f"Error: {errors[0]}"}
+            verdict = {} if self._grader is None else {"pass": False}
+            return {**entry, **verdict, "reasoning": f"Error: {errors[0]}"}
         if self._grader is None:
             return entry
         try:
@@ -212,8 +220,9 @@ class Capturing:
         if self._agent.is_stopped:
             raise StoppedError
         name = f"{prompt.id}-trial-{trial}" if trial else prompt.id
-        answer = self._agent.ask(prompt, name, heard=self._show_line)
-        self._journal.add(digest, trial, answer)
+        self._journal.add_request(digest, trial)
+        answer, spent = self._agent.ask(prompt, name, heard=self._show_line)
+        self._journal.add(digest, trial, answer, spent)
         return answer
 
     def _graded(self, prompt: Prompt, answer: Json, name: str) -> Json:

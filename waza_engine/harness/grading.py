@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 from waza_engine.counting import counted
 from waza_engine.files import FileError, read_bytes
 from waza_engine.graders.programs.answers import UnusableAnswerError, verdict_of_answer
-from waza_engine.harness.rows import HarnessError, Row, is_input, read_rows
+from waza_engine.harness.rows import HarnessError, Row, has_failed, is_input, read_rows
 from waza_engine.harness.warm_grader import WarmGrader
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.terminal import complain
@@ -91,10 +91,10 @@ class Tally:
         """Return the share of rows that passed, 0 when there are none."""
         return self.passed / self.total if self.total else 0.0
 
-    def add(self, *, passed: bool) -> None:
-        """Count a verdict."""
+    def add(self, *, passed: bool, failed: bool = False) -> None:
+        """Count a verdict; an answer of an agent that ``failed`` did not pass."""
         self.total += 1
-        self.passed += passed
+        self.passed += passed and not failed
 
     def add_broken(self, error: UnusableAnswerError, place: str) -> None:
         """Count a row that the grader could not grade: it did not pass."""
@@ -139,7 +139,7 @@ def _graded(row: Row, grader: HarnessGrader, tally: Tally) -> Json:
         if "sessionCreation" in block_of(block, "timing"):
             return {**graded, "errors": [*_texts(block.get("errors")), str(error)]}
         return {**graded, "error": str(error)}
-    tally.add(passed=score["pass"])
+    tally.add(passed=score["pass"], failed=has_failed(block))
     outcome = {"outcome": score["outcome"]} if score.get("outcome") else {}
     return {**graded, "score": score, **outcome}
 

@@ -11,13 +11,14 @@ import json
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
 from waza_engine.files import FileError, opened_to_read, remove_file
-from waza_engine.harness.rows import HarnessError, line_of
-from waza_engine.results.json_values import Json, block_of, blocks_of, text_of, whole
+from waza_engine.harness.rows import HarnessError, has_failed, line_of, number_in
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, texts_of, whole
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.writing.store import (
     ResultsError,
@@ -26,6 +27,7 @@ from waza_engine.results.writing.store import (
     write_atomically,
     write_whole,
 )
+from waza_engine.scoring.cost import Cost, Spending, total_cost
 
 DIGEST = "wazaDigest"
 """The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
@@ -56,10 +58,24 @@ class Journal:
                 # The last line of a killed process may be torn.
                 write_whole(self._file, b"\n")
 
-    def add(self, digest: str, trial: int, answer: Json) -> None:
-        """Store an answer, so that it outlives the process and the system. Raises ``HarnessError``."""
+    def add_request(self, digest: str, trial: int) -> None:
+        """Note that the agent is asked now, and costs from here on. Raises ``HarnessError``."""
+        self._write({"digest": digest, "trial": trial, "requested": True})
+
+    def add(self, digest: str, trial: int, answer: Json, spent: Spending | None = None) -> None:
+        """Store an answer, so that it outlives the process and the system. Raises ``HarnessError``.
+
+        One that an earlier process paid for has not ``spent`` anything.
+        """
+        bill: Json = {}
+        if spent is not None:
+            cost = spent.cost
+            bill = {"spent": {"tokens": spent.tokens, "usd": cost.usd, "unpriced": [*cost.unpriced]}}
+        self._write({"digest": digest, "trial": trial, "answer": answer, **bill})
+
+    def _write(self, entry: Json) -> None:
         if self._file is not None and self.path is not None:
-            line = line_of({"digest": digest, "trial": trial, "answer": answer})
+            line = line_of(entry)
             with self._lock, _clear_errors(self.path):
                 write_whole(self._file, line)
                 os.fsync(self._file.fileno())
@@ -73,7 +89,19 @@ class Journal:
                 remove_file(self.path)
 
 
-def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, graded: bool) -> Answers:
+@dataclass(slots=True)
+class Earlier:
+    """The work of earlier processes on an output that is not complete.
+
+    ``cut_off`` is the number of answers that were requested and not stored: they may have been paid for.
+    """
+
+    answers: Answers
+    spent: Spending = field(default_factory=Spending)
+    cut_off: int = 0
+
+
+def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, graded: bool) -> Earlier:
     """Take everything but finished rows out of an output, and return the answers that need not be asked.
 
     Rows whose ids are not ``wanted`` stay. A row must have so many ``trials`` (0 for captures), each of them
@@ -105,16 +133,36 @@ def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, grade
     for (digest, trial), found in list(answers.items()):
         for answer in found if trial >= 0 else []:
             journal.add(digest, trial, answer)
+    earlier = Earlier(answers)
     if journal.path is not None:
-        for entry in _objects_in(journal.path):
-            key = text_of(entry.get("digest")), whole(entry.get("trial"))
-            answer = dict(block_of(entry, "answer"))
-            if key not in held and (key[0], -1) not in held and not _is_broken(answer):
-                answers[key].append(answer)
+        _add_stored(earlier, journal.path, held, {digest for found in wanted.values() for digest in found})
     lines = (line_of(row) for number, row in enumerate(_objects_in(output)) if number in finished)
     with _clear_errors(output):
         write_atomically(output, lines)
-    return answers
+    return earlier
+
+
+def _add_stored(earlier: Earlier, path: Path, held: Set[tuple[str, int]], digests: Set[str]) -> None:
+    """Add what a journal holds: answers that are not ``held`` by rows, their cost, requests for prompts."""
+    answers = earlier.answers
+    requested: set[tuple[str, int]] = set()
+    for entry in _objects_in(path):
+        key = text_of(entry.get("digest")), whole(entry.get("trial"))
+        if "requested" in entry:
+            requested.add(key)
+            continue
+        if "spent" in entry:
+            requested.discard(key)
+            earlier.spent = _sum(earlier.spent, block_of(entry, "spent"))
+        answer = dict(block_of(entry, "answer"))
+        if key not in held and (key[0], -1) not in held and not _is_broken(answer):
+            answers[key].append(answer)
+    earlier.cut_off = sum(digest in digests for digest, _ in requested)
+
+
+def _sum(spent: Spending, more: Block) -> Spending:
+    cost = Cost(number_in(more, "usd"), tuple(texts_of(more.get("unpriced"))))
+    return Spending(spent.tokens + whole(more.get("tokens")), total_cost((spent.cost, cost)))
 
 
 def _entries(row: Json) -> list[Json]:
@@ -127,7 +175,7 @@ def _verdicts(entries: Iterable[Json]) -> Iterator[bool]:
     for entry in entries:
         passed = block_of(entry, "score").get("pass", entry.get("pass"))
         if isinstance(passed, bool):
-            yield passed
+            yield passed and not has_failed(entry)
 
 
 def _is_broken(entry: Json) -> bool:

@@ -47,7 +47,7 @@ def printed_by_agent(agent: Agent) -> Callable[[Prompt], Printed]:
 
     def printed(prompt: Prompt) -> Printed:
         lines: list[str] = []
-        answer = agent.ask(prompt, prompt.id, heard=lines.append)
+        answer, _ = agent.ask(prompt, prompt.id, heard=lines.append)
         return [line for line in lines if line], "; ".join(answer.get("errors", ()))
 
     return printed

@@ -6,12 +6,12 @@ needs only the keys that a command uses. Lines are counted as an editor counts t
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar, cast
@@ -20,12 +20,12 @@ from waza_engine.files import FileError, opened_to_read
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
 from waza_engine.results.writing.store import (
     ResultsError,
+    is_kept,
     opened_output,
-    write_atomically,
     write_whole,
 )
 from waza_engine.spec.reading.json_reader import json_fault
-from waza_engine.terminal import Notation, complain, json_text, say_document
+from waza_engine.terminal import Notation, complain, json_text, say_document, visible_lines
 
 ItemT = TypeVar("ItemT", bound="Row | Prompt")
 STANDARD_STREAM = Path("-")
@@ -96,7 +96,7 @@ def read_rows(path: Path) -> Iterator[Row]:
             raise HarnessError("Standard input is a terminal; name a file, or pipe the rows in.")
         yield from rows_in(sys.stdin.buffer.readline, name)
         return
-    with closing(opened_rows(path)) as file:
+    with contextlib.closing(opened_rows(path)) as file:
         yield from rows_in(file.readline, name)
 
 
@@ -252,6 +252,11 @@ def score_in(block: Block) -> Block | None:
     return None
 
 
+def has_failed(block: Block) -> bool:
+    """Return whether the agent failed, so that the row counts as not passed whatever its grader says."""
+    return bool(block.get("errors") or block.get("error"))
+
+
 def shown_input(value: Any, between: str) -> str:
     """Return the prompts of a row as one string."""
     return between.join(map(text_of, cast("list[Any]", value))) if isinstance(value, list) else text_of(value)
@@ -268,22 +273,24 @@ def write_out(
     *,
     notation: Notation = "json",
     append: bool = False,
-    sources: Sequence[Path] = (),
+    sources: Sequence[Path | None] = (),
 ) -> None:
     """Write each part immediately: to a file, or to standard output without one or for ``-``.
 
-    A file that is also one of the ``sources`` is replaced when everything is written. Raises
-    ``HarnessError`` when it cannot be written.
+    Parts consist of whole lines. On a terminal control characters are escaped.
+
+    Raises ``HarnessError`` when it cannot be written, or is one of the ``sources``.
     """
+    check_output(output, sources)
     if output is None or output == STANDARD_STREAM:
+        # JSON has its own notation for control characters; a file or a pipe gets the bytes as they are.
+        is_shown = notation != "json" and sys.stdout.isatty()
         for part in parts:
-            say_document(part, notation)
+            shown = visible_lines(part.decode("utf-8", "replace")).encode() if is_shown else part
+            say_document(shown, notation)
         return
     try:
-        if any(source.exists() and output.exists() and output.samefile(source) for source in sources):
-            write_atomically(output, parts)
-            return
-        with closing(opened_output(output, append=append)) as file:
+        with contextlib.closing(opened_output(output, append=append)) as file:
             if append and _ends_in_a_line(file):
                 write_whole(file, b"\n")
             for part in parts:
@@ -292,6 +299,18 @@ def write_out(
         raise HarnessError(str(error)) from None
     except OSError as error:
         raise HarnessError(f"{output} cannot be written: {error.strerror or error}.") from None
+
+
+def check_output(output: Path | None, sources: Iterable[Path | None]) -> None:
+    """Raise ``HarnessError`` when an output is also one of the files that its command reads."""
+    if output is None or output == STANDARD_STREAM or not is_kept(output):
+        return
+    for source in filter(None, sources):
+        # Standard input may be the same file: `< rows.jsonl`. One that is no file raises.
+        with contextlib.suppress(OSError):
+            read = os.fstat(sys.stdin.fileno()) if source == STANDARD_STREAM else source.stat()
+            if os.path.samestat(read, output.stat()):
+                raise HarnessError(f"{output} is read by this command; name another file with --output.")
 
 
 def _ends_in_a_line(file: IO[bytes]) -> bool:

@@ -95,8 +95,8 @@ def _with_empty_scores(waiting: IO[bytes]) -> Iterator[bytes]:
 
 def _content(waiting: IO[bytes]) -> Iterator[bytes]:
     waiting.seek(0)
-    while chunk := waiting.read(_CHUNK_BYTES):
-        yield chunk
+    while some := waiting.readlines(_CHUNK_BYTES):
+        yield b"".join(some)
 
 
 def markdown_report(rows: Iterable[Row]) -> Iterator[bytes]:

@@ -37,9 +37,13 @@ class WarmGrader:
         self._pool = WorkerPool(deadline_seconds=timeout_seconds, workers=most, memory_bytes=_NO_LIMIT)
         self._program = self._worker_program()
         if self._program is not None and is_module(file):
-            finished = self._asked({"stdin": None})
-            if finished is not None:
-                answer_of_file(file, finished, timeout_seconds=timeout_seconds)
+            try:
+                finished = self._asked({"stdin": None})
+                if finished is not None:
+                    answer_of_file(file, finished, timeout_seconds=timeout_seconds)
+            except UnusableAnswerError:
+                self.close()
+                raise
 
     def ask(self, stdin: str, workspace: Path | None) -> object:
         """Return the JSON value with which the file answers an input. Raises ``UnusableAnswerError``."""

@@ -64,8 +64,13 @@ def task_of_case(
     judge: Callable[[Sequence[str]], Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return a case as the data of a task. ``judge`` returns the config of the grader of its sentences."""
-    listed = [each if isinstance(each, str) else each.model_dump() for each in case.files]
     plain = [each for each in case.files if isinstance(each, str)]
+    home = _home(plain, path, files) if plain else ""
+    # A missing fixture is only a warning, as upstream has it; a missing source stops the trial.
+    listed = [
+        {"path": each, "copy_from": f"{home}/{each}"} if isinstance(each, str) else each.model_dump()
+        for each in case.files
+    ]
     tags = [*case.tags, *([case.case_set] if case.case_set else [])]
     task = {
         "id": case.id,
@@ -74,7 +79,7 @@ def task_of_case(
         "hint": case.expected_output,
         "tags": tags,
         "metadata": case.metadata,
-        "context_dir": _home(plain, path, files) if plain else "",
+        "context_dir": home,
         "inputs": {"prompt": case.prompt, **({"files": listed} if listed else {})},
         "graders": [grader for _, grader in graders_of_case(case, judge or _criteria)],
     }

@@ -154,6 +154,29 @@ def test_rows_of_another_program_are_not_resumed_over(folder: Path) -> None:
     assert "--resume cannot use it" in ended.stderr
 
 
+def test_a_crashed_agent_does_not_pass(folder: Path) -> None:
+    (folder / "agent.py").write_text("raise SystemExit(3)", "utf-8")
+    (folder / "always.py").write_text("import json; print(json.dumps({'pass': True, 'score': 1}))", "utf-8")
+    flags = ("-g", "always.py", "--fail-under", "0.1")
+    for arguments in (
+        ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", *flags),
+        ("grade", "out.jsonl", *flags),
+    ):
+        ended = harness(*arguments, cwd=folder)
+        assert (ended.returncode, ended.stderr) == (1, "The pass rate 0.00 is below 0.1.\n")
+    assert {row["score"]["pass"] for row in rows(folder / "out.jsonl")} == {True}
+
+
+def test_a_crash_has_no_verdict_without_a_grader(folder: Path) -> None:
+    (folder / "agent.py").write_text("raise SystemExit(3)", "utf-8")
+    for flags, verdict in ((), None), (("-g", "contains.py"), False):
+        row = json.loads(
+            harness("trials", "p.jsonl", "-s", "a.json", "-k", "1", *flags, cwd=folder).stdout.splitlines()[0]
+        )
+        (trial,) = row["trials"]
+        assert (trial.get("pass"), trial["reasoning"].startswith("Error: ")) == (verdict, True)
+
+
 def test_the_budget_ends_a_capture_and_resume_goes_on(folder: Path) -> None:
     flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume")
     ended = harness(*flags, "--max-tokens", "200", cwd=folder)
@@ -161,6 +184,19 @@ def test_the_budget_ends_a_capture_and_resume_goes_on(folder: Path) -> None:
     assert "the limit of 200 tokens is reached: 240 are used; what was finished is written" in ended.stderr
     assert harness(*flags, cwd=folder).returncode == 0
     assert sorted(asked(folder)) == ["q0", "q1", "q2", "q3"]
+
+
+def test_at_a_limit_active_answers_arrive_and_resume_counts_what_was_spent(folder: Path) -> None:
+    flags = ("trials", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", "--resume", "-k", "2", "-j", "2")
+    # Each answer uses 120 tokens: the limit is reached by the fifth, while the sixth may be active.
+    ended = harness(*flags, "--max-tokens", "600", cwd=folder)
+    paid = len(asked(folder))
+    assert (ended.returncode, paid in (5, 6)) == (3, True)
+    ended = harness(*flags, "--max-tokens", "600", cwd=folder)
+    assert (ended.returncode, len(asked(folder))) == (3, paid)
+    assert f"{paid * 120:,} are used" in ended.stderr
+    ended = harness(*flags, cwd=folder)
+    assert (ended.returncode, ended.stderr, len(asked(folder))) == (0, "", 8)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
@@ -172,6 +208,9 @@ def test_an_interruption_ends_the_agent_and_keeps_what_is_finished(folder: Path)
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 130
     assert [row["id"] for row in rows(folder / "out.jsonl")] == ["p0"]
+    ended = harness(*flags, "--resume", cwd=folder)
+    assert (ended.returncode, len(asked(folder))) == (0, 5)
+    assert "1 answer of the earlier run had been requested and did not arrive" in ended.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")

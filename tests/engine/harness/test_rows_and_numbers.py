@@ -1,5 +1,6 @@
 """Rows, statistics and views by the acceptance cases of the format; nothing here starts a program."""
 
+import io
 import json
 import random
 from pathlib import Path
@@ -11,7 +12,9 @@ from tests.command_line import Finished, harness
 from tests.engine.harness.scenarios import capture, lines, prompt
 from waza_engine.harness.comparison.report import latency_statistics, percentile, score_distribution
 from waza_engine.harness.comparison.strategies import bootstrap, iterations
+from waza_engine.harness.grading import Tally
 from waza_engine.harness.review import snippet
+from waza_engine.harness.rows import has_failed
 from waza_engine.harness.views import fixed, shortened_lines
 
 
@@ -96,13 +99,41 @@ class TestFiles:
         ended = carried_out(tmp_path, "")
         assert (ended.returncode, "validate-refs" in ended.stdout) == (0, True)
 
-    def test_an_output_that_is_its_own_input_is_replaced_at_the_end(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "capture one.jsonl -s a.json -o one.jsonl",
+            "trials one.jsonl -s a.json -o one.jsonl --append",
+            "capture one.jsonl -s one.jsonl -o a.jsonl/../one.jsonl --resume",
+            "run one.jsonl --simple {} -o one.jsonl",
+            "format one.jsonl -o one.jsonl",
+            "summarize one.jsonl -o one.jsonl",
+            "calibrate one.jsonl -o one.jsonl",
+            "balance one.jsonl -o one.jsonl",
+            "compare one.jsonl two.jsonl -o two.jsonl",
+            "compare one.jsonl two.jsonl -f markdown -o two.jsonl",
+            "format one.jsonl -o link.jsonl",
+        ],
+    )
+    def test_an_output_that_is_its_own_input_is_refused(self, tmp_path: Path, command: str) -> None:
         rows = lines(capture("a", 1.0), capture("b", 0.0))
-        assert carried_out(tmp_path, "format one.jsonl -o one.jsonl", one=rows).returncode == 0
-        assert len((tmp_path / "one.jsonl").read_text("utf-8").splitlines()) == 2
-        broken = rows + "{\n"
-        assert carried_out(tmp_path, "format one.jsonl -o one.jsonl", one=broken).returncode == 1
-        assert (tmp_path / "one.jsonl").read_text("utf-8") == broken
+        (tmp_path / "a.jsonl").mkdir()
+        (tmp_path / "link.jsonl").symlink_to("one.jsonl")
+        ended = carried_out(tmp_path, command, one=rows, two=rows)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert "is read by this command; name another file" in ended.stderr.splitlines()[-1]
+        assert {(tmp_path / name).read_text("utf-8") for name in ("one.jsonl", "two.jsonl")} == {rows}
+
+    def test_a_row_of_a_failed_agent_has_not_passed(self) -> None:
+        tally = Tally()
+        tally.add(passed=True)
+        tally.add(passed=True, failed=True)
+        assert (tally.passed, tally.total) == (1, 2)
+        assert [has_failed(row) for row in ({"errors": ["3"]}, {"error": "3"}, {"errors": []})] == [
+            True,
+            True,
+            False,
+        ]
 
     @pytest.mark.parametrize("kind", ["run", "grade", "report", "compare"])
     def test_outside_of_the_group_its_files_are_recognized(self, tmp_path: Path, kind: str) -> None:
@@ -148,6 +179,15 @@ class TestStatistics:
     @pytest.mark.parametrize(("value", "shown"), [(0.0625, "0.063"), (0.5875, "0.588"), (1.0, "1.000")])
     def test_a_tie_is_rounded_up(self, value: float, shown: str) -> None:
         assert fixed(value, 3) == shown
+
+
+def terminal() -> io.TextIOWrapper:
+    return Terminal(io.BytesIO(), encoding="utf-8", write_through=True)
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
 
 
 def scores(ended: Finished) -> dict[str, float]:
@@ -226,6 +266,21 @@ class TestCompare:
         flakiness = report["flakiness"]["two"]
         assert (flakiness["flakyPromptCount"], flakiness["topFlakyPrompts"][0]["id"]) == (2, "p1")
 
+    @pytest.mark.parametrize("strategy", ["weighted", "statistical"])
+    def test_trials_without_a_verdict_have_no_numbers_of_one(self, tmp_path: Path, strategy: str) -> None:
+        command = f"compare one.jsonl two.jsonl -s {strategy}"
+        files = {"one": trials((None, None)), "two": trials((None, None))}
+        report = json.loads(carried_out(tmp_path, command, **files).stdout)
+        assert sorted(report) == ["headToHead", "meta", "perPrompt", "performance"]
+        assert [report["perPrompt"][0][key] for key in ("passAtK", "flakiness")] == [{}, {}]
+        assert [pairs[0]["ties"] for pairs in report["headToHead"].values()] == [0, 0, 0]
+        files = {"one": trials((0.9, 0.5), (None, None)), "two": trials((None, None), (None, None))}
+        report = json.loads(carried_out(tmp_path, command, **files).stdout)
+        assert [report["capability"]["one"][key] for key in ("avgPassAtK", "ungradedCount")] == [0.9, 1]
+        assert "two" not in report["capability"]
+        assert report["perPrompt"][0]["capabilityWinner"] is None
+        assert [pairs[0]["aWins"] for pairs in report["headToHead"].values()] == [0, 0, 0]
+
     def test_statistical(self, tmp_path: Path) -> None:
         one, two = lines(capture("p", 0.80)), lines(capture("p", 0.81))
         command = "compare one.jsonl two.jsonl -s statistical --seed 3"
@@ -262,6 +317,16 @@ class TestCompare:
 
 
 class TestViews:
+    @pytest.mark.parametrize("score", [None, 1.0])
+    def test_a_terminal_obeys_no_answer_and_a_pipe_gets_its_bytes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, score: float | None
+    ) -> None:
+        rows = lines(capture("a", score, output="\x1b]0;title\x07é"))
+        assert "\x1b]0;title\x07é" in carried_out(tmp_path, "format one.jsonl -f csv", one=rows).stdout
+        monkeypatch.setattr("tests.command_line._standard_stream", terminal)
+        shown = carried_out(tmp_path, "format one.jsonl -f csv", one=rows).stdout
+        assert ("\\x1b]0;title\\x07é" in shown, "\x1b" in shown) == (True, False)
+
     def test_a_snippet_has_five_steps(self) -> None:
         assert snippet(list(range(1, 11))) == [1, 2, 6, 9, 10]
         assert snippet([1, 2, 3, 4, 5]) == [1, 2, 3, 4, 5]

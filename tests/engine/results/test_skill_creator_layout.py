@@ -6,10 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.engine.runs.test_skill_evals import NEVER, SAYS, skill_with
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.layout import write_layout
 from waza_engine.runs.loading.suite import load_suite
+
+
+@pytest.fixture(autouse=True)
+def _kept_workspaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "workspaces").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "workspaces"))
 
 
 def written(path: Path, **options: Any) -> Path:

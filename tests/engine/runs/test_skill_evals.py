@@ -90,6 +90,18 @@ def test_a_missing_file_is_reported_before_anything_is_paid(tmp_path: Path, mode
     assert model.requests == []
 
 
+@pytest.mark.parametrize("written", ["files/none.csv", "files/*", "~/.bashrc", "file:///etc/hosts", "none/"])
+def test_a_case_without_its_file_is_in_error(tmp_path: Path, written: str) -> None:
+    report, _ = run(skill_with(tmp_path, {"files": [written], "assertions": [NEVER]}))
+    assert conclude(report.outcome).tasks[0].verdict == "errored"
+
+
+def test_a_folder_is_copied_with_its_files(tmp_path: Path) -> None:
+    check = {"type": "file_exists", "path": "files/leaves.csv"}
+    report, _ = run(skill_with(tmp_path, {"files": ["files"], "assertions": [check]}))
+    assert only_task(report).status == "passed"
+
+
 def decides(*passed: bool) -> Answer:
     results = [{"number": each, "passed": ok, "evidence": f"E{each}"} for each, ok in enumerate(passed, 1)]
     return Answer(calls=(call("report_criteria", results=results),))

@@ -103,6 +103,19 @@ def test_mistakes_of_the_whole_file(tmp_path: Path) -> None:
     assert error_of(tmp_path, "") == "1: there is nothing in it; write a JSON object: `{ … }`"
 
 
+def test_a_key_that_is_set_twice_is_refused_at_its_line(tmp_path: Path) -> None:
+    text = evals(CASE).replace('"id"', '"prompt": "q",\n"id"')
+    line = text[: text.rindex('"prompt"')].count("\n") + 1
+    assert error_of(tmp_path, text) == f"{line}: `prompt` is set twice in this mapping; keep one of the two"
+    assert error_of(tmp_path, '[{"a": [{}, {"b": 1,\n"b": 2}]},\n{"c": 1, "c": 1}]').startswith("2: `b`")
+
+
+@pytest.mark.timeout(20)
+def test_a_file_in_which_every_case_has_a_mistake_is_refused_at_the_first(tmp_path: Path) -> None:
+    cases = [{"id": number, "prompt": "p"} for number in range(20_000)]
+    assert error_of(tmp_path, evals(*cases)).startswith("4: `evals[0]`: give at least one")
+
+
 def test_unknown_keys_have_no_effect_and_a_suggestion(tmp_path: Path) -> None:
     path = tmp_path / "evals.json"
     path.write_text(evals({**CASE, "title": "x", "owner": "me"}, owner="me"), "utf-8")

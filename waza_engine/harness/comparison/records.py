@@ -61,6 +61,11 @@ class TrialsRecord:
     durations: array[float]
 
     @property
+    def is_graded(self) -> bool:
+        """Return whether it has a verdict."""
+        return self.pass_at_k is not None
+
+    @property
     def flakiness(self) -> float:
         """Return how far pass@k and pass^k are apart, 0 to 1."""
         return max(0.0, (self.pass_at_k or 0.0) - (self.pass_exp_k or 0.0))
@@ -108,6 +113,7 @@ class LoadedRun:
     def __init__(self, label: str, path: Path, kind: Kind | None, stack: ExitStack) -> None:
         """Read all rows; without a ``kind`` the first one decides. Raises ``HarnessError``."""
         self.label = label
+        self.path = path
         self._name = str(path)
         self._file = stack.enter_context(opened_rows(path))
         self.kind: Kind | None = kind

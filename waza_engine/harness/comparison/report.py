@@ -77,14 +77,20 @@ class Comparison:
         }
         first = next((each for found in trials.values() for _, each in found), None)
         yield "meta", {**meta, "trialsPerPrompt": first.k if first else 0, "inputFormat": "trials"}
-        for name, of_run in _TRIALS_PARTS.items():
-            yield name, {label: of_run(found, self._interval) for label, found in trials.items()}
-        graded = {label: found for label, found in trials.items() if any(each.scores for _, each in found)}
-        if graded:
-            yield (
-                "quality",
-                {label: _trials_quality(found, self._interval) for label, found in graded.items()},
-            )
+        for name, (of_run, is_known) in _TRIALS_PARTS.items():
+            known = {
+                label: [(id_, each) for id_, each in found if is_known(each)]
+                for label, found in trials.items()
+            }
+            if any(known.values()):
+                yield (
+                    name,
+                    {
+                        label: {**of_run(some, self._interval), **_ungraded(len(trials[label]) - len(some))}
+                        for label, some in known.items()
+                        if some
+                    },
+                )
 
     def prompts(self) -> Iterator[Json]:
         """Yield the comparison of each prompt that two runs have at least."""
@@ -126,14 +132,18 @@ class Comparison:
         }
 
     def _trials_entry(self, records: Mapping[str, Record], ranking: Ranking) -> Json:
-        found = {run: each for run, each in records.items() if isinstance(each, TrialsRecord)}
+        found = {
+            run: each for run, each in records.items() if isinstance(each, TrialsRecord) and each.is_graded
+        }
         can = ranked({run: each.pass_at_k or 0.0 for run, each in found.items()}, "")
         does = ranked({run: each.pass_exp_k or 0.0 for run, each in found.items()}, "")
+        # Nothing is ahead of a run without a verdict.
+        are_compared = len(found) > 1
         for part, each in (("capability", can), ("reliability", does), ("overall", ranking)):
             self._count(part, each)
         return {
-            "capabilityWinner": can.winner,
-            "reliabilityWinner": does.winner,
+            "capabilityWinner": can.winner if are_compared else None,
+            "reliabilityWinner": does.winner if are_compared else None,
             "passAtK": dict(can.scores),
             "passExpK": dict(does.scores),
             "flakiness": {run: each.flakiness for run, each in found.items()},
@@ -183,9 +193,13 @@ def _quality(captures: Sequence[CaptureRecord], interval: Intervals) -> Json:
         "passCount": passed,
         "failCount": len(scores) - passed,
         "scoreDistribution": score_distribution(scores),
-        **({"ungradedCount": ungraded} if ungraded else {}),
+        **_ungraded(ungraded),
         **_confidence(interval, avgScore=scores, passRate=passes),
     }
+
+
+def _ungraded(count: int) -> Json:
+    return {"ungradedCount": count} if count else {}
 
 
 def _performance(captures: Sequence[CaptureRecord], interval: Intervals) -> Json:
@@ -258,19 +272,21 @@ def _trials_performance(trials: _Trials, interval: Intervals) -> Json:
     }
 
 
-_TRIALS_PARTS = {
-    "capability": _capability,
-    "reliability": _trials_reliability,
-    "flakiness": flakiness_statistics,
-    "performance": _trials_performance,
-}
-
-
 def _trials_quality(trials: _Trials, interval: Intervals) -> Json:
     return {
         "type": "trial",
         **_quartiles("Score", [score for _, each in trials for score in each.scores], interval),
     }
+
+
+_TRIALS_PARTS: Mapping[str, tuple[Callable[[_Trials, Intervals], Json], Callable[[TrialsRecord], bool]]] = {
+    "capability": (_capability, lambda each: each.is_graded),
+    "reliability": (_trials_reliability, lambda each: each.is_graded),
+    "flakiness": (flakiness_statistics, lambda each: each.is_graded),
+    "performance": (_trials_performance, lambda each: True),
+    "quality": (_trials_quality, lambda each: bool(each.scores)),
+}
+"""The parts of a report, and which rows count in them."""
 
 
 def _quartiles(name: str, values: Sequence[float], interval: Intervals) -> Json:

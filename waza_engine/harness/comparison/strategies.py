@@ -93,13 +93,22 @@ def weighted() -> Strategy:
         weights = of_trials if is_trials else of_capture
         scores = {
             run: sum(weight * part for weight, part in zip(weights, _parts(record), strict=True))
-            for run, record in records.items()
+            for run, record in _comparable(records).items()
         }
         names = ("pass@k", "pass^k", "consistency") if is_trials else ("quality", "latency", "reliability")
         shown = ", ".join(f"{name} {weight:g}" for name, weight in zip(names, weights, strict=True))
         return ranked(scores, f"Weights: {shown}")
 
     return rank
+
+
+def _comparable(records: Mapping[str, Record]) -> Mapping[str, Record]:
+    """Return the records without trials that no grader has judged."""
+    return {
+        run: record
+        for run, record in records.items()
+        if isinstance(record, CaptureRecord) or record.is_graded
+    }
 
 
 def _parts(record: Record) -> tuple[float, float, float]:
@@ -164,7 +173,9 @@ def statistical(draw: random.Random) -> Strategy:
 
     def rank(prompt: str, records: Mapping[str, Record]) -> Ranking:
         del prompt
-        found = {run: interval(record) for run, record in records.items()}
+        found = {run: interval(record) for run, record in _comparable(records).items()}
+        if len(found) < 2:
+            return ranked({}, "Fewer than two runs are graded")
         first, second, *_ = sorted(found, key=lambda run: -found[run].median)
         is_apart = found[first].lower > found[second].upper
         if any(isinstance(record, CaptureRecord) for record in records.values()):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +15,7 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_faults import duplicate_key
 from waza_engine.spec.reading.yaml_reader import YamlFile, read_text
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -24,16 +27,25 @@ class JsonFile(YamlFile):
     """The data of a JSON file. Its lines are found when an error asks for one."""
 
     text: str = ""
+    _breaks: list[int] = field(default_factory=list[int])
+    _places: dict[int, dict[str | int, tuple[int, int]]] = field(
+        default_factory=dict[int, "dict[str | int, tuple[int, int]]"]
+    )
 
     def line_of(self, location: Sequence[str | int]) -> int:
         """Return the line (from 1) of the key or item at a path, or of the nearest value around it."""
         at = place = _after_space(self.text, 0)
         for part in location:
-            found = next((where for key, *where in _entries(self.text, at) if key == part), None)
+            # Every case of a file may have an error: no value is searched twice.
+            if at not in self._places:
+                self._places[at] = {key: (start, value) for key, start, value in _entries(self.text, at)}
+            found = self._places[at].get(part)
             if found is None:
                 break
             place, at = found
-        return self.text.count("\n", 0, place) + 1
+        if not self._breaks:
+            self._breaks.extend(each.start() for each in re.finditer(r"\n|\Z", self.text))
+        return bisect_left(self._breaks, place) + 1
 
 
 def read_json_file(path: Path, *, within: Boundary | None = None, files: SuiteFiles = DISK) -> JsonFile:
@@ -47,12 +59,41 @@ def read_json_file(path: Path, *, within: Boundary | None = None, files: SuiteFi
 def parse_json(text: str, path: Path) -> JsonFile:
     """Return the data of JSON text; ``path`` names it in errors. Raises ``SuiteFileError``."""
     try:
-        value = cast("Json", json.loads(text))
+        value = cast("Json", json.loads(text, object_pairs_hook=_block))
     except json.JSONDecodeError as error:
         raise SuiteFileError(path, error.lineno, json_fault(error, text)) from None
+    except _SetTwiceError:
+        key, place = _key_set_twice(text)
+        raise SuiteFileError(path, text.count("\n", 0, place) + 1, duplicate_key(key)) from None
     except (RecursionError, ValueError):
         raise SuiteFileError(path, 1, "the JSON cannot be read: it is nested too deeply") from None
     return JsonFile(path, value, None, None, text)
+
+
+class _SetTwiceError(Exception):
+    """An object has a key twice."""
+
+
+def _block(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    block = dict(pairs)
+    if len(block) != len(pairs):
+        raise _SetTwiceError
+    return block
+
+
+def _key_set_twice(text: str) -> tuple[str, int]:
+    """Return the first key that its object has already, and its offset; the text has one."""
+    repeated: list[tuple[int, str]] = []
+    values = [_after_space(text, 0)]
+    while values:
+        keys: set[str | int] = set()
+        for key, place, value in _entries(text, values.pop()):
+            if key in keys:
+                repeated.append((place, str(key)))
+            keys.add(key)
+            values.append(value)
+    place, key = min(repeated)
+    return key, place
 
 
 def _entries(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:

@@ -33,7 +33,7 @@ _MOST_WITH_FIXES = 20
 
 
 def missing_case_files(view: SuiteView) -> Found:
-    """Yield the paths in ``files`` at which there is no file.
+    """Yield the paths in ``files`` at which there is no file or folder.
 
     A run takes all files of a case from one folder: the one that has most of them.
     """
@@ -55,9 +55,9 @@ def missing_case_files(view: SuiteView) -> Found:
 
 
 def _is_there(view: SuiteView, path: Path, home: Path, node: Node) -> bool:
-    """Return whether a file exists, or may exist."""
+    """Return whether a file or folder exists, or may exist."""
     written = node.value.strip()
-    return any(True for _ in found_at(view.workspace.project, path.parent, (home,), written, "file"))
+    return any(True for _ in found_at(view.workspace.project, path.parent, (home,), written))
 
 
 def _missing(view: SuiteView, node: Node, home: Path, known: tuple[str, ...]) -> Problem:
