@@ -261,7 +261,7 @@ def _of_vally(conversion: Conversion, path: Path) -> Suite:
     left_out: dict[str, Any] = {}
     spec, vally, file, warnings = load_vally_suite(path, left_out)
     for warning in warnings:
-        conversion.lose(path, "reading", str(warning).removeprefix(f"{path}:"))
+        conversion.lose(warning.path, "reading", f"{warning.line}: {warning.message}")
     for phrase, location in left_out.items():
         conversion.lose(path, f"line {file.line_of(location)}", f"{phrase} has no counterpart")
     for place, why, kind in _losses_of_graders(vally):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from waza_engine.convert.checks import (
@@ -29,7 +29,7 @@ from waza_engine.graders.base import GraderError
 from waza_engine.graders.prompt import PromptConfig
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
-from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
+from waza_engine.runs.agent.workspace import WorkspaceError, files_below, prompt_of
 from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.runs.trials.triggers import trigger_file, trigger_tests_of
 from waza_engine.spec.task_file import TaskFile
@@ -40,6 +40,7 @@ _CONFIG = {"timeout_seconds", "executor", "skill_directories"}
 _TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
 _JUDGED = {"hint", "reference", "metadata"}
 _NO_OTHER = ", and used no skill besides and none more often."
+_WRITTEN = ("evals.json", "triggers.json", "converted.json")
 _MARKERS = ("set_waza_grade_pass", "set_waza_grade_fail")
 
 
@@ -113,10 +114,18 @@ def _files(conversion: Conversion, path: Path, task: TaskFile) -> list[object]:
         if start is None:
             found.append({"path": file.path, "content": file.content})
             continue
-        if conversion.copies.setdefault(file.path, start) != start:
-            conversion.lose(path, f"inputs.files: {file.path}", "another file of this path is copied")
+        try:
+            # A folder becomes its files.
+            sources = list(files_below(start)) if start.is_dir() else [start]
+        except WorkspaceError as error:
+            conversion.lose(path, f"inputs.files: {file.path}", str(error))
             continue
-        found.append(file.path)
+        for each in sources:
+            name = PurePosixPath(file.path, each.relative_to(start)).as_posix()
+            if name in _WRITTEN or conversion.copies.setdefault(name, each) != each:
+                conversion.lose(path, f"inputs.files: {name}", "another file has this path")
+                continue
+            found.append(name)
     return found
 
 

@@ -473,3 +473,25 @@ def test_strict_allows_what_only_upstream_does_not_read(
     assert "0 parts left out, 0 differ" in printed
     (repository / "eval.yaml").write_text(VALLY, "utf-8")
     assert command(repository / "eval.yaml", repository / "strict", strict=True) == 1
+
+
+@pytest.mark.parametrize(("path", "below"), [("data", "data/"), (".", "")])
+def test_a_folder_becomes_its_files(repository: Path, path: str, below: str) -> None:
+    (repository / "suite" / "all" / "b").mkdir(parents=True)
+    for name in ("a.csv", "b/c.csv"):
+        (repository / "suite" / "all" / name).write_text(name, "utf-8")
+    files = f"inputs: {{prompt: hello, files: [{{path: {path}, copy_from: all}}]}}\n"
+    suite = write_suite(repository / "suite", {"a": f"id: a\nname: A\n{files}"}, graders=GREETS)
+    assert converted(suite, "evals.json", repository / "out") == []
+    (case,) = json.loads((repository / "out" / "evals.json").read_text("utf-8"))["evals"]
+    assert case["files"] == [f"{below}a.csv", f"{below}b/c.csv"]
+    assert (repository / "out" / f"{below}b/c.csv").read_text("utf-8") == "b/c.csv"
+
+
+def test_an_input_file_never_replaces_the_suite(repository: Path) -> None:
+    (repository / "suite").mkdir()
+    (repository / "suite" / "a.json").write_text("{}", "utf-8")
+    files = "inputs: {prompt: hello, files: [{path: ./evals.json, copy_from: a.json}]}\n"
+    suite = write_suite(repository / "suite", {"a": f"id: a\nname: A\n{files}"}, graders=GREETS)
+    losses = converted(suite, "evals.json", repository / "out")
+    assert losses == ["left out: tasks/a.yaml: inputs.files: evals.json: another file has this path"]

@@ -69,7 +69,7 @@ def trigger_workspace(
     """
     fixtures = suite_directory / "fixtures"
     with _directory() as directory:
-        for file in _files_below(fixtures, _not_for_triggers) if files and fixtures.is_dir() else ():
+        for file in files_below(fixtures, _not_for_triggers) if files and fixtures.is_dir() else ():
             _copy(file, directory / file.relative_to(fixtures))
         instructions = _copied_instructions(directory, fixtures, instruction_files)
         yield Workspace(directory, instruction_files=instructions)
@@ -279,7 +279,7 @@ def _copied_from(directory: Path, file: InputFile, suite_directory: Path) -> Ite
     source = _source_of(file, suite_directory)
     if not source.exists():
         raise WorkspaceError(f"`{key}`: there is nothing at {source}")
-    for each in _files_below(source):
+    for each in files_below(source):
         below = PurePosixPath(file.path, each.relative_to(source).as_posix() if source.is_dir() else "")
         target = _inside(directory, str(below), key, "the workspace")
         _copy(each, target)
@@ -302,7 +302,7 @@ def _copied_fixture(directory: Path, written: object, suite_directory: Path) -> 
     if not source.exists():
         raise WorkspaceError(f"`{key}`: there is nothing at {source}")
     copied: list[WorkspaceFile] = []
-    for file in _files_below(source):
+    for file in files_below(source):
         relative = (file.relative_to(source) if source.is_dir() else Path(source.name)).as_posix()
         target = _inside(directory, relative, key, "the workspace")
         _copy(file, target)
@@ -310,7 +310,7 @@ def _copied_fixture(directory: Path, written: object, suite_directory: Path) -> 
     return copied
 
 
-def _files_below(source: Path, left_out: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+def files_below(source: Path, left_out: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
     """Yield the files below a directory, or the file itself; links are left out and never followed."""
     if source.is_file():
         yield source
