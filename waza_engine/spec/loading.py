@@ -157,7 +157,7 @@ def load_eval_file(
     ``left_out`` are positions in ``tasks``: a pattern that matches nothing replaces them. Open files of
     ``files`` win over the disk, here and below.
     """
-    file = _eval_file(path, files)
+    file, of_vally = _eval_file(path, files)
     found = foreign_eval(file.value)
     if found is not None:
         document, warnings = _load_foreign(file, found)
@@ -166,7 +166,7 @@ def load_eval_file(
     assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
     suite, warnings = _load(EvalFile, _completed(file, assumed))
     return canonical_eval(suite), (
-        *warnings,
+        *dict.fromkeys((*of_vally, *warnings)),
         *(
             SuiteFileWarning(path, file.line_of(("config",)), f"`config.{key}` is missing; {value} is taken")
             for key, value in assumed.items()
@@ -177,7 +177,7 @@ def load_eval_file(
 
 def load_skill_evals(path: Path, *, files: SuiteFiles = DISK) -> tuple[EvalsFile | TriggerList, Warnings]:
     """Return an ``evals.json`` or a trigger list, and its parts without effect. Raises ``SuiteFileError``."""
-    file = _eval_file(path, files)
+    file, _ = _eval_file(path, files)
     found = foreign_eval(file.value)
     if found is None:
         raise SuiteFileError(path, 1, "this is neither an evals.json file nor a trigger list")
@@ -230,7 +230,8 @@ def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path
     return next(filter(files.is_named, places), None)
 
 
-def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
+def _eval_file(path: Path, files: SuiteFiles) -> tuple[YamlFile, Warnings]:
+    """Return the data of an eval file; of one of Vally that of the suite that runs it, and its warnings."""
     text = read_text(path, files=files)
     if path.suffix in _ROW_SUFFIXES and (words := harness_words(text)):
         raise SuiteFileError(path, 0, f"this file {words}")
@@ -240,8 +241,9 @@ def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
     if found is not None and found.dialect == "vally":
-        return _suite_of_vally(file, files)[0]
-    return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
+        suite, _, warnings = _suite_of_vally(file, files)
+        return suite, warnings
+    return (file if found is not None or path.suffix != ".json" else parse_yaml(text, path)), ()
 
 
 def load_vally_suite(path: Path, left_out: dict[str, Location]) -> tuple[EvalFile, VallyEval, YamlFile]:
@@ -250,13 +252,13 @@ def load_vally_suite(path: Path, left_out: dict[str, Location]) -> tuple[EvalFil
     Parts without a counterpart are added to ``left_out``: a phrase, and the place of the part.
     """
     file = read_yaml_file(path)
-    suite, vally = _suite_of_vally(file, DISK, left_out)
+    suite, vally, _ = _suite_of_vally(file, DISK, left_out)
     return canonical_eval(_load(EvalFile, suite)[0]), vally, file
 
 
 def _suite_of_vally(
     file: YamlFile, files: SuiteFiles, left_out: dict[str, Location] | None = None
-) -> tuple[YamlFile, VallyEval]:
+) -> tuple[YamlFile, VallyEval, Warnings]:
     # Few suites are Vally's, and its models are many.
     from waza_engine.spec.vally.eval_file import Environment, VallyEval
     from waza_engine.spec.vally.project_file import VallyProject
@@ -264,11 +266,16 @@ def _suite_of_vally(
 
     project = find_above(file.path.parent, VALLY_PROJECT_NAMES, files)
     environments: Mapping[str, Environment] = {}
+    found: Warnings = ()
     if project is not None:
         written = read_yaml_file(project, within=suite_boundary(project.parent), files=files)
-        environments = {} if written.value is None else _load(VallyProject, written)[0].environments
-    vally = _load(VallyEval, file)[0]
-    return replace(file, value=suite_of(file, vally, environments, left_out)), vally
+        if written.value is not None:
+            settings, found = _load(VallyProject, written)
+            environments = settings.environments
+    vally, warnings = _load(VallyEval, file)
+    of_options: list[SuiteFileWarning] = []
+    suite = suite_of(file, vally, environments, of_options, left_out)
+    return replace(file, value=suite), vally, (*found, *warnings, *of_options)
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:

@@ -24,6 +24,7 @@ from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.schemas.vally import example_of
 from waza_engine.scoring.tasks import trial_status
+from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.vally.counterparts import COUNTERPARTS, as_pattern
 from waza_engine.spec.vally.graders import GRADERS
@@ -397,3 +398,25 @@ def test_a_run_is_settled_by_options_as_any_other(tmp_path: Path) -> None:
     assert RunSettings(path).trials is None
     assert conclude(report.outcome).verdict == "passed"
     assert calls("a") == (ToolCall("a"),)
+
+
+def test_keys_without_effect_are_named_as_those_of_other_files(tmp_path: Path) -> None:
+    graders = "- type: output-contains\n  requried: true\n  config: {substring: a, casesensitive: true}\n"
+    more = "    constraints: {max_tokns: 1, expect_skils: [a]}\nscoring: {treshold: 1}\n"
+    _, warnings = load_eval_file(written(tmp_path, stimulus(graders, more)))
+    place, limits = "`stimuli[0].graders[0]", "`stimuli[0].constraints"
+    assert [f"{each.line}: {each.message}" for each in warnings] == [
+        f"6: {place}.requried` is not a known key and has no effect; write `required`",
+        f"8: {limits}.max_tokns` is not a known key and has no effect; write `max_tokens`",
+        f"8: {limits}.expect_skils` is not a known key and has no effect; write `expect_skills`",
+        "9: `scoring.treshold` is not a known key and has no effect; write `threshold`",
+        f"7: {place}.config`: `casesensitive` is not an option here and has no effect",
+    ]
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_misspelt_graders_are_refused(tmp_path: Path, root: bool) -> None:
+    text = stimulus("- type: completed\n")
+    text = f"grader: []\n{text}" if root else text.replace("graders:", "grader:")
+    with pytest.raises(SuiteFileError, match="so the run has none of these graders; write `graders`"):
+        load_eval_file(written(tmp_path, text))

@@ -16,10 +16,10 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from waza_engine.spec.explain import Location, location_of, sentence
+from waza_engine.spec.explain import Location, location_of, place_name, sentence
 from waza_engine.spec.fields import plain_text
 from waza_engine.spec.limits import LONGEST_SECONDS
-from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.reading.yaml_reader import YamlFile
 from waza_engine.spec.vally.blocks import VallyBlock
 from waza_engine.spec.vally.counterparts import COUNTERPARTS, NoCounterpartError, Options, seconds_of
@@ -40,6 +40,7 @@ class _Source:
     file: YamlFile
     vally: VallyEval
     environments: Mapping[str, Environment]
+    warnings: list[SuiteFileWarning]
     refused: dict[str, Location] = field(default_factory=dict[str, Location])
 
     @property
@@ -67,14 +68,16 @@ def suite_of(
     file: YamlFile,
     vally: VallyEval,
     environments: Mapping[str, Environment],
+    warnings: list[SuiteFileWarning],
     left_out: dict[str, Location] | None = None,
 ) -> dict[str, Any]:
     """Return the content of the eval file that runs a Vally eval file.
 
-    ``environments`` are those of ``.vally.yaml``. Raises ``SuiteFileError``, which names everything that has
-    no counterpart; with ``left_out`` that is added there, and left out.
+    ``environments`` are those of ``.vally.yaml``. Options without effect add to ``warnings``. Raises
+    ``SuiteFileError``, which names everything that has no counterpart; with ``left_out`` that is added there,
+    and left out.
     """
-    source = _Source(file, vally, environments, {} if left_out is None else left_out)
+    source = _Source(file, vally, environments, warnings, {} if left_out is None else left_out)
     defaults, executor = source.defaults, source.defaults.executor
     key = "agent_environment" if vally.agent_environment else "environment"
     root = source.environment(vally.agent_environment or vally.environment, (key,))
@@ -202,13 +205,18 @@ def _checks(
 
 
 def _options(model: type[VallyBlock], grader: VallyGrader, source: _Source, at: Location) -> VallyBlock:
+    found: list[str] = []
+    line = source.file.line_of((*at, "config"))
     try:
-        return model.model_validate(grader.config, context={"warnings": list[str]()})
+        options = model.model_validate(grader.config, context={"warnings": found})
     except ValidationError as error:
         finding = error.errors(include_url=False)[0]
         place = (*at, "config", *location_of(finding, grader.config))
         line = source.file.line_of(place)
         raise SuiteFileError(source.file.path, line, sentence(finding, place), place) from None
+    named = f"{place_name((*at, 'config'))}: "
+    source.warnings.extend(SuiteFileWarning(source.file.path, line, named + each) for each in found)
+    return options
 
 
 def _constraints(stimulus: Stimulus, root: Environment) -> Iterator[tuple[str, VallyBlock]]:
