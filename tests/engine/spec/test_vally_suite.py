@@ -420,3 +420,14 @@ def test_misspelt_graders_are_refused(tmp_path: Path, root: bool) -> None:
     text = f"grader: []\n{text}" if root else text.replace("graders:", "grader:")
     with pytest.raises(SuiteFileError, match="so the run has none of these graders; write `graders`"):
         load_eval_file(written(tmp_path, text))
+
+
+def test_names_with_one_slug_have_different_ids(tmp_path: Path) -> None:
+    named = "".join(f"  - {{name: {name}, prompt: Go}}\n" for name in ("a/b", "a-b", "A b", "c"))
+    suite = load_suite(written(tmp_path, f"stimuli:\n{named}"))
+    assert [(task.id, task.name) for task in suite.tasks] == [
+        ("a-b", "a/b"),
+        ("a-b-2", "a-b"),
+        ("a-b-3", "A b"),
+        ("c", "c"),
+    ]

@@ -26,6 +26,7 @@ from waza_engine.spec.vally.counterparts import COUNTERPARTS, NoCounterpartError
 from waza_engine.spec.vally.eval_file import Defaults, Environment, Stimulus, Turn, VallyEval, VallyGrader
 from waza_engine.spec.vally.graders import GRADERS, Max, MaxTime, MaxToolCalls, SkillOptions, ToolCallOptions
 from waza_engine.spec.vally.versions import slug_of
+from waza_engine.vocabulary import told_apart
 
 VERDICT = "verdict"
 """The name of the grader that decides a trial."""
@@ -83,7 +84,12 @@ def suite_of(
     root = source.environment(vally.agent_environment or vally.environment, (key,))
     source.refuse("`grading_environment`", ("grading_environment",), vally.grading_environment)
     source.refuse("`judge_provider`", ("defaults",), defaults.judge_provider)
-    tasks = [_task(each, source, root, ("stimuli", at)) for at, each in enumerate(vally.stimuli)]
+    names = dict.fromkeys(each.name for each in vally.stimuli)
+    ids = dict(zip(names, told_apart(slug_of(name) or name for name in names), strict=True))
+    tasks = [
+        {"id": ids[each.name], **_task(each, source, root, ("stimuli", at))}
+        for at, each in enumerate(vally.stimuli)
+    ]
     if source.refused and left_out is None:
         first = min(file.line_of(at) for at in source.refused.values())
         parts = ", ".join(source.refused)
@@ -130,7 +136,6 @@ def _task(stimulus: Stimulus, source: _Source, root: Environment, at: Location) 
     graders, checkpoints = _graders(stimulus, source, root, len(prompts), at)
     tags = {**source.vally.tags, **stimulus.tags}
     return {
-        "id": slug_of(stimulus.name) or stimulus.name,
         "name": stimulus.name,
         "description": stimulus.description,
         "tags": [f"{key}:{each}" for key, value in tags.items() for each in _listed(value)],
