@@ -23,7 +23,7 @@ from waza_engine.spec.block import Block
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
-from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval
+from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval, is_named_as_evals
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.harness_rows import harness_words
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
@@ -240,7 +240,10 @@ def _eval_file(path: Path, files: SuiteFiles) -> tuple[YamlFile, Warnings]:
     found = foreign_eval(file.value)
     if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
-    if found is not None and found.dialect == "vally":
+    keys = cast("dict[str, object]", file.value) if isinstance(file.value, dict) else {}
+    # By its content alone, an eval file without a complete stimulus is none of Vally's.
+    broken = found is None and is_named_as_evals(path.name) and "stimuli" in keys and "tasks" not in keys
+    if broken or (found is not None and found.dialect == "vally"):
         suite, _, warnings = _suite_of_vally(file, files)
         return suite, warnings
     return (file if found is not None or path.suffix != ".json" else parse_yaml(text, path)), ()
@@ -312,9 +315,10 @@ def _load(model: type[ModelT], file: YamlFile) -> tuple[ModelT, Warnings]:
     if file.value is None:
         raise SuiteFileError(file.path, 1, "the file is empty")
     if not isinstance(file.value, dict | list) or (isinstance(file.value, list) and model is not TriggerList):
-        raise SuiteFileError(
-            file.path, file.line_of(()), "the file must be a block of keys, one `key: value` a line"
-        )
+        form = "a block of keys, one `key: value` a line"
+        if file.path.suffix == ".json":
+            form = "an object: `{ … }`; a trigger list has prompts, each with `query` and `should_trigger`"
+        raise SuiteFileError(file.path, file.line_of(()), f"the file must be {form}")
     warnings: list[SuiteFileWarning] = []
     if file.second_document is not None:
         warnings.append(SuiteFileWarning(file.path, file.second_document, SECOND_DOCUMENT))

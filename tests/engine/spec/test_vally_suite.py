@@ -431,3 +431,11 @@ def test_names_with_one_slug_have_different_ids(tmp_path: Path) -> None:
         ("a-b-3", "A b"),
         ("c", "c"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("stimuli", "message"), [("[]", "must not be empty"), ("[a]", r"\[0\]` must be a block of keys")]
+)
+def test_a_file_named_as_those_of_vally_is_read_as_one(tmp_path: Path, stimuli: str, message: str) -> None:
+    with pytest.raises(SuiteFileError, match=f"`stimuli.*{message}"):
+        load_eval_file(written(tmp_path, f"stimuli: {stimuli}\n"))
