@@ -211,7 +211,6 @@ def _checks(
 
 def _options(model: type[VallyBlock], grader: VallyGrader, source: _Source, at: Location) -> VallyBlock:
     found: list[str] = []
-    line = source.file.line_of((*at, "config"))
     try:
         options = model.model_validate(grader.config, context={"warnings": found})
     except ValidationError as error:
@@ -219,8 +218,10 @@ def _options(model: type[VallyBlock], grader: VallyGrader, source: _Source, at: 
         place = (*at, "config", *location_of(finding, grader.config))
         line = source.file.line_of(place)
         raise SuiteFileError(source.file.path, line, sentence(finding, place), place) from None
-    named = f"{place_name((*at, 'config'))}: "
-    source.warnings.extend(SuiteFileWarning(source.file.path, line, named + each) for each in found)
+    for each in found:
+        place = (*at, "config")
+        line, message = source.file.line_of(place), f"{place_name(place)}: {each}"
+        source.warnings.append(SuiteFileWarning(source.file.path, line, message))
     return options
 
 
