@@ -28,7 +28,7 @@ test: $(READY) vscode-extension/node_modules/.ready ## All that runs in process,
 	$(PYTEST) -m "not check and not model" $(ARGS)
 
 check: $(READY) vscode-extension/node_modules/.ready prepare-check ## What starts programs, servers and editors, a real VS Code included.
-	$(PYTEST) -m check $(ARGS)
+	$(PYTEST) -m "check and not scale" $(ARGS)
 
 prepare-check: $(READY) ## Install what `make check` drives: the Copilot agent, VS Code, Neovim, Emacs.
 	$(BIN)/python -m tests.preparation
@@ -52,6 +52,7 @@ search-verdicts: $(READY) ## Ten thousand random sequences of runs: a running se
 	$(BIN)/python -m tests.server.verdicts.search $(ARGS)
 
 scale: $(READY) ## Paid runs on a cluster with faults, and what a trial costs there next to threads.
+	$(PYTEST) -m scale
 	$(BIN)/python -m tests.engine.cluster.faults --runs 25 $(ARGS)
 	$(BIN)/python -m tests.bench.scale --trials 2000 10000
 

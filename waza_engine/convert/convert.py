@@ -34,7 +34,6 @@ from waza_engine.spec.reading.json_reader import parse_json
 from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
-from waza_engine.spec.vally.graders import GRADERS
 from waza_engine.vocabulary import told_apart
 
 STAMP = "converted.json"
@@ -279,14 +278,9 @@ def _losses_of_graders(vally: VallyEval) -> Iterator[tuple[str, str, LossKind]]:
     for stimulus in vally.stimuli:
         for grader in (*vally.graders, *stimulus.graders):
             place = f"`{grader.name or grader.type}` of `{stimulus.name}`"
-            counterpart, row = COUNTERPARTS.get(grader.type), GRADERS.get(grader.type)
+            counterpart = COUNTERPARTS.get(grader.type)
             if counterpart is not None and counterpart.loss:
                 yield place, counterpart.loss, "differs"
-            unknown = list[str]()
-            if row is not None:
-                row.options.model_validate(grader.config, context={"warnings": unknown})
-            for each in unknown:
-                yield place, each, "left out"
 
 
 def _sources(eval_file: Path, suite: Suite | None) -> list[Path]:

@@ -23,7 +23,7 @@ from waza_engine.spec.block import Block
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
-from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval
+from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval, is_named_as_evals
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.harness_rows import harness_words
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
@@ -157,7 +157,7 @@ def load_eval_file(
     ``left_out`` are positions in ``tasks``: a pattern that matches nothing replaces them. Open files of
     ``files`` win over the disk, here and below.
     """
-    file = _eval_file(path, files)
+    file, of_vally = _eval_file(path, files)
     found = foreign_eval(file.value)
     if found is not None:
         document, warnings = _load_foreign(file, found)
@@ -166,7 +166,7 @@ def load_eval_file(
     assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
     suite, warnings = _load(EvalFile, _completed(file, assumed))
     return canonical_eval(suite), (
-        *warnings,
+        *dict.fromkeys((*of_vally, *warnings)),
         *(
             SuiteFileWarning(path, file.line_of(("config",)), f"`config.{key}` is missing; {value} is taken")
             for key, value in assumed.items()
@@ -177,7 +177,7 @@ def load_eval_file(
 
 def load_skill_evals(path: Path, *, files: SuiteFiles = DISK) -> tuple[EvalsFile | TriggerList, Warnings]:
     """Return an ``evals.json`` or a trigger list, and its parts without effect. Raises ``SuiteFileError``."""
-    file = _eval_file(path, files)
+    file, _ = _eval_file(path, files)
     found = foreign_eval(file.value)
     if found is None:
         raise SuiteFileError(path, 1, "this is neither an evals.json file nor a trigger list")
@@ -230,7 +230,8 @@ def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path
     return next(filter(files.is_named, places), None)
 
 
-def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
+def _eval_file(path: Path, files: SuiteFiles) -> tuple[YamlFile, Warnings]:
+    """Return the data of an eval file; of one of Vally that of the suite that runs it, and its warnings."""
     text = read_text(path, files=files)
     if path.suffix in _ROW_SUFFIXES and (words := harness_words(text)):
         raise SuiteFileError(path, 0, f"this file {words}")
@@ -239,9 +240,13 @@ def _eval_file(path: Path, files: SuiteFiles) -> YamlFile:
     found = foreign_eval(file.value)
     if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
-    if found is not None and found.dialect == "vally":
-        return _suite_of_vally(file, files)[0]
-    return file if found is not None or path.suffix != ".json" else parse_yaml(text, path)
+    keys = cast("dict[str, object]", file.value) if isinstance(file.value, dict) else {}
+    # By its content alone, an eval file without a complete stimulus is none of Vally's.
+    broken = found is None and is_named_as_evals(path.name) and "stimuli" in keys and "tasks" not in keys
+    if broken or (found is not None and found.dialect == "vally"):
+        suite, _, warnings = _suite_of_vally(file, files)
+        return suite, warnings
+    return (file if found is not None or path.suffix != ".json" else parse_yaml(text, path)), ()
 
 
 def load_vally_suite(
@@ -268,11 +273,16 @@ def _suite_of_vally(
 
     project = find_above(file.path.parent, VALLY_PROJECT_NAMES, files)
     environments: Mapping[str, Environment] = {}
+    found: Warnings = ()
     if project is not None:
         written = read_yaml_file(project, within=suite_boundary(project.parent), files=files)
-        environments = {} if written.value is None else _load(VallyProject, written)[0].environments
+        if written.value is not None:
+            settings, found = _load(VallyProject, written)
+            environments = settings.environments
     vally, warnings = _load(VallyEval, file)
-    return replace(file, value=suite_of(file, vally, environments, left_out)), vally, warnings
+    of_options: list[SuiteFileWarning] = []
+    suite = suite_of(file, vally, environments, of_options, left_out)
+    return replace(file, value=suite), vally, (*found, *warnings, *of_options)
 
 
 def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
@@ -309,9 +319,10 @@ def _load(model: type[ModelT], file: YamlFile) -> tuple[ModelT, Warnings]:
     if file.value is None:
         raise SuiteFileError(file.path, 1, "the file is empty")
     if not isinstance(file.value, dict | list) or (isinstance(file.value, list) and model is not TriggerList):
-        raise SuiteFileError(
-            file.path, file.line_of(()), "the file must be a block of keys, one `key: value` a line"
-        )
+        form = "a block of keys, one `key: value` a line"
+        if file.path.suffix == ".json":
+            form = "an object: `{ … }`; a trigger list has prompts, each with `query` and `should_trigger`"
+        raise SuiteFileError(file.path, file.line_of(()), f"the file must be {form}")
     warnings: list[SuiteFileWarning] = []
     if file.second_document is not None:
         warnings.append(SuiteFileWarning(file.path, file.second_document, SECOND_DOCUMENT))

@@ -163,6 +163,7 @@ def test_the_budget_counts_all_workers(cluster: DaskCluster, tmp_path: Path) -> 
     assert conclude(outcome).exit_code == 3
 
 
+@pytest.mark.scale
 def test_the_scheduler_on_this_machine_refuses_strangers(cluster: DaskCluster, tmp_path: Path) -> None:
     assert cluster.slots
     connections = psutil.Process().net_connections("inet")

@@ -115,6 +115,7 @@ def test_a_frozen_worker_loses_its_lease_and_its_trials(tmp_path: Path) -> None:
     assert name_of(0) in lost(newest(suite))
 
 
+@pytest.mark.scale
 def test_a_worker_that_was_frozen_for_long_works_again(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {f"t{number}": task(f"t{number}") for number in range(6)}, graders=WAITS)
     with Cluster(tmp_path, workers=1) as cluster:
@@ -176,6 +177,7 @@ def test_a_worker_of_another_version_gets_nothing_and_the_run_says_why(tmp_path:
     assert set(suite.asked().values()) == {1}
 
 
+@pytest.mark.scale
 def test_wrong_certificates_are_one_sentence_each(tmp_path: Path) -> None:
     suite = LedgerSuite(tmp_path, tasks=1)
     with Cluster(tmp_path, workers=0) as cluster:

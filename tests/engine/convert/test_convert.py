@@ -412,7 +412,7 @@ def test_unknown_keys_of_vally_are_left_out(repository: Path) -> None:
         for place in (
             "reading: 5: `stimuli[0].grader` is not a known key and has no effect; write `graders`",
             "reading: 8: `stimuli[0].graders[0].wieght` is not a known key and has no effect",
-            "`output-contains` of `one`: `csae` is not an option here and has no effect",
+            "reading: 8: `stimuli[0].graders[0].config`: `csae` is not an option here and has no effect",
         ):
             assert f"left out: eval.yaml: {place}" in losses
 

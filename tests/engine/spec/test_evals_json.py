@@ -160,6 +160,11 @@ def test_a_mistake_in_a_trigger_list(tmp_path: Path, entry: dict[str, Any], mess
     assert error_of(tmp_path, text, "triggers.json") == message
 
 
+def test_an_empty_trigger_list_says_what_belongs_in_it(tmp_path: Path) -> None:
+    message = error_of(tmp_path, "[]", "triggers.json")
+    assert message.endswith("a trigger list has prompts, each with `query` and `should_trigger`")
+
+
 def test_a_trigger_list_without_a_skill_says_where_to_name_it(tmp_path: Path) -> None:
     message = error_of(tmp_path, json.dumps([QUERY]), "triggers.json")
     assert message.startswith("1: the trigger list names no skill, and no folder above it has a SKILL.md")

@@ -24,6 +24,7 @@ from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.schemas.vally import example_of
 from waza_engine.scoring.tasks import trial_status
+from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.vally.counterparts import COUNTERPARTS, as_pattern
 from waza_engine.spec.vally.graders import GRADERS
@@ -397,3 +398,44 @@ def test_a_run_is_settled_by_options_as_any_other(tmp_path: Path) -> None:
     assert RunSettings(path).trials is None
     assert conclude(report.outcome).verdict == "passed"
     assert calls("a") == (ToolCall("a"),)
+
+
+def test_keys_without_effect_are_named_as_those_of_other_files(tmp_path: Path) -> None:
+    graders = "- type: output-contains\n  requried: true\n  config: {substring: a, casesensitive: true}\n"
+    more = "    constraints: {max_tokns: 1, expect_skils: [a]}\nscoring: {treshold: 1}\n"
+    _, warnings = load_eval_file(written(tmp_path, stimulus(graders, more)))
+    place, limits = "`stimuli[0].graders[0]", "`stimuli[0].constraints"
+    assert [f"{each.line}: {each.message}" for each in warnings] == [
+        f"6: {place}.requried` is not a known key and has no effect; write `required`",
+        f"8: {limits}.max_tokns` is not a known key and has no effect; write `max_tokens`",
+        f"8: {limits}.expect_skils` is not a known key and has no effect; write `expect_skills`",
+        "9: `scoring.treshold` is not a known key and has no effect; write `threshold`",
+        f"7: {place}.config`: `casesensitive` is not an option here and has no effect",
+    ]
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_misspelt_graders_are_refused(tmp_path: Path, root: bool) -> None:
+    text = stimulus("- type: completed\n")
+    text = f"grader: []\n{text}" if root else text.replace("graders:", "grader:")
+    with pytest.raises(SuiteFileError, match="so the run has none of these graders; write `graders`"):
+        load_eval_file(written(tmp_path, text))
+
+
+def test_names_with_one_slug_have_different_ids(tmp_path: Path) -> None:
+    named = "".join(f"  - {{name: {name}, prompt: Go}}\n" for name in ("a/b", "a-b", "A b", "c"))
+    suite = load_suite(written(tmp_path, f"stimuli:\n{named}"))
+    assert [(task.id, task.name) for task in suite.tasks] == [
+        ("a-b", "a/b"),
+        ("a-b-2", "a-b"),
+        ("a-b-3", "A b"),
+        ("c", "c"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stimuli", "message"), [("[]", "must not be empty"), ("[a]", r"\[0\]` must be a block of keys")]
+)
+def test_a_file_named_as_those_of_vally_is_read_as_one(tmp_path: Path, stimuli: str, message: str) -> None:
+    with pytest.raises(SuiteFileError, match=f"`stimuli.*{message}"):
+        load_eval_file(written(tmp_path, f"stimuli: {stimuli}\n"))

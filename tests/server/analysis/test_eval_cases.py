@@ -182,6 +182,7 @@ def test_files_are_found_in_the_folder_of_the_skill_and_of_the_file(tmp_path: Pa
     for right in (
         '["evals/files/a.csv", "assets/b.csv"]',
         '["files/a.csv"]',
+        '["files"]',
         '["files/a.csv", "files/c.csv"]',
     ):
         assert found_in(tmp_path, case(f'"files": {right}, "expected_output": "x"')) == ()

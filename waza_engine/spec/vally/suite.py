@@ -16,16 +16,17 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from waza_engine.spec.explain import Location, location_of, sentence
+from waza_engine.spec.explain import Location, location_of, place_name, sentence
 from waza_engine.spec.fields import plain_text
 from waza_engine.spec.limits import LONGEST_SECONDS
-from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.reading.yaml_reader import YamlFile
 from waza_engine.spec.vally.blocks import VallyBlock
 from waza_engine.spec.vally.counterparts import COUNTERPARTS, NoCounterpartError, Options, seconds_of
 from waza_engine.spec.vally.eval_file import Defaults, Environment, Stimulus, Turn, VallyEval, VallyGrader
 from waza_engine.spec.vally.graders import GRADERS, Max, MaxTime, MaxToolCalls, SkillOptions, ToolCallOptions
 from waza_engine.spec.vally.versions import slug_of
+from waza_engine.vocabulary import told_apart
 
 VERDICT = "verdict"
 """The name of the grader that decides a trial."""
@@ -40,6 +41,7 @@ class _Source:
     file: YamlFile
     vally: VallyEval
     environments: Mapping[str, Environment]
+    warnings: list[SuiteFileWarning]
     refused: dict[str, Location] = field(default_factory=dict[str, Location])
 
     @property
@@ -67,20 +69,27 @@ def suite_of(
     file: YamlFile,
     vally: VallyEval,
     environments: Mapping[str, Environment],
+    warnings: list[SuiteFileWarning],
     left_out: dict[str, Location] | None = None,
 ) -> dict[str, Any]:
     """Return the content of the eval file that runs a Vally eval file.
 
-    ``environments`` are those of ``.vally.yaml``. Raises ``SuiteFileError``, which names everything that has
-    no counterpart; with ``left_out`` that is added there, and left out.
+    ``environments`` are those of ``.vally.yaml``. Options without effect add to ``warnings``. Raises
+    ``SuiteFileError``, which names everything that has no counterpart; with ``left_out`` that is added there,
+    and left out.
     """
-    source = _Source(file, vally, environments, {} if left_out is None else left_out)
+    source = _Source(file, vally, environments, warnings, {} if left_out is None else left_out)
     defaults, executor = source.defaults, source.defaults.executor
     key = "agent_environment" if vally.agent_environment else "environment"
     root = source.environment(vally.agent_environment or vally.environment, (key,))
     source.refuse("`grading_environment`", ("grading_environment",), vally.grading_environment)
     source.refuse("`judge_provider`", ("defaults",), defaults.judge_provider)
-    tasks = [_task(each, source, root, ("stimuli", at)) for at, each in enumerate(vally.stimuli)]
+    names = dict.fromkeys(each.name for each in vally.stimuli)
+    ids = dict(zip(names, told_apart(slug_of(name) or name for name in names), strict=True))
+    tasks = [
+        {"id": ids[each.name], **_task(each, source, root, ("stimuli", at))}
+        for at, each in enumerate(vally.stimuli)
+    ]
     if source.refused and left_out is None:
         first = min(file.line_of(at) for at in source.refused.values())
         parts = ", ".join(source.refused)
@@ -127,7 +136,6 @@ def _task(stimulus: Stimulus, source: _Source, root: Environment, at: Location) 
     graders, checkpoints = _graders(stimulus, source, root, len(prompts), at)
     tags = {**source.vally.tags, **stimulus.tags}
     return {
-        "id": slug_of(stimulus.name) or stimulus.name,
         "name": stimulus.name,
         "description": stimulus.description,
         "tags": [f"{key}:{each}" for key, value in tags.items() for each in _listed(value)],
@@ -202,13 +210,19 @@ def _checks(
 
 
 def _options(model: type[VallyBlock], grader: VallyGrader, source: _Source, at: Location) -> VallyBlock:
+    found: list[str] = []
     try:
-        return model.model_validate(grader.config, context={"warnings": list[str]()})
+        options = model.model_validate(grader.config, context={"warnings": found})
     except ValidationError as error:
         finding = error.errors(include_url=False)[0]
         place = (*at, "config", *location_of(finding, grader.config))
         line = source.file.line_of(place)
         raise SuiteFileError(source.file.path, line, sentence(finding, place), place) from None
+    for each in found:
+        place = (*at, "config")
+        line, message = source.file.line_of(place), f"{place_name(place)}: {each}"
+        source.warnings.append(SuiteFileWarning(source.file.path, line, message))
+    return options
 
 
 def _constraints(stimulus: Stimulus, root: Environment) -> Iterator[tuple[str, VallyBlock]]:
