@@ -281,7 +281,7 @@ async def test_cancelling_the_caller_cancels_the_run(runs: Runs) -> None:
 async def test_an_engine_that_ignores_the_cancel_is_killed_with_all_it_started(runs: Runs) -> None:
     seen: list[RunProgress] = []
     running = asyncio.create_task(runs.run(suite("deaf"), seen.append))
-    await until(lambda: psutil.Process().children(recursive=True)[1:])
+    await until(lambda: any(engine.children(recursive=True) for engine in engines()))
     family = [the_engine(), *the_engine().children(recursive=True)]
     started = time.monotonic()
     await runs.cancel(runs.active[0])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -17,17 +19,21 @@ from waza_engine.cluster.certificates import make_certificates
 
 
 class Machine:
-    """A process whose output is kept; it is killed at the end."""
+    """A process whose output is kept; it is killed at the end.
+
+    Its temporary files are in a folder of its own, because a killed process leaves them.
+    """
 
     def __init__(self, *command: object) -> None:
         self.lines: list[str] = []
+        self._temporary = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.process = subprocess.Popen(
             [sys.executable, *map(str, command)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=None,
+            env={**os.environ, "TMPDIR": self._temporary.name},
         )
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -50,6 +56,7 @@ class Machine:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        self._temporary.cleanup()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
