@@ -37,7 +37,7 @@ void test("a failed check is told at its own line, at the grader of its task", (
     assert.deepEqual([whole?.item, whole?.verdict, whole?.messages?.[0]?.text], [task, "failed", why]);
 });
 
-void test("a task with several trials is told how new ones would end", () => {
+void test("a task with several trials shows estimates for new trials", () => {
     const reports = new RunReports({ id: suite, kind: "suite", whole: true });
     const estimates = "pass@3 0.96 (0.49–0.99), pass^3 0.30 (0.00–0.82)";
     const ending = concluded("failed", "not passed: short");

@@ -10,7 +10,7 @@ from waza_language_server.project.suites import folders_above
 
 
 def environment_names(project: Project, path: Path) -> tuple[str, ...] | None:
-    """Return the environments of the nearest ``.vally.yaml``, None if there is none or it cannot be read."""
+    """Return the environments of the nearest ``.vally.yaml``, None without a file that can be read."""
     for folder in folders_above(path):
         for name in project.disk.holding(folder, VALLY_PROJECT_NAMES):
             tree = project.tree(folder / name)
