@@ -5,6 +5,7 @@ import type { LanguageClient } from "vscode-languageclient/node";
 
 /** The answer of `waza/suiteState`; null for files that belong to no suite. */
 interface SuiteState {
+    readonly kind?: string;
     readonly canRun: boolean;
     readonly recorded: boolean;
 }
@@ -27,7 +28,11 @@ export class ContextKeys implements vscode.Disposable {
     private timer: NodeJS.Timeout | undefined;
     private readonly listeners: vscode.Disposable;
 
-    constructor(private readonly client: () => LanguageClient | undefined) {
+    /** @param onKind told what the active file is, `undefined` for one that belongs to no suite */
+    constructor(
+        private readonly client: () => LanguageClient | undefined,
+        private readonly onKind: (document: vscode.TextDocument, kind: string | undefined) => void = () => undefined,
+    ) {
         const again = () => {
             this.refresh();
         };
@@ -67,6 +72,9 @@ export class ContextKeys implements vscode.Disposable {
         const [document, client] = [vscode.window.activeTextEditor?.document, this.client()];
         const state = document?.uri.scheme === "file" && client !== undefined ? await stateOf(client, document) : NOTHING;
         const isKnown = client !== undefined;
+        if (document !== undefined && document === vscode.window.activeTextEditor?.document) {
+            this.onKind(document, state.kind);
+        }
         const shown = JSON.stringify([state, isKnown]);
         if (document !== vscode.window.activeTextEditor?.document || this.shown === shown) {
             return; // asked again for the other file
