@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -82,7 +82,7 @@ def foreign() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     def number() -> int:
         return chance.randrange(1_000)
 
-    rows = {
+    rows: dict[str, Callable[[], dict[str, Any]]] = {
         "train": lambda: {"messages": [{"role": "user", "content": word()}]},
         "finetune": lambda: {"prompt": word(), "completion": word()},
         "batch": lambda: {"custom_id": word(), "method": "POST", "url": "/v1", "body": {"input": word()}},
@@ -110,7 +110,7 @@ def foreign() -> Iterator[tuple[str, list[dict[str, Any]]]]:
                 f"data/{name}.{chance.choice(['jsonl', 'ndjson'])}",
                 [row() for _ in range(number_of_rows + 1)],
             )
-    settings = {
+    settings: dict[str, Callable[[], dict[str, Any]]] = {
         "package": lambda: {
             "name": word(),
             "version": "1.0.0",
