@@ -19,8 +19,7 @@ from waza_engine.cluster.host import Host
 from waza_engine.cluster.place import FolderPlace
 from waza_engine.executors.base import ExecutorError
 from waza_engine.masking import masked
-from waza_engine.results.codec.trials import answer_document, trial_document
-from waza_engine.results.codec.verdicts import cost_document, cost_of
+from waza_engine.results.codec.trials import answer_document, cost_document, cost_of, trial_document
 from waza_engine.results.json_values import Block, Json, block_of, given, text_of, whole
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome
 from waza_engine.runs.limits.budget import Meter

@@ -29,9 +29,9 @@ from waza_engine.commands.options import (
     executors_like,
     recorded,
     suites_argument,
+    with_run_settings,
 )
 from waza_engine.commands.record_commands import record_commands
-from waza_engine.commands.run_options import with_run_settings
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.limits import MOST_WORKERS
 from waza_engine.terminal import complain, say, say_json

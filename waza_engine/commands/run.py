@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.complaints import Complaints
 from waza_engine.commands.each_suite import file_for_suite
-from waza_engine.commands.output import StandardOutput
-from waza_engine.commands.printer import Printer
-from waza_engine.commands.report import TextReport, progress_bars
+from waza_engine.commands.printer import Printer, StandardOutput
+from waza_engine.commands.report import Complaints, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions

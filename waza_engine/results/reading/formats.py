@@ -285,7 +285,7 @@ def head_of(path: Path) -> RunHead | None:
     except OSError:
         return None
     # With the first file that there is: most suites were never run.
-    from waza_engine.results.codec.header import header_of
+    from waza_engine.results.codec.runs import header_of
 
     known = _before_the_tasks(text)
     summary = block_of(known, "summary")

@@ -31,8 +31,12 @@ from waza_engine.files import copy_file, names_in, opened_to_append, remove_file
 from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
 from waza_engine.results.codec.figures import task_document
-from waza_engine.results.codec.header import header_document
-from waza_engine.results.codec.runs import figures_document, spending_document, trigger_document
+from waza_engine.results.codec.runs import (
+    figures_document,
+    header_document,
+    spending_document,
+    trigger_document,
+)
 from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.inputs import inputs_directory
 from waza_engine.results.json_values import Block, Json, block_of, given, plain
