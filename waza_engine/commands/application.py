@@ -25,7 +25,9 @@ from waza_engine.commands.options import (
     OutputFormat,
     PreflightFormat,
     ReportFormat,
+    SuiteOfRecord,
     Tasks,
+    Workspace,
     executors_like,
     recorded,
     suites_argument,
@@ -82,13 +84,12 @@ def run(
     ] = None,
     output_format: Annotated[
         OutputFormat,
-        OutputFormat,
         typer.Option(
             "-f",
             "--format",
             help="text, json (the result document), jsonl (one event per line), or github (annotations).",
         ),
-    ] = OutputFormat.TEXT,
+    ] = "text",
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
@@ -197,7 +198,7 @@ def run(
     carry_out = partial(
         run_command,
         output=output,
-        output_format=output_format.value,
+        output_format=output_format,
         verbose=verbose,
         reporters=reporter or (),
         models=model or (),
@@ -205,7 +206,7 @@ def run(
         telemetry=telemetry,
         jobs=jobs,
         quiet=quiet,
-        layout="" if layout is None else layout.value,
+        layout=layout or "",
         cluster=cluster,
         certificates=tls,
         store=store,
@@ -247,8 +248,7 @@ def convert(
 
     if check:
         raise typer.Exit(check_command(source, directory, as_json=as_json))
-    target = None if to is None else to.value
-    raise typer.Exit(convert_command(source, target, directory, strict=strict, force=force, as_json=as_json))
+    raise typer.Exit(convert_command(source, to, directory, strict=strict, force=force, as_json=as_json))
 
 
 @application.command(short_help="Execute trials of runs on other machines.")
@@ -330,7 +330,7 @@ def preflight(
     strict: Annotated[bool, typer.Option("--strict", help="Treat unknown results as failures.")] = False,
     output_format: Annotated[
         PreflightFormat, typer.Option("-f", "--format", help="human, or json (upstream's report).")
-    ] = PreflightFormat.HUMAN,
+    ] = "human",
 ) -> None:
     """Check offline whether suites can run: skills, fixtures, graders, programs, judges and results.
 
@@ -342,24 +342,16 @@ def preflight(
     """
     from waza_engine.commands.preflight import preflight_command
 
-    raise typer.Exit(preflight_command(paths or (Path(),), context_dir, output_format.value, strict=strict))
+    raise typer.Exit(preflight_command(paths or (Path(),), context_dir, output_format, strict=strict))
 
 
 @application.command(short_help="Grade a recorded run again, without an agent.")
 def grade(
     paths: Annotated[list[Path] | None, recorded("[RECORD|SKILL]...")] = None,
-    suite: Annotated[
-        Path | None,
-        typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
-    ] = None,
+    suite: SuiteOfRecord = None,
     task: Tasks = None,
     grader: Graders = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
-        ),
-    ] = None,
+    workspace: Workspace = None,
     judge_executor: Annotated[
         str | None,
         typer.Option(
@@ -377,7 +369,7 @@ def grade(
     ] = None,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="text, or json (one object with every grader).")
-    ] = ReportFormat.TEXT,
+    ] = "text",
 ) -> None:
     """Grade recorded runs again with their suites as they are now, without an agent.
 
@@ -390,24 +382,16 @@ def grade(
     request = RegradeRequest(
         Path(), suite, tuple(task or ()), tuple(grader or ()), workspace, judge_executor, judge_model
     )
-    raise typer.Exit(grade_command(paths or (Path(),), request, output, output_format.value))
+    raise typer.Exit(grade_command(paths or (Path(),), request, output, output_format))
 
 
 @application.command(short_help="Run mutation tests on the graders.")
 def strength(
     paths: Annotated[list[Path] | None, recorded("[EVAL|SKILL]...")] = None,
-    suite: Annotated[
-        Path | None,
-        typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
-    ] = None,
+    suite: SuiteOfRecord = None,
     task: Tasks = None,
     grader: Graders = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
-        ),
-    ] = None,
+    workspace: Workspace = None,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Random seed of the mutations.")] = 0,
     references: Annotated[
         Path | None,
@@ -416,7 +400,7 @@ def strength(
     output_format: Annotated[
         ReportFormat,
         typer.Option("-f", "--format", help="text (a table), or json (one object with every grader)."),
-    ] = ReportFormat.TEXT,
+    ] = "text",
 ) -> None:
     """Mutate the recorded answers and measure how many mutations each grader detects (mutation testing).
 
@@ -431,7 +415,7 @@ def strength(
     from waza_engine.runs.regrading.regrade import RegradeRequest
 
     request = RegradeRequest(Path(), suite, tuple(task or ()), tuple(grader or ()), workspace)
-    raise typer.Exit(strength_command(paths or (Path(),), request, output_format.value, seed, references))
+    raise typer.Exit(strength_command(paths or (Path(),), request, output_format, seed, references))
 
 
 @application.command("mcp", short_help="Serve a coding agent over the Model Context Protocol.")

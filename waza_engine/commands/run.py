@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.each_suite import file_for_suite
+from waza_engine.commands.each_suite import RefusedSuite, file_for_suite, summarize_suites
 from waza_engine.commands.printer import Printer, StandardOutput
 from waza_engine.commands.report import Complaints, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
-from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
 from waza_engine.results.codec.runs import run_document
@@ -52,7 +51,7 @@ from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.terminal import complain
 
 if TYPE_CHECKING:
-    from waza_engine.commands.narrowing import Narrowing
+    from waza_engine.commands.run_again import Narrowing
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 
@@ -96,7 +95,11 @@ def run_command(
         plan = _plan(paths, settings, output, models, narrowing, chosen.backend)
         if plan.several and recommend:
             raise SuiteError("`--recommend` compares the models of one suite; name one suite.")
-        written = [_of_model(file, model) for file in junit_files for model in _models_of(plan.runs)]
+        written = [
+            _of_model(file, model)
+            for file in junit_files
+            for model in dict.fromkeys(run.model for run in plan.runs)
+        ]
         copies = [run.output for run in plan.runs if run.output is not None]
         _check_files([*copies, *written], plan.eval_files[0])
         for directory in (settings.transcript_directory, settings.session_directory):
@@ -337,10 +340,6 @@ class _Plan:
     def several(self) -> bool:
         """Return whether several suites were selected."""
         return len(self.eval_files) > 1
-
-
-def _models_of(runs: Iterable[_Planned]) -> Sequence[str | None]:
-    return tuple(dict.fromkeys(run.model for run in runs))
 
 
 @dataclass(slots=True)

@@ -83,7 +83,6 @@ REVIEWS_NAME = "reviews.jsonl"
 _LEVELS = 6
 LONGEST_BYTES = 64 * 1024 * 1024
 MOST_LINES = 50_000
-_LINES_PER_CHECKPOINT = 100
 _MOST_READ = 64
 
 log = logging.getLogger(__name__)
@@ -114,11 +113,10 @@ def reviews(results: Path) -> Reviews:
     known = _read.get(stamp)
     if known is None:
         found: dict[ReviewKey, Review] = {}
-        for number, review, _ in _lines(stamp[0]):
+        for _, review, _ in _lines(stamp[0]):
             if review is not None:
                 found[review[0]] = review[1]
-            if not number % _LINES_PER_CHECKPOINT:
-                checkpoint()
+            checkpoint()
         known = _read[stamp] = MappingProxyType(found)
         if len(_read) > _MOST_READ:
             del _read[next(iter(_read))]
