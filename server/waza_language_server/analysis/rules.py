@@ -33,6 +33,7 @@ from waza_language_server.analysis.suite_rules.eval_cases import (
     missing_case_files,
     other_skill,
 )
+from waza_language_server.analysis.suite_rules.grader_modules import grader_modules
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     nobody_to_judge,
@@ -209,6 +210,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("files of cases", missing_case_files, _words("missing-file")),
     Rule("skill of evals", other_skill, _words("skill-not-found")),
     Rule("programs", missing_programs, _words("missing-program")),
+    Rule("grader files", grader_modules, _words("grader-file")),
     Rule("unread verdicts", unread_verdicts, _words("unread-verdict")),
     Rule("loaded skills", loaded_skills, _words("skill-already-loaded")),
     Rule("echoed prompts", echoed_prompts, _words("answer-in-prompt")),
