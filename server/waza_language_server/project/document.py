@@ -29,7 +29,7 @@ DocumentKind = Literal[
     "vally_eval",
     "vally_project",
 ]
-SUITES: frozenset[DocumentKind] = frozenset({"eval", "evals_json", "trigger_list"})
+SUITES: frozenset[DocumentKind] = frozenset({"eval", "evals_json", "trigger_list", "vally_eval"})
 """The kinds of files that a run takes as a suite."""
 _READERS: Mapping[DocumentKind, Reader] = {"evals_json": parse_json, "trigger_list": parse_json}
 """The readers of the kinds that are not YAML."""
