@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from waza_engine.commands.parameters import (
     Params,
@@ -51,6 +51,34 @@ def make_suite(params: Params) -> Answer:
         "files": [str(path) for path in paths],
         "warnings": list(made.warnings),
         **text,
+    }
+
+
+def convert_suite(params: Params) -> Answer:
+    """Convert the eval file at ``path`` ``to`` another format, into new files of ``directory``.
+
+    With ``draft`` true nothing is written. ``losses`` are as ``waza-engine convert --json`` prints them.
+    """
+    from waza_engine.convert.conversion import ConversionError, Target
+    from waza_engine.convert.convert import STAMP, convert, write_conversion
+
+    only_known(params, ("path", "to", "directory", "draft"))
+    written, directory = given_text(params, "to"), given_path(params, "directory")
+    to = next((target for target in get_args(Target) if target == written), None)
+    if to is None:
+        raise refused(f"`to` must be one of {', '.join(get_args(Target))}.", INVALID_PARAMS)
+    try:
+        conversion = convert(given_path(params, "path"), to, directory)
+    except ConversionError as error:
+        raise refused(str(error), INVALID_PARAMS) from None
+    paths = [directory / name for name in (*conversion.files, STAMP, *conversion.copies)]
+    if params.get("draft") is True:
+        _or_refused(lambda: check_free(paths))
+    else:
+        _or_refused(lambda: write_conversion(conversion, force=False))
+    return {
+        "files": [str(path) for path in paths],
+        "losses": [loss.document() for loss in conversion.losses],
     }
 
 

@@ -106,6 +106,7 @@ class Methods:
             "review.list": _guarded(review_methods.list_reviews),
             "review.add": _guarded(review_methods.add_review),
             "eval.new": _guarded(making.make_suite),
+            "eval.convert": _guarded(making.convert_suite),
             "task.new": _guarded(making.make_task),
             "task.check": _guarded(making.check_task),
             "task.save": _guarded(making.save_task),
