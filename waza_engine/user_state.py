@@ -10,7 +10,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from waza_engine.files import FileError, read_text, write_atomically
+from waza_engine.files import FileError, read_text, remove_file, write_atomically
 
 _LONGEST_BYTES = 1000
 
@@ -35,6 +35,11 @@ def kept_workspace(written: str) -> Path | None:
     except (FileError, OSError, ValueError):
         return None
     return place if known else None
+
+
+def forget_workspace(place: Path) -> None:
+    """Remove the record of a folder that is gone. Raises ``OSError``."""
+    remove_file(_note_of(place))
 
 
 def _read_note(note: Path) -> str:

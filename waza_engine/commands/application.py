@@ -212,9 +212,6 @@ def run(
         store=store,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
-    if layout is not None:
-        # Its folder has the files of the agents.
-        settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
 
