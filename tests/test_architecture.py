@@ -190,7 +190,7 @@ def test_one_place_reads_the_verdicts_of_a_result_file() -> None:
         and any(isinstance(given, ast.Constant) and given.value == "validations" for given in node.args)
     }
     layouts = {"executors/replay.py"}
-    assert readers - layouts == {"results/codec/trials.py", "results/codec/verdicts.py"}
+    assert readers - layouts == {"results/codec/trials.py"}
 
 
 def test_every_package_is_on_the_map() -> None:
@@ -589,7 +589,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
     "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
-    "waza_engine/commands/env_file.py": "a file that a person has named",
+    "waza_engine/commands/run_again.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
     "waza_engine/executors/registry.py": "the receipt of this program's own installation",
@@ -600,7 +600,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/results/writing/transcripts.py": "the folder of `--transcript-dir`",
     "waza_engine/runs/agent/setup.py": "a file that the run has copied into the workspace",
     "waza_engine/runs/agent/workspace.py": "places that its own function has found inside",
-    "waza_engine/runs/loading/packaged_graders.py": "the eval file",
+    "waza_engine/runs/loading/suite.py": "the eval file",
     "waza_engine/runs/passes/caching.py": "files that were found inside, and the cache that is to be cleared",
     "waza_engine/runs/passes/deciding_files.py": "files that were found inside",
     "waza_engine/scaffold/files.py": "the suite file that a person has named",

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.complaints import Complaints
 from waza_engine.commands.each_suite import file_for_suite
-from waza_engine.commands.output import StandardOutput
-from waza_engine.commands.printer import Printer
-from waza_engine.commands.report import TextReport, progress_bars
+from waza_engine.commands.printer import Printer, StandardOutput
+from waza_engine.commands.report import Complaints, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
@@ -76,6 +74,7 @@ def run_command(
     narrowing: Narrowing = lambda settings: settings,
     cluster: str | None = None,
     certificates: Path | None = None,
+    store: str | None = None,
 ) -> int:
     """Run the suites that ``paths`` select and return the worst exit code.
 
@@ -86,14 +85,14 @@ def run_command(
     ``{"suites": [...]}``. ``verbose`` None is as ``.waza.yaml`` says. ``quiet`` prints what did not pass.
     ``narrowing`` returns the settings of a suite with the tasks that are wanted of it. ``layout`` is
     ``skill-creator`` to write such a folder for each run as well. ``cluster`` executes the trials, with the
-    ``certificates`` of a folder.
+    ``certificates`` of a folder, and their state in an object ``store``.
     """
     try:
         told = Telemetry(telemetry or TelemetryOptions(), output_format)
         junit_files = [report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
-        chosen = ChosenCluster(cluster, certificates)
-        paths, settings = _to_resume(paths, settings, models)
+        chosen = ChosenCluster(cluster, certificates, store, resumes=settings.resume)
+        paths, settings = _to_resume(paths, settings, models, chosen)
         plan = _plan(paths, settings, output, models, narrowing, chosen.backend)
         if plan.several and recommend:
             raise SuiteError("`--recommend` compares the models of one suite; name one suite.")
@@ -156,9 +155,12 @@ def _say_documents(
 
 
 def _to_resume(
-    paths: Sequence[Path], settings: RunSettings, models: Sequence[str]
+    paths: Sequence[Path], settings: RunSettings, models: Sequence[str], chosen: ChosenCluster
 ) -> tuple[Sequence[Path], RunSettings]:
-    """Return the paths of suites and, with ``--resume``, the settings with the record that the paths name."""
+    """Return the paths of suites and, with ``--resume``, the settings with the record that the paths name.
+
+    What a killed run has left in a store is fetched before.
+    """
     if not settings.resume:
         return paths, settings
     from waza_engine.runs.resuming import paths_and_record
@@ -166,6 +168,7 @@ def _to_resume(
     paths, record = paths_and_record(paths)
     if len(eval_files_of(paths)) > 1 or len(models) > 1:
         raise SuiteError("`--resume` goes on with the run of one suite; name one suite.")
+    chosen.fetch(paths)
     return paths, replace(settings, record=record)
 
 

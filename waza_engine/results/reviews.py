@@ -21,7 +21,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.codec.figures import counted_run, counted_task
 from waza_engine.results.codec.runs import counted_document
-from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of, verdicts_of
+from waza_engine.results.codec.trials import verdict_blocks, verdict_of, verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of, whole
 from waza_engine.results.places import results_directory
 from waza_engine.results.record import Validation

@@ -10,7 +10,7 @@ from waza_engine.graders.registry import create, grader_type
 from waza_engine.runs.loading.discovery import eval_file_of, suite_of_task
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_FILE
-from waza_engine.scaffold.composing import loaded, written
+from waza_engine.scaffold.composing import loaded, with_item, written
 from waza_engine.scaffold.files import (
     ScaffoldError,
     free_name,
@@ -21,7 +21,6 @@ from waza_engine.scaffold.files import (
     write_files,
 )
 from waza_engine.scaffold.grader_patterns import EXECUTABLE, grader_source
-from waza_engine.scaffold.yaml_lists import with_item
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.spec.reading.yaml_reader import parse_yaml

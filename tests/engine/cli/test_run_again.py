@@ -11,7 +11,7 @@ import pytest
 
 from tests.command_line import Finished, engine
 from tests.engine.suites import GREETS, task, write_suite
-from waza_engine.commands.env_file import read_keys
+from waza_engine.commands.run_again import read_keys
 from waza_engine.masking import masked
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.runs.loading.suite import SuiteError

@@ -8,9 +8,9 @@ from ruamel.yaml import YAML
 
 from tests.command_line import engine
 from waza_engine.graders.registry import BUILT_IN_TYPES, create
+from waza_engine.scaffold.composing import with_item
 from waza_engine.scaffold.files import ScaffoldError
 from waza_engine.scaffold.grader import grader_entry, with_grader
-from waza_engine.scaffold.yaml_lists import with_item
 from waza_engine.spec.problems import SuiteFileError
 
 ITEM = "- type: text\n  name: new\n  config:\n    contains:\n      - x\n"

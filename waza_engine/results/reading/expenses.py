@@ -14,8 +14,8 @@ from typing import Any, TypedDict, cast
 import msgspec
 
 from waza_engine.files import read_bytes
-from waza_engine.results.codec.header import header_of
-from waza_engine.results.codec.verdicts import cost_of, usage_of
+from waza_engine.results.codec.runs import header_of
+from waza_engine.results.codec.trials import cost_of, usage_of
 from waza_engine.results.json_values import (
     Block,
     block_of,

@@ -21,9 +21,8 @@ import msgspec
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import read_bytes
 from waza_engine.results.codec.figures import task_of
-from waza_engine.results.codec.header import engine_block, header_of
-from waza_engine.results.codec.runs import conclusion_again
-from waza_engine.results.codec.verdicts import verdict_count
+from waza_engine.results.codec.runs import conclusion_again, engine_block, header_of
+from waza_engine.results.codec.trials import verdict_count
 from waza_engine.results.json_values import (
     Block,
     block_of,

@@ -42,6 +42,7 @@ from waza_engine.runs.grading.recorded_verdicts import (
     needs_workspace,
     recorded_baseline,
     recorded_verdict,
+    without_workspace,
 )
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
@@ -218,7 +219,7 @@ class Regrading:
         }
         asked = [built for built in task.graders if built.name not in kept]
         if context.workspace is None:
-            asked = [without_workspace(built) for built in asked]
+            asked = [without_workspace(built, NO_WORKSPACE) for built in asked]
         graded = {verdict.name: verdict for verdict in grade(asked, context, cancellation, kept)}
         found = {built.name: (kept | graded)[built.name] for built in task.graders}
         if task.grade_expected:
@@ -464,13 +465,6 @@ def recorded_context(
         workspace=workspace or kept_workspace(found.workspace),
         baseline_output=recorded_baseline(recording, base.task_id, found.number),
     )
-
-
-def without_workspace(built: BuiltGrader) -> BuiltGrader:
-    """Return a grader that reports the missing directory: that is no failure of the agent."""
-    if not needs_workspace(built):
-        return built
-    return replace(built, grader=None, error=NO_WORKSPACE)
 
 
 def with_review(verdict: Validation, trial: RecordedTrial) -> Validation:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import cast
+from weakref import WeakKeyDictionary, WeakSet
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
@@ -23,7 +24,7 @@ from waza_language_server.analysis.schema_rules.discouraged_keys import (
 from waza_language_server.analysis.schema_rules.grader_types import missing_type, unknown_type
 from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.plain_values import document_value, entry_value
-from waza_language_server.analysis.schema_rules.schema_errors import explained, found_errors
+from waza_language_server.analysis.schema_rules.schema_errors import FoundError, explained, found_errors
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unlikely_values import (
     escaped_text,
@@ -35,14 +36,18 @@ from waza_language_server.analysis.schema_rules.unlikely_values import (
     no_name,
     unlikely_values,
 )
-from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.catalog import LINE_KINDS, Catalog, SchemaName
 from waza_language_server.schema.locate import grader_type, type_node
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
 _NONE_UNKNOWN = UnknownKeys()
+_MAY_BE_EMPTY = frozenset({"skill", "project_config", "vally_project", "captures", "trials"})
+_faultless: WeakKeyDictionary[Catalog, dict[SchemaName, WeakSet[Green]]] = WeakKeyDictionary()
+"""The lines of files of JSON Lines that were checked and have no problem."""
 
 
 def structure_of_file(view: FileView) -> Found:
@@ -50,9 +55,12 @@ def structure_of_file(view: FileView) -> Found:
     tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
         # Settings that consist only of comments leave the defaults unchanged.
-        if not tree.errors and kind not in {"skill", "project_config", "vally_project"}:
+        if not tree.errors and kind not in _MAY_BE_EMPTY:
             message = "The file is empty; a run cannot read it."
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
+        return
+    if kind in LINE_KINDS:
+        yield from _structure_of_lines(view, tree.root)
         return
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
@@ -65,6 +73,28 @@ def structure_of_file(view: FileView) -> Found:
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
+
+
+def _structure_of_lines(view: FileView, lines: Node) -> Found:
+    """Yield the problems of each line; one that had none is not checked again."""
+    tree, kind, catalog = view.tree, view.kind, view.catalog
+    root, validator = catalog.line_root(kind), catalog.line_validator(kind)
+    faultless = _faultless.setdefault(catalog, {}).setdefault(kind, WeakSet())
+    for number, line in enumerate(lines.each_item(), 1):
+        if not number % NODES_AT_ONCE:
+            checkpoint()
+        if line.green in faultless:
+            continue
+        subject, value, unknown = Subject(tree, kind, catalog, line, root), line.to_python(), _NONE_UNKNOWN
+        problems: list[Problem] = []
+        if not validator.is_valid(value):
+            found, unknown = explained(subject, map(FoundError, validator.iter_errors(value)))
+            problems += found
+        if kind == "prompts":
+            problems += found_outside(line, root.top, partial(_advice, subject, unknown=unknown))
+        yield from problems
+        if not problems and not tree.broken(line):
+            faultless.add(line.green)
 
 
 def _without_single_quotes(problem: Problem) -> Problem:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY
-from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.catalog import LINE_KINDS, Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.schema_root import SchemaRoot
 from waza_language_server.schema.shape import Shape
@@ -131,7 +131,9 @@ class Subject:
             if self.is_grader and mapping.span == self.node.span:
                 return "this grader"
             listed = mapping.parent.step if mapping.parent is not None else None
-            return f"this item of `{listed}`" if isinstance(listed, str) else "this item"
+            if isinstance(listed, str):
+                return f"this item of `{listed}`"
+            return "this line" if self.document_kind in LINE_KINDS else "this item"
         return "this grader" if self.is_grader else "the file"
 
 
