@@ -72,7 +72,7 @@ def test_a_run_whose_coordinator_is_killed_goes_on_and_pays_nothing_twice(tmp_pa
         found = newest(suite)
         assert name_of(3) in lost(found)
         assert statuses(found).keys() == suite.asked().keys()
-        (tmp_path / f"slow-{name_of(3)}").unlink()
+        suite.go_on()
         again = cluster.run(suite.path, "--resume", "--retry", "lost")
         assert again.ended() == 0, again.text
     assert suite.asked()[name_of(3)] == 2
