@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.foreign_evals import is_named_as_evals
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
@@ -153,7 +154,9 @@ class Project:
         suffix = path.suffix.lower()
         if suffix not in (*YAML_SUFFIXES, *JSON_SUFFIXES) and path.name != SKILL_NAME:
             return None
-        if text is None and suffix in JSON_SUFFIXES and path not in self.documents:
+        if text is None and suffix in ROW_SUFFIXES and path not in self.documents:
+            return claim(path, self.disk.first_line(path)) or self.kind_by_suite(path)
+        if text is None and suffix == JSON_SUFFIX and path not in self.documents:
             kind = self.disk.derived(
                 path, "kind", lambda text: claim(path, text.value) if text.known else None
             )

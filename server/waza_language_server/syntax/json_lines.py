@@ -24,7 +24,7 @@ _LINES_PER_CHECKPOINT = 100
 
 def parse_json_lines(text: str, previous: Tree | None = None) -> Tree:
     """Parse a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
-    refused = unreadable(text, parse_json_lines)
+    refused = unreadable(text, parse_json_lines, "; `waza-language-server check` reads it")
     if refused is not None:
         return refused
     known = _known_lines(previous)
