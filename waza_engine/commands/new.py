@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.options import GraderKind, GraderLanguage, executors_like, grader_types_like
-from waza_engine.scaffold.grader_patterns import LANGUAGES
+from waza_engine.commands.options import executors_like, grader_types_like
+from waza_engine.scaffold.grader_patterns import GraderKind, GraderLanguage
 from waza_engine.terminal import complain, say, say_json, say_lines
 
 MADE, NOT_MADE = 0, 2
@@ -137,8 +137,8 @@ def new_grader_command(
         GraderKind | None, typer.Option(help="Write a grader file (type inline) of this kind.")
     ] = None,
     language: Annotated[
-        GraderLanguage | None, typer.Option(help="The language of the grader file; by default py.")
-    ] = None,
+        GraderLanguage, typer.Option(help="The language of the grader file.")
+    ] = GraderLanguage.PYTHON,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing grader file.")] = False,
 ) -> None:
     """Print a grader to paste, or add it to a file; nothing else in the file changes.
@@ -157,7 +157,7 @@ def new_grader_command(
         file = None
         if kind is not None:
             grader_type, name = "inline", name or str(kind)
-            file = grader_file(to, name, language or LANGUAGES[0])
+            file = grader_file(to, name, language)
         written = "" if file is None else f"{file.parent.name}/{file.name}"
         entry = grader_entry(grader_type, name, written)
         added = None if to is None else with_grader(to, grader_type, name, written)

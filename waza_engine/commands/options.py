@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, get_type_hints
 import typer
 
 from waza_engine.runs.settings.table import Setting, SettingKind, setting_rows
-from waza_engine.scaffold.grader_patterns import KINDS, LANGUAGES
 
 
 def executors_like(incomplete: str) -> list[str]:
@@ -29,10 +28,6 @@ def grader_types_like(incomplete: str) -> list[str]:
     return [name for name in grader_types() if name.startswith(incomplete)]
 
 
-GraderKind = StrEnum("GraderKind", [(kind.upper(), kind) for kind in KINDS])
-"""The kind of a new grader file."""
-GraderLanguage = StrEnum("GraderLanguage", [(language.upper(), language) for language in LANGUAGES])
-"""The language of a new grader file."""
 ReportFormat = Literal["text", "json"]
 """The format of a report."""
 ComparisonFormat = Literal["table", "json"]

@@ -7,28 +7,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
+from enum import StrEnum
 
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        "hint": "Passes when the answer contains the hint of the task; without a hint every answer passes.",
-        "criteria": "Adds up the weights of the criteria that the answer meets, and passes from 0.7 on.",
-        "metadata": "Counts the words of the hint in the answer; the metadata of the task set the threshold.",
-        "trajectory": "Passes when the agent has called every required tool.",
-        "judge": "Asks a model, through a command that reads a prompt, whether the answer is right.",
-        "git": "Passes when the agent has changed files of its repository, but no protected one.",
-    }
-)
-"""The kinds, each with the first line of its file."""
-LANGUAGES = ("py", "ts", "mjs", "sh")
-"""The suffixes of the files; ``sh`` needs jq."""
+
+class GraderKind(StrEnum):
+    """What a new grader file checks."""
+
+    HINT = "hint"
+    CRITERIA = "criteria"
+    METADATA = "metadata"
+    TRAJECTORY = "trajectory"
+    JUDGE = "judge"
+    GIT = "git"
+
+
+class GraderLanguage(StrEnum):
+    """The suffix of a new grader file; ``sh`` needs jq."""
+
+    PYTHON = "py"
+    TYPESCRIPT = "ts"
+    JAVASCRIPT = "mjs"
+    SHELL = "sh"
+
+
+_FIRST_LINES: Mapping[str, str] = {
+    "hint": "Passes when the answer contains the hint of the task; without a hint every answer passes.",
+    "criteria": "Adds up the weights of the criteria that the answer meets, and passes from 0.7 on.",
+    "metadata": "Counts the words of the hint in the answer; the metadata of the task set the threshold.",
+    "trajectory": "Passes when the agent has called every required tool.",
+    "judge": "Asks a model, through a command that reads a prompt, whether the answer is right.",
+    "git": "Passes when the agent has changed files of its repository, but no protected one.",
+}
 EXECUTABLE = ("py", "sh")
 """The languages of programs that the system can start itself; agent-eval-harness does so."""
 
+STARTED_BY_A_RUN = ("py", "ts", "js", "mjs")
+"""The suffixes of files that a run starts without a permission to execute them."""
 
-def kind_of(stem: str) -> str:
+
+def kind_of(stem: str) -> GraderKind:
     """Return the kind that a file is named for, else the simplest."""
-    return next((kind for kind in KINDS if kind in stem.lower()), "hint")
+    return next((kind for kind in GraderKind if kind in stem.lower()), GraderKind.HINT)
 
 
 def grader_source(kind: str, language: str) -> str:
@@ -39,7 +58,7 @@ def grader_source(kind: str, language: str) -> str:
     used = [name for name in _INPUTS if re.search(rf"(?<![\"'.])\b{name}\b", body)]
     is_typed = language == "ts"
     parts = {
-        "DOC": KINDS[kind],
+        "DOC": _FIRST_LINES[kind],
         "IMPORTS": "\n".join(sorted([*imports, "import json", "import sys"])),
         "HEAD": head.removeprefix("\n".join(imports)).strip("\n"),
         "MODULE_HEAD": f"\n{head}" if head else "",

@@ -13,7 +13,7 @@ import pytest
 from waza_engine.graders.inline import command_of
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.scaffold.grader import write_grader_file
-from waza_engine.scaffold.grader_patterns import KINDS, LANGUAGES, grader_source, kind_of
+from waza_engine.scaffold.grader_patterns import GraderKind, GraderLanguage, grader_source, kind_of
 from waza_language_server.embedded.grader_files.javascript_modules import module_findings
 from waza_language_server.embedded.grader_files.python_programs import program_findings
 
@@ -85,8 +85,8 @@ def command(file: Path) -> list[str]:
         raise
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("language", GraderLanguage)
+@pytest.mark.parametrize("kind", GraderKind)
 def test_a_new_grader_file_grades(kind: str, language: str, places: Path) -> None:
     file = places / f"{kind}.{language}"
     write_grader_file(file, kind, force=False)
@@ -122,8 +122,8 @@ def test_a_judge_without_an_object_is_an_error_of_the_grader(
     assert done.returncode != 0 or "fault" in json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("language", GraderLanguage)
+@pytest.mark.parametrize("kind", GraderKind)
 def test_the_check_finds_nothing_in_it(kind: str, language: str) -> None:
     source = grader_source(kind, language)
     find = program_findings if language == "py" else module_findings

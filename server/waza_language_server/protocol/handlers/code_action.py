@@ -123,7 +123,12 @@ async def _quick_fixes(
         ls.tell_once(f"menu of {document.uri}", types.MessageType.Info, text)
     workspace = ls.session.workspace
     return (
-        await ls.diagnostics.on_snapshot(document, lambda: code_actions(document, workspace, span, problems))
+        await ls.diagnostics.on_snapshot(
+            document,
+            lambda: code_actions(
+                document, workspace, span, problems, creates_files=ls.abilities.creates_files
+            ),
+        )
         or ()
     )
 
