@@ -28,11 +28,8 @@ from waza_engine.results.writing.store import (
     write_whole,
 )
 from waza_engine.scoring.cost import Cost, Spending, total_cost
+from waza_engine.spec.harness_rows import BROKEN_GRADER, DIGEST
 
-DIGEST = "wazaDigest"
-"""The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
-BROKEN = ":broken"
-"""The end of a digest when the grader broke, and its error is the last one of the row."""
 Answers = defaultdict[tuple[str, int], list[Json]]
 """Answers by their digest and the number of the trial, 0 for a capture."""
 Wanted = defaultdict[str, dict[str, str]]
@@ -126,7 +123,7 @@ def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, grade
         for entry in entries:
             if not _is_broken(entry):
                 answers[of_answer, whole(entry.get("trialNum"))].append(
-                    _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN))
+                    _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN_GRADER))
                 )
     held = {key for key, found in answers.items() if found}
     journal.open()

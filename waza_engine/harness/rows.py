@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 from waza_engine.files import FileError, opened_to_read
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
@@ -24,7 +24,7 @@ from waza_engine.results.writing.store import (
     opened_output,
     write_whole,
 )
-from waza_engine.spec.reading.json_reader import json_fault
+from waza_engine.spec.reading.json_reader import json_fault, refuse_constant
 from waza_engine.terminal import Notation, complain, json_text, say_document, visible_lines
 
 ItemT = TypeVar("ItemT", bound="Row | Prompt")
@@ -134,7 +134,7 @@ def _object_in(line: bytes, place: str) -> Json:
     except UnicodeDecodeError:
         raise HarnessError(f"{place}: the line is not UTF-8 text.") from None
     try:
-        found: object = json.loads(text, parse_constant=_refuse_constant)
+        found: object = json.loads(text, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
         raise HarnessError(f"{place}: {json_fault(error, text)}.") from None
     except (RecursionError, ValueError):
@@ -142,10 +142,6 @@ def _object_in(line: bytes, place: str) -> Json:
     if not isinstance(found, dict):
         raise HarnessError(f"{place}: the line must be a JSON object.")
     return cast("Json", found)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise json.JSONDecodeError("Expecting value", name, 0)
 
 
 def prompts_in(path: Path, notes: Notes) -> Iterator[Prompt]:

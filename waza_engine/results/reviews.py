@@ -21,7 +21,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.codec.figures import counted_run, counted_task
 from waza_engine.results.codec.runs import counted_document
-from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of, verdicts_of
+from waza_engine.results.codec.trials import verdict_blocks, verdict_of, verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of, whole
 from waza_engine.results.places import results_directory
 from waza_engine.results.record import Validation
@@ -83,7 +83,6 @@ REVIEWS_NAME = "reviews.jsonl"
 _LEVELS = 6
 LONGEST_BYTES = 64 * 1024 * 1024
 MOST_LINES = 50_000
-_LINES_PER_CHECKPOINT = 100
 _MOST_READ = 64
 
 log = logging.getLogger(__name__)
@@ -114,11 +113,10 @@ def reviews(results: Path) -> Reviews:
     known = _read.get(stamp)
     if known is None:
         found: dict[ReviewKey, Review] = {}
-        for number, review, _ in _lines(stamp[0]):
+        for _, review, _ in _lines(stamp[0]):
             if review is not None:
                 found[review[0]] = review[1]
-            if not number % _LINES_PER_CHECKPOINT:
-                checkpoint()
+            checkpoint()
         known = _read[stamp] = MappingProxyType(found)
         if len(_read) > _MOST_READ:
             del _read[next(iter(_read))]

@@ -55,6 +55,8 @@ class Outline:
     patterns: tuple[str, ...] = ()
     inline_tasks: tuple[str, ...] = ()
     tasks_from: str | None = None
+    adapter: str | None = None
+    recording: str | None = None
     graders: tuple[GraderOutline, ...] = ()
     models: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
@@ -135,6 +137,8 @@ def outline(tree: Tree) -> Outline:
         patterns=patterns,
         inline_tasks=inline_tasks,
         tasks_from=word(root.get("tasks_from")),
+        adapter=word(root.get("config", "adapter")),
+        recording=word(root.get("config", "recording")),
         graders=tuple([one.grader for one in said]),
         model=word(root.get(settings, "model")),
         executor=next(

@@ -17,6 +17,7 @@ from tests.engine.suites import only_task, run, verdicts
 from tests.scripted_model import Answer, ModelRequest, Reply, call
 from waza_engine.commands.github_output import SuitePlaces
 from waza_engine.commands.grade import grade_command
+from waza_engine.commands.preflight import preflight
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.codec.runs import run_document, run_of
@@ -27,7 +28,6 @@ from waza_engine.runs.choosing import estimated
 from waza_engine.runs.grading.graders import build_graders, grade
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError, load_suite
-from waza_engine.runs.preflight.report import preflight
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest
 from waza_engine.runs.settings.table import RunSettings

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.server.features.results import NOW, RUN_AT, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.commands.standing import standing_of
+from waza_engine.commands.reporting import standing_of
 from waza_engine.results.reading import newest_scores
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import RunResult

@@ -57,7 +57,6 @@ MOST_REMEMBERED = 800_000
 _LEVELS = 8
 _MOST_ENTRIES = 20_000
 _MOST_HEADS = 1_000
-_FILES_PER_CHECKPOINT = 200
 _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
@@ -152,7 +151,7 @@ def _newest_first(
     """
     owner = None if eval_file is None else Owner(suite_dir, eval_file)
     found: list[tuple[Path, RunHead]] = []
-    for path in _result_files(suite_dir):
+    for path in result_files(suite_dir):
         checkpoint()
         head = _REMEMBERED.head_of(path)
         if head is None:
@@ -178,11 +177,6 @@ def _judged_all(run: RunResult) -> bool:
 def results_of(path: Path) -> RunResult | None:
     """Return the content of a result file or journal, None if it is not one or unreadable."""
     return _REMEMBERED.scores_in(path)
-
-
-def result_files(suite_dir: Path) -> list[Path]:
-    """Return the newest result files and journals of a suite, newest first; they may be anything."""
-    return _result_files(suite_dir)
 
 
 class _Remembered:
@@ -239,7 +233,8 @@ def _cost(run: RunResult | None) -> int:
 _REMEMBERED = _Remembered()
 
 
-def _result_files(suite_dir: Path) -> list[Path]:
+def result_files(suite_dir: Path) -> list[Path]:
+    """Return the newest result files and journals of a suite, newest first; they may be anything."""
     within = suite_boundary(suite_dir)
     listed = [_listed(results_directory(suite_dir), within, (".json", JOURNAL_SUFFIX), levels=1)]
     listed += [
@@ -249,8 +244,7 @@ def _result_files(suite_dir: Path) -> list[Path]:
     dated: dict[Path, float] = {}
     for path in chain(*listed, beside):
         dated[path] = _modified(path)
-        if not len(dated) % _FILES_PER_CHECKPOINT:
-            checkpoint()
+        checkpoint()
     newest = sorted(((modified, path) for path, modified in dated.items()), reverse=True)
     return [path for _, path in newest[:NEWEST_FILES]]
 
@@ -292,21 +286,15 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-_TASKS_PER_CHECKPOINT = 1_000
-
-
 def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> dict[str, TaskResult]:
     """Return each task's result from some runs, the newest first; pauses if there are many.
 
     ``unread`` is a newer run whose record cannot be read.
     """
     found: dict[str, _Layers] = {}
-    number = 0
     for run in runs:
         for task in run.tasks.values():
-            if not number % _TASKS_PER_CHECKPOINT:
-                checkpoint()
-            number += 1
+            checkpoint()
             found.setdefault(task.id, _Layers()).add(run, task)
     tasks = {name: layers.result() for name, layers in found.items()}
     if unread is not None:

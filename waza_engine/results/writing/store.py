@@ -31,8 +31,12 @@ from waza_engine.files import copy_file, names_in, opened_to_append, remove_file
 from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
 from waza_engine.results.codec.figures import task_document
-from waza_engine.results.codec.header import header_document
-from waza_engine.results.codec.runs import figures_document, spending_document, trigger_document
+from waza_engine.results.codec.runs import (
+    figures_document,
+    header_document,
+    spending_document,
+    trigger_document,
+)
 from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.inputs import inputs_directory
 from waza_engine.results.json_values import Block, Json, block_of, given, plain
@@ -47,7 +51,13 @@ from waza_engine.results.places import (
 )
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
-from waza_engine.results.reading.place_entries import is_held, place_of_journal, remove_place, workers_in
+from waza_engine.results.reading.place_entries import (
+    is_held,
+    note_in,
+    place_of_journal,
+    remove_place,
+    workers_in,
+)
 from waza_engine.results.record import (
     ArrivedAnswer,
     RunHeader,
@@ -514,6 +524,16 @@ def copy_attachments(results: Path, copy: Path) -> None:
             for name in names_in(source, within=within):
                 if name.endswith(".txt"):
                     copy_file(source / name, target / name, within=within)
+
+
+def stored_places(suite_directory: Path) -> Iterator[Path]:
+    """Yield the folders of killed runs whose trials are in an object store."""
+    directory, within = results_directory(suite_directory), suite_boundary(suite_directory)
+    for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")) if within.holds(directory) else ():
+        entry = read_document(journal)
+        place = None if entry is None or goes_on(entry) else place_of_journal(journal, entry)
+        if place is not None and note_in(place, within):
+            yield place
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:
