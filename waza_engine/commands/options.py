@@ -88,6 +88,7 @@ class EvalFormat(StrEnum):
     WAZA = "waza"
     EVALS_JSON = "evals.json"
     VALLY = "vally"
+    HARNESS = "harness"
 
 
 class Layout(StrEnum):

@@ -18,7 +18,10 @@ from typing import Any, cast
 from waza_engine.boundary import Boundary, FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
 from waza_engine.convert.conversion import Conversion, ConversionError, LossKind, Target
+from waza_engine.convert.of_harness import HarnessFiles, suite_of_prompts
+from waza_engine.convert.recorded import converted_recording, recording_at
 from waza_engine.convert.to_evals_json import to_evals_json
+from waza_engine.convert.to_harness import PROMPTS, to_harness
 from waza_engine.convert.to_vally import to_vally
 from waza_engine.convert.to_waza import to_waza
 from waza_engine.files import copy_file, make_folder, opened_to_read, remove_file
@@ -28,9 +31,11 @@ from waza_engine.runs.trials.triggers import has_triggers, trigger_file
 from waza_engine.scaffold.files import ScaffoldError, check_free, existing_files, write_files
 from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_reader import parse_json
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
@@ -41,11 +46,28 @@ _YAML = (".yaml", ".yml")
 _SHOWN = 3
 
 
-def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
-    """Return the files of a suite in another format; nothing is written.
+def convert(
+    path: Path,
+    to: Target | None,
+    directory: Path,
+    *,
+    grader: Path | None = None,
+    adapter: Path | None = None,
+) -> Conversion:
+    """Return the files of a suite, or of a recorded run, in another format; nothing is written.
 
-    ``to`` None is waza, for a waza suite it must be given. Raises ``ConversionError``.
+    ``to`` None is waza, for a waza suite it must be given. ``grader`` and ``adapter`` belong to prompts of
+    agent-eval-harness. Raises ``ConversionError``.
     """
+    recording = recording_at(path)
+    if recording is not None:
+        conversion = converted_recording(recording, to, directory)
+        return _stamped_with(conversion, to or "waza", [conversion.source.path])
+    prompts = _prompts_at(path)
+    if prompts is not None:
+        return _of_prompts(HarnessFiles.around(prompts, grader, adapter), to or "waza", directory)
+    if grader is not None or adapter is not None:
+        raise ConversionError(f"{path} is no file of prompts, so --grader and --adapter have no effect.")
     eval_file = path
     try:
         eval_file = eval_file_of(path)
@@ -68,12 +90,39 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
         raise ConversionError(f"{eval_file}: {error.why}.") from None
     suite = conversion.source
     sources = _sources(suite.path, None if dialect == "vally" else suite)
+    return _stamped_with(conversion, target, sources)
+
+
+def _stamped_with(conversion: Conversion, target: Target, sources: list[Path]) -> Conversion:
+    """Return the conversion with its stamp. Raises ``ConversionError`` when a source cannot be read."""
     conversion.stamp = {
-        "from": conversion.from_here(suite.path),
+        "from": conversion.from_here(conversion.source.path),
         "to": target,
-        "sources": _digests(sources, directory),
+        "sources": _digests(sources, conversion.directory),
     }
     return conversion
+
+
+def _prompts_at(path: Path) -> Path | None:
+    """Return the file of prompts that a path names, also by its folder; None for anything else."""
+    if path.is_dir() and not any((path / name).is_file() for name in (*EVAL_NAMES, "evals.json")):
+        path = path / PROMPTS
+    return path if path.suffix in ROW_SUFFIXES and path.is_file() else None
+
+
+def _of_prompts(files: HarnessFiles, target: Target, directory: Path) -> Conversion:
+    if target == "harness":
+        raise ConversionError(f"{files.prompts} has that format already.")
+    if directory.absolute() == files.prompts.absolute().parent:
+        raise ConversionError(f"{directory} has the file that is converted; name another folder with -o.")
+    try:
+        conversion = suite_of_prompts(files, directory)
+        _write(conversion, target)
+    except (SuiteFileError, SuiteError) as error:
+        raise ConversionError(str(error)) from None
+    except FileError as error:
+        raise ConversionError(f"{files.prompts}: {error.why}.") from None
+    return _stamped_with(conversion, target, files.listed)
 
 
 def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
@@ -96,6 +145,9 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
             _copy(source, target, within, conversion.directory)
         files = conversion.files | {STAMP: _stamp(conversion)}
         paths = write_files(conversion.directory, files, force=force)
+        for path in paths:
+            if files[path.relative_to(conversion.directory).as_posix()].startswith("#!"):
+                path.chmod(0o755)
     except ScaffoldError:
         for target in copies:
             if target not in there:
@@ -138,6 +190,11 @@ def changes_since(path: Path, directory: Path) -> list[str]:
     Raises ``ConversionError`` when the folder has no such copy.
     """
     sources, written = _stamped(directory)
+    if recording_at(path) is not None or _prompts_at(path) is not None:
+        # These files are those that were named then.
+        files = [directory / name for name in sources]
+        now = _digests([each for each in files if each.is_file()], directory)
+        return _changes(sources, now, written, directory)
     try:
         eval_file = eval_file_of(path)
         found = foreign_eval_in(read_text(eval_file), eval_file)
@@ -145,6 +202,12 @@ def changes_since(path: Path, directory: Path) -> list[str]:
     except (SuiteFileError, SuiteError) as error:
         raise ConversionError(str(error)) from None
     now = _digests(_sources(eval_file, suite), directory)
+    return _changes(sources, now, written, directory)
+
+
+def _changes(
+    sources: Mapping[str, object], now: Mapping[str, str], written: Mapping[str, object], directory: Path
+) -> list[str]:
     return [
         *(f"{name} has changed" for name in now if name in sources and sources[name] != now[name]),
         *(f"{name} is new" for name in now if name not in sources),
@@ -193,8 +256,8 @@ def _write(conversion: Conversion, target: Target) -> None:
         conversion.lose(suite.path, "reading", warning.removeprefix(f"{suite.path}:"))
     if conversion.dialect == "evals.json":
         _note_descriptions(conversion)
-    if target == "evals.json":
-        to_evals_json(conversion)
+    if target in ("evals.json", "harness"):
+        (to_evals_json if target == "evals.json" else to_harness)(conversion)
         of_tasks = _task_comments(conversion).values()
         count = len(_head(conversion).head) + sum(comments.count for comments in of_tasks)
         if count:

@@ -22,6 +22,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import location_of, sentence
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.csv_table import Row, TableError, read_table
 from waza_engine.spec.reading.json_reader import json_fault
@@ -59,7 +60,7 @@ def load_dataset(eval_path: Path, spec: EvalFile, files: SuiteFiles = DISK) -> D
     """
     path = _place(eval_path, spec.tasks_from)
     warnings = [f"{eval_path}: `tasks` has no effect next to `tasks_from`"] if spec.tasks else []
-    if path.suffix.lower() in SUFFIXES:
+    if path.suffix.lower() in ROW_SUFFIXES:
         found, complaints = prompt_tasks(path, files)
         prompts = _chosen(found, spec, path, "line", "; write one JSON object a line")
         tasks = [DatasetTask(task.id, task.name, task) for task in prompts]
@@ -118,7 +119,6 @@ def _task(path: Path, row: Row, inputs: Mapping[str, str], fields: Mapping[str, 
     return DatasetTask(identifier, name, TaskFile(id=identifier, name=name, inputs=TaskInputs(prompt=prompt)))
 
 
-SUFFIXES = (".jsonl", ".ndjson")
 _OLDER_HINT = "expected"
 
 
@@ -137,7 +137,7 @@ def prompt_tasks(path: Path, files: SuiteFiles = DISK) -> tuple[list[TaskFile], 
             message = f"the id `{prompt.id}` is taken by line {lines_of[prompt.id]}; each line needs its own"
             raise SuiteFileError(path, number, message)
         lines_of[prompt.id] = number
-        tasks.append(_task_of_line(prompt))
+        tasks.append(task_of_line(prompt))
     return tasks, warnings
 
 
@@ -183,7 +183,8 @@ def _all_findings(error: ValidationError, block: Mapping[str, Any]) -> str:
     return "; ".join(found.values())
 
 
-def _task_of_line(prompt: PromptLine) -> TaskFile:
+def task_of_line(prompt: PromptLine) -> TaskFile:
+    """Return a prompt as a task; its category is a tag."""
     first, *further = (prompt.input,) if isinstance(prompt.input, str) else prompt.input
     category = prompt.metadata.get("category")
     timeout_ms = prompt.timeout or 0
