@@ -150,7 +150,7 @@ class Agent:
         directory = self.directory_for(name)
         started = milliseconds()
         talk = self._talk(prompt, directory, heard)
-        answer = _answer(prompt, talk, started, milliseconds(), self.facts_of(directory))
+        answer = answer_of(prompt, talk, started, milliseconds(), self.facts_of(directory))
         return answer, Spending(tokens_of(talk.usage), cost_of(talk.usage))
 
     def _talk(self, prompt: Prompt, directory: Path, heard: Callable[[str], None]) -> Conversation:
@@ -179,7 +179,11 @@ def _no_checkpoint(*_: object) -> Any:
     raise AssertionError("a conversation of the harness has no checkpoints")
 
 
-def _answer(prompt: Prompt, talk: Conversation, started: int, ended: int, facts: Json) -> Json:
+def answer_of(prompt: Prompt, talk: Conversation, started: int, ended: int, facts: Json) -> Json:
+    """Return a conversation as a row without prompt and score; ``facts`` are its metadata.
+
+    ``started`` and ``ended`` are milliseconds since 1970.
+    """
     context = GradingContext(transcript=talk.events, tool_calls=talk.tool_calls)
     steps = [relative_step(step, started) for step in trajectory(context)]
     end = _last_end(talk.events)
