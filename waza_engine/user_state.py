@@ -9,7 +9,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from waza_engine.files import FileError, read_text, write_atomically
+from waza_engine.files import FileError, read_text, remove_file, write_atomically
 
 _LONGEST_BYTES = 1000
 
@@ -33,6 +33,11 @@ def kept_workspace(written: str) -> Path | None:
     except (FileError, OSError, ValueError):
         return None
     return place if known else None
+
+
+def forget_workspace(place: Path) -> None:
+    """Remove the record of a folder that is gone. Raises ``OSError``."""
+    remove_file(_note_of(place))
 
 
 def _note_of(place: Path) -> Path:

@@ -43,6 +43,14 @@ Tls = Annotated[
     typer.Option(metavar="DIR", help="The certificates of the cluster, made by `cluster certificates`."),
 ]
 
+Store = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Share trials and suite through an object store, for workers that share no folder.",
+    ),
+]
+
 application = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -127,6 +135,7 @@ def run(
         ),
     ] = None,
     tls: Tls = None,
+    store: Store = None,
     verbose: Annotated[
         bool | None,
         typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader and the answers."),
@@ -200,11 +209,9 @@ def run(
         layout=layout or "",
         cluster=cluster,
         certificates=tls,
+        store=store,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
-    if layout is not None:
-        # Its folder has the files of the agents.
-        settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
 
@@ -255,7 +262,7 @@ def worker(
     """Execute trials that `waza-engine run --cluster` hands to a Dask scheduler, until that or this ends.
 
     Agents, programs and keys are those of this machine. The folder of the suite must be at the same path, on
-    a disk that all machines share.
+    a disk that all machines share, unless the run has a `--store`.
 
     Exit code 0: it was ended. 2: it could not start.
     """
@@ -281,14 +288,18 @@ def cluster_certificates(
 def cluster_check(
     cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="As `run --cluster` takes it.")],
     tls: Tls = None,
+    store: Store = None,
 ) -> None:
-    """Open a cluster, and print how many trials it runs at a time; warn about workers that are not used.
+    """Open a cluster, and print its workers and how many trials they run at a time.
+
+    Workers that get no trial are named, with the reason. With `--store`, an object is created and read by
+    each worker.
 
     Exit code 0: it can run trials. 2: it cannot.
     """
     from waza_engine.commands.cluster import check_command
 
-    raise typer.Exit(check_command(cluster, tls))
+    raise typer.Exit(check_command(cluster, tls, store))
 
 
 @cluster_commands.command("scheduler", short_help="Hand the trials of runs to workers.")

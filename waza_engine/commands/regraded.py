@@ -21,7 +21,8 @@ from waza_engine.results.record import RunOutcome, Validation
 from waza_engine.results.reviews import with_calibration
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.runs.events.stream import failures_of
-from waza_engine.runs.regrading.regrade import RegradedTask, Regrading, is_recorded
+from waza_engine.runs.grading.recorded_verdicts import is_recorded
+from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.vocabulary import told_apart

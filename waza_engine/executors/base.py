@@ -155,7 +155,8 @@ class ExecutionResponse:
     are transcript entries as upstream writes them. ``usage`` is None when the executor reports none.
     ``duration_ms`` is how long the agent took, None when the caller's clock is right. ``cut`` is true when a
     token limit ended the last answer in its middle, as far as that is known. ``refusal`` is the model's text
-    in the field with which it refuses to answer.
+    in the field with which it refuses to answer. ``knows_files`` is false when the workspace does not have
+    the files that the agent left.
     """
 
     output: str
@@ -169,6 +170,7 @@ class ExecutionResponse:
     duration_ms: int | None = None
     cut: bool = False
     refusal: str = ""
+    knows_files: bool = True
 
 
 class Executor(Protocol):

@@ -5,8 +5,8 @@ skill invocations, usage and duration, and the files of its workspace while they
 conversation is cut at the user's messages in the transcript; if it cannot be cut, all of it comes with the
 first turn, and every later turn has the last output.
 
-Result files are those of this engine and of upstream (``results/reading/recordings.py``). A transcript file
-holds the last trial of one task, a snapshot one trial.
+Result files are those of this engine and of upstream, captures and trials
+(``results/reading/recordings.py``). A transcript file holds the last trial of one task, a snapshot one trial.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from waza_engine.results.codec.runs import trigger_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, moment
 from waza_engine.results.places import results_directory
+from waza_engine.results.reading.captures import OF_ROWS
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.record import TrialOutcome, TriggerOutcome
@@ -56,7 +57,8 @@ class RecordedFile:
     """The content of one file: trials by task and number, and trigger prompts. ``skill`` was tested.
 
     A trial that was stopped has no answer and is not among them; ``cut_short`` are the tasks that had one.
-    ``single`` marks a file that holds one trial of several, which are in other files next to it.
+    ``single`` marks a file that holds one trial of several, which are in other files next to it; ``of_rows``
+    one of captures or trials, which have no files of the agent.
     """
 
     path: Path
@@ -67,6 +69,7 @@ class RecordedFile:
     eval_file: str = ""
     single: bool = False
     cut_short: frozenset[str] = frozenset()
+    of_rows: bool = False
 
 
 class RecordedAnswers:
@@ -229,6 +232,7 @@ def _file(path: Path) -> RecordedFile:
         cut_short=frozenset(
             task for task, trials in outcomes.items() if any(each.stopped for each in trials)
         ),
+        of_rows=OF_ROWS in header.settings,
     )
 
 
@@ -329,7 +333,8 @@ class ReplayExecutor:
         newest = self._answers.first()
         trials = [trial for of in newest.trials.values() for trial in of.values()] if newest else []
         self.warnings: tuple[str, ...] = ()
-        if trials and all(workspace_of(trial) is None for trial in trials):
+        self._of_rows = newest is not None and newest.of_rows
+        if trials and not self._of_rows and all(workspace_of(trial) is None for trial in trials):
             self.warnings = (
                 f"{self._answers.name}: no workspace of the recorded trials is left, so graders of files see "
                 "what the task starts with",
@@ -344,7 +349,7 @@ class ReplayExecutor:
         turn, start = _position(request.session)
         if turn == 1 and (kept := workspace_of(trial)) is not None:
             _restore(kept, request.workspace)
-        return _answer(trial, turn, start, request)
+        return replace(_answer(trial, turn, start, request), knows_files=not self._of_rows)
 
     def close(self) -> None:
         """Do nothing: nothing was started."""

@@ -18,10 +18,12 @@ from waza_engine.counting import counted, cut
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.agent import Agent, StoppedError
 from waza_engine.harness.grading import HarnessGrader, Tally
-from waza_engine.harness.journal import BROKEN, DIGEST, Answers, Journal, Wanted, resume
-from waza_engine.harness.rows import HarnessError, Prompt, shown_input
+from waza_engine.harness.journal import Answers, Journal, Wanted, resume
+from waza_engine.harness.row_values import shown_input
+from waza_engine.harness.rows import HarnessError, Prompt
 from waza_engine.results.json_values import Json
 from waza_engine.scoring.pass_estimates import pass_estimates
+from waza_engine.spec.harness_rows import BROKEN_GRADER, DIGEST
 from waza_engine.terminal import complain
 
 _PREVIEW_CHARACTERS = 50
@@ -243,7 +245,7 @@ class Capturing:
             raise
 
     def _digest(self, prompt: Prompt, *, grader_broke: bool = False) -> Json:
-        end = BROKEN if grader_broke else ""
+        end = BROKEN_GRADER if grader_broke else ""
         return {DIGEST: f"{self._agent.digest_of(prompt)}:{self._verdict_digest(prompt)}{end}"}
 
     def _show(self, line: str) -> None:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from waza_engine.files import FileError, opened_to_read, remove_file
-from waza_engine.harness.rows import HarnessError, has_failed, line_of, number_in
+from waza_engine.harness.row_values import has_failed, number_in
+from waza_engine.harness.rows import HarnessError, line_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, texts_of, whole
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.writing.store import (
@@ -28,11 +29,8 @@ from waza_engine.results.writing.store import (
     write_whole,
 )
 from waza_engine.scoring.cost import Cost, Spending, total_cost
+from waza_engine.spec.harness_rows import BROKEN_GRADER, DIGEST
 
-DIGEST = "wazaDigest"
-"""The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
-BROKEN = ":broken"
-"""The end of a digest when the grader broke, and its error is the last one of the row."""
 Answers = defaultdict[tuple[str, int], list[Json]]
 """Answers by their digest and the number of the trial, 0 for a capture."""
 Wanted = defaultdict[str, dict[str, str]]
@@ -126,7 +124,7 @@ def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, grade
         for entry in entries:
             if not _is_broken(entry):
                 answers[of_answer, whole(entry.get("trialNum"))].append(
-                    _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN))
+                    _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN_GRADER))
                 )
     held = {key for key, found in answers.items() if found}
     journal.open()

@@ -98,6 +98,21 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def value_text(value: Any) -> str | None:
+    """Return a value as a string: numbers and booleans as in JSON, mappings and lists as compact JSON."""
+    match value:
+        case None:
+            return None
+        case str():
+            # A lone half of a surrogate pair is legal in JSON and cannot be written to any file.
+            return value.encode("utf-8", "replace").decode("utf-8")
+        case float() if value.is_integer() and abs(value) < 1e21:
+            return str(int(value))
+        case _:
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def texts_of(value: object) -> tuple[str, ...]:
     """Return the strings in a list; other values are left out."""
     return tuple(item for item in items_of(value) if isinstance(item, str))

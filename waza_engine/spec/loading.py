@@ -23,9 +23,15 @@ from waza_engine.spec.block import Block
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
-from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval, is_named_as_evals
+from waza_engine.spec.foreign_evals import (
+    ForeignEval,
+    ForeignEvalError,
+    foreign_eval,
+    foreign_eval_in,
+    is_named_as_evals,
+)
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.harness_rows import harness_words
+from waza_engine.spec.harness_rows import ROW_SUFFIXES, harness_words
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.json_reader import parse_json, read_json_file
@@ -44,7 +50,6 @@ if TYPE_CHECKING:
 
 
 _INCLUDE = "include:"
-_ROW_SUFFIXES = (".jsonl", ".ndjson")
 _ENTRY_KEYS = ("assertions", "rubric", "model", "script")
 
 
@@ -233,7 +238,7 @@ def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path
 def _eval_file(path: Path, files: SuiteFiles) -> tuple[YamlFile, Warnings]:
     """Return the data of an eval file; of one of Vally that of the suite that runs it, and its warnings."""
     text = read_text(path, files=files)
-    if path.suffix in _ROW_SUFFIXES and (words := harness_words(text)):
+    if path.suffix in ROW_SUFFIXES and (words := harness_words(text)):
         raise SuiteFileError(path, 0, f"this file {words}")
     # As YAML, JSON is read much slower, and some of it not at all.
     file = parse_json(text, path) if path.suffix == ".json" else parse_yaml(text, path)
@@ -261,6 +266,16 @@ def load_vally_suite(
     file = read_yaml_file(path)
     suite, vally, warnings = _suite_of_vally(file, DISK, left_out)
     return canonical_eval(_load(EvalFile, suite)[0]), vally, file, warnings
+
+
+def vally_project_of(path: Path, *, files: SuiteFiles = DISK) -> Path | None:
+    """Return the nearest ``.vally.yaml`` of an eval file of Vally, None without one and for other files.
+
+    Raises ``SuiteFileError``.
+    """
+    found = foreign_eval_in(read_text(path, files=files), path)
+    of_vally = found is not None and found.dialect == "vally"
+    return find_above(path.parent, VALLY_PROJECT_NAMES, files) if of_vally else None
 
 
 def _suite_of_vally(

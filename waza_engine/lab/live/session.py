@@ -45,17 +45,16 @@ from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, 
 from waza_engine.results.record import Validation
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory
 from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
+from waza_engine.runs.grading.recorded_verdicts import has_verdict, needs_workspace, without_workspace
 from waza_engine.runs.grading.workers import GradingWorkers, WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.regrading.regrade import (
+    NO_WORKSPACE,
     RegradeRequest,
     Regrading,
-    has_verdict,
-    needs_workspace,
     prepare_regrading,
     with_review,
-    without_workspace,
 )
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.trials.trial import TrialTask
@@ -465,7 +464,7 @@ class LiveSession:
         if context.workspace is None:
             if needs_workspace(built) and has_verdict(built, trial):
                 return verdict_of_then(built, trial)
-            built = without_workspace(built)
+            built = without_workspace(built, NO_WORKSPACE)
         return with_review(grade_here(built, context), trial)
 
     def _stays(self, built: BuiltGrader) -> bool:

@@ -46,14 +46,23 @@ _MAJOR_VERSION = "1"
 
 
 def read_document(path: Path) -> Block | None:
-    """Return the document of a result file; that of a journal is assembled from its lines."""
+    """Return the document of a result file.
+
+    That of a journal, and that of captures or trials, is assembled from their lines.
+    """
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:
         return None
     if path.name.endswith(JOURNAL_SUFFIX):
         return document_in(content, object_in, journal=True, place=partial(_place_entries, path))
-    return document_in(content, object_in, journal=False)
+    found = document_in(content, object_in, journal=False)
+    if found is None or "tasks" not in found:
+        # Few results are those of another tool.
+        from waza_engine.results.reading.captures import rows_document
+
+        found = rows_document(content) or found
+    return found
 
 
 def _place_entries(journal: Path, begun: Block) -> Iterable[Block]:
@@ -88,7 +97,10 @@ def why_unreadable(path: Path) -> str:
     if not text:
         return f"{path} is not a result file: it is empty."
     if words := harness_words(text):
-        return f"{path} {words}."
+        from waza_engine.results.reading.captures import first_broken_line
+
+        line = first_broken_line(text)
+        return f"{path}:{line}: the line must be a JSON object." if line else f"{path} {words}."
     try:
         json.loads(text)
     except json.JSONDecodeError as error:

@@ -51,7 +51,13 @@ from waza_engine.results.places import (
 )
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
-from waza_engine.results.reading.place_entries import is_held, place_of_journal, remove_place, workers_in
+from waza_engine.results.reading.place_entries import (
+    is_held,
+    note_in,
+    place_of_journal,
+    remove_place,
+    workers_in,
+)
 from waza_engine.results.record import (
     ArrivedAnswer,
     RunHeader,
@@ -507,6 +513,16 @@ def copy_attachments(results: Path, copy: Path) -> None:
             for name in names_in(source, within=within):
                 if name.endswith(".txt"):
                     copy_file(source / name, target / name, within=within)
+
+
+def stored_places(suite_directory: Path) -> Iterator[Path]:
+    """Yield the folders of killed runs whose trials are in an object store."""
+    directory, within = results_directory(suite_directory), suite_boundary(suite_directory)
+    for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")) if within.holds(directory) else ():
+        entry = read_document(journal)
+        place = None if entry is None or goes_on(entry) else place_of_journal(journal, entry)
+        if place is not None and note_in(place, within):
+            yield place
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:

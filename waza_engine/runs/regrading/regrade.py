@@ -1,7 +1,6 @@
 """Grade a recorded run again with the current suite: no agent, no cost, seconds instead of hours.
 
-Judges keep their recorded verdicts, unless an executor for them is named: they cost, and may answer
-differently today. So do graders of the agent's files, if these are gone.
+Judges keep their recorded verdicts, unless an executor for them is named.
 
 Every trial of the record that has an answer gets the graders and the ``expected`` block of its task. A trial
 that broke keeps its error, and checkpoints keep their verdicts: their state is not in the record.
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
@@ -26,10 +25,8 @@ from waza_engine.executors.registry import create_executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.judging.judge import Judge
 from waza_engine.graders.matching.patterns import current_workers
-from waza_engine.graders.registry import known_type
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
-from waza_engine.results.json_values import Block, blocks_of
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
@@ -38,6 +35,15 @@ from waza_engine.results.reviews import recorded_review, review_changes
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
+from waza_engine.runs.grading.recorded_verdicts import (
+    asks_judge,
+    continues_session,
+    has_verdict,
+    needs_workspace,
+    recorded_baseline,
+    recorded_verdict,
+    without_workspace,
+)
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError
@@ -51,7 +57,6 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.user_state import kept_workspace
-from waza_engine.vocabulary import COULD_NOT_GRADE
 
 ResultT = TypeVar("ResultT")
 
@@ -214,7 +219,7 @@ class Regrading:
         }
         asked = [built for built in task.graders if built.name not in kept]
         if context.workspace is None:
-            asked = [without_workspace(built) for built in asked]
+            asked = [without_workspace(built, NO_WORKSPACE) for built in asked]
         graded = {verdict.name: verdict for verdict in grade(asked, context, cancellation, kept)}
         found = {built.name: (kept | graded)[built.name] for built in task.graders}
         if task.grade_expected:
@@ -464,13 +469,6 @@ def recorded_context(
     )
 
 
-def without_workspace(built: BuiltGrader) -> BuiltGrader:
-    """Return a grader that reports the missing directory: that is no failure of the agent."""
-    if not needs_workspace(built):
-        return built
-    return replace(built, grader=None, error=NO_WORKSPACE)
-
-
 def with_review(verdict: Validation, trial: RecordedTrial) -> Validation:
     """Return a person's review of this very answer, when the grader asks for it again."""
     if verdict.status != "pending":
@@ -478,93 +476,3 @@ def with_review(verdict: Validation, trial: RecordedTrial) -> Validation:
     said = (trial.outcome.validations or {}).get(verdict.name)
     review = said and recorded_review(said.score, said.details, passed=said.passed)
     return verdict if review is None else replace(verdict, **review_changes(verdict.details, review))
-
-
-ORIGIN = "origin"
-RECORDED = "recorded"
-_ASK = "grading a record again asks no judge unless `--judge-executor` names one"
-
-
-def asks_judge(built: BuiltGrader) -> bool:
-    """Return whether a grader would ask a model."""
-    return built.grader is not None and built.grader.judged
-
-
-def continues_session(built: BuiltGrader) -> bool:
-    """Return whether the judge of a grader needs the session of the agent, which is over."""
-    return built.grader is not None and built.grader.continues_session
-
-
-def needs_workspace(built: BuiltGrader) -> bool:
-    """Return whether a grader cannot grade without the files that the agent left."""
-    return built.grader is not None and built.grader.needs_workspace
-
-
-def has_verdict(built: BuiltGrader, trial: RecordedTrial) -> bool:
-    """Return whether a grader of this name and type gave a verdict in the run."""
-    found = (trial.outcome.validations or {}).get(built.name)
-    return found is not None and _is_of_kind(found.type, built.entry.type)
-
-
-def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
-    """Return the grader's verdict in the run, an error when it gave none."""
-    found = (trial.outcome.validations or {}).get(built.name)
-    if found is None or not _is_of_kind(found.type, built.entry.type):
-        return Validation(
-            name=built.name,
-            type=built.entry.type,
-            score=0.0,
-            passed=False,
-            feedback=f"{COULD_NOT_GRADE}there is no recorded verdict, and {_ask_of(built)}",
-            weight=built.entry.weight,
-            required=built.required,
-            status="error",
-        )
-    return replace(
-        found,
-        type=built.entry.type,
-        score=min(1.0, max(0.0, found.score)),
-        weight=built.entry.weight,
-        required=built.required,
-        status="error" if found.status == "error" else "graded",
-        details={**found.details, ORIGIN: RECORDED},
-    )
-
-
-def recorded_baseline(recording: Recording, task_id: str, number: int) -> str | None:
-    """Return the same trial's answer without skills, the last one's if there were fewer."""
-    baseline = recording.document.get("baseline_outcome")
-    if not isinstance(baseline, Mapping):
-        return None
-    for task in blocks_of(cast("Block", baseline).get("tasks")):
-        if task.get("test_id") == task_id:
-            outputs = [
-                str(output) for run in blocks_of(task.get("runs")) if (output := run.get("final_output"))
-            ]
-            return outputs[min(number, len(outputs)) - 1] if outputs else None
-    return None
-
-
-def is_recorded(verdict: Validation) -> bool:
-    """Return whether a verdict was copied from the record."""
-    return verdict.details.get(ORIGIN) == RECORDED
-
-
-def kept_for_files(verdict: Validation) -> bool:
-    """Return whether a copied verdict could not be computed again without the agent's files."""
-    grader = known_type(verdict.type)
-    return grader is not None and grader.needs_workspace
-
-
-def _ask_of(built: BuiltGrader) -> str:
-    if continues_session(built):
-        return "`continue_session` needs the session of the agent, which is over"
-    return _ASK
-
-
-def _is_of_kind(recorded: str, now: str) -> bool:
-    """Return whether a verdict is of that type of grader; judges, those of plug-ins too, count as one."""
-    recorded_type, type_now = known_type(recorded), known_type(now)
-    if recorded == now or type_now is None or not type_now.judged:
-        return recorded == now
-    return recorded_type is None or recorded_type.judged

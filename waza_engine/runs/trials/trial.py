@@ -36,6 +36,7 @@ from waza_engine.runs.agent.workspace import (
 )
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
+from waza_engine.runs.grading.recorded_verdicts import without_workspace
 from waza_engine.runs.limits.budget import Tally
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
@@ -292,7 +293,7 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
     task = trial.task
     validations: dict[str, Validation] = {}
     try:
-        for verdict in grade(task.graders, context, trial.context.cancellation):
+        for verdict in grade(_gradable(task.graders, context), context, trial.context.cancellation):
             validations[verdict.name] = verdict
             if judging.usage != outcome.judge_usage:
                 # The usage of a judge is paid for, too.
@@ -353,7 +354,7 @@ def _grading_context(
         usage=talk.usage,
         duration_ms=talk.duration_ms,
         prompt=execution.prompt,
-        workspace=execution.workspace,
+        workspace=execution.workspace if talk.knows_files else None,
         suite_directory=context.suite.directory,
         fixtures_directory=fixture_directory(task.spec, context.suite.directory),
         assertions=context.assertions,
@@ -382,10 +383,17 @@ def _at_checkpoint(checkpoint: Checkpoint, trial: _Trial, context: GradingContex
     if cancellation.requested:
         raise CancelledRunError
     graders = trial.task.checkpoint_graders[checkpoint.after_turn] if trial.task.graded else ()
-    validations = {v.name: v for v in grade(graders, context, cancellation)}
+    validations = {v.name: v for v in grade(_gradable(graders, context), context, cancellation)}
     status = trial_status([validation.graded for validation in validations.values()])
     stopped = checkpoint.on_failure == "stop" and status in ("failed", "error")
     return CheckpointOutcome(checkpoint.after_turn, status, validations, stopped)
+
+
+def _gradable(graders: Sequence[BuiltGrader], context: GradingContext) -> Sequence[BuiltGrader]:
+    """Return the graders; those that need the files of the agent are errors where these are not known."""
+    if context.workspace is not None:
+        return graders
+    return [without_workspace(built, "the recording has no files of the agent") for built in graders]
 
 
 _SHOWN_CHARACTERS = 160

@@ -237,6 +237,26 @@ SUITE_CODES = (
         files={"tasks/one.yaml": TASK, "check.sh": "#!/bin/sh\n"},
     ),
     Code(
+        "grader-file",
+        "Grader file that a run cannot use",
+        "warning",
+        "A module must export a function `grade`, which gets one object; a `.py` file is run as a program, "
+        "which reads this object from standard input and prints its result; any other file must be "
+        "executable and say what runs it. The result is `pass` and `score` with `reasoning` and `outcome`, "
+        "or `passed` and `score` with `message` and `details`. A file that breaks these rules is an error of "
+        "the grader in each trial. Keys that nothing reads are information. The problem is shown where the "
+        "suite names the file, and leads to the line in it.",
+        f"{EVAL}graders:\n  - {{type: inline, name: c, config: {{grader: check.js}}}}\n",
+        f"{EVAL}graders:\n  - {{type: inline, name: c, config: {{grader: right.js}}}}\n",
+        "The grader file is a program, which only its author can change.",
+        kind="eval",
+        files={
+            "tasks/one.yaml": TASK,
+            "check.js": "const grade = ({ output }) => ({ pass: output !== '', score: 1 });\n",
+            "right.js": "export const grade = ({ output }) => ({ pass: output !== '', score: 1 });\n",
+        },
+    ),
+    Code(
         "unread-verdict",
         "A grader prints a verdict that is not read",
         "information",

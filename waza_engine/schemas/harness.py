@@ -6,9 +6,7 @@ they read may have other keys: readers ask only for the keys that they use.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
-Schema: TypeAlias = dict[str, Any]
+from waza_engine.schemas.tidying import Schema, ordered
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _KINDS: dict[str, Schema] = {
@@ -104,14 +102,81 @@ SCHEMAS: dict[str, Schema] = {
 }
 """Without their titles."""
 
+_ABOUT = {
+    "id": "Identifier of the prompt.",
+    "input": "The prompt; a list is a conversation, one turn after the other.",
+    "output": "The agent's answer.",
+    "hint": "The content of a good answer, for graders.",
+    "trajectory": "Messages, thoughts, plans and tool calls of the agent.",
+    "metadata": "The metadata of the prompt, and facts about the agent and its process.",
+    "timing": "When the agent began and ended, in milliseconds.",
+    "toolErrors": "True if a tool call failed or the time was over.",
+    "errors": "Why there is no answer: the agent did not start, its grader failed.",
+    "score": "The verdict of the grader; in a trial its number from 0 to 1.",
+    "outcome": "Facts that the grader found out.",
+    "pass": "The verdict: `true` for a pass.",
+    "reasoning": "Why, in the words of the grader.",
+    "k": "How many trials the prompt had.",
+    "trials": "The trials, in order.",
+    "trialNum": "The number of the trial, from 1.",
+    "duration": "How long it took, in milliseconds.",
+    "passRate": "The share of trials that passed.",
+    "passAtK": "The estimated probability that at least one of k trials passes.",
+    "passExpK": "The estimated probability that all of k trials pass.",
+    "timestamp": "When the step happened, in milliseconds since the beginning.",
+    "type": "The kind of the step.",
+    "content": "The text of the message or thought.",
+    "name": "The name of the tool.",
+    "status": "The state of the tool call; `failed` counts as an error.",
+    "stepId": "Identifier of the step.",
+    "entries": "The items of the plan.",
+    "inputTokens": "The tokens that the model read.",
+    "outputTokens": "The tokens that the model wrote.",
+    "start": "The beginning, in milliseconds since 1970.",
+    "end": "The end, in milliseconds since 1970.",
+    "total": "The milliseconds from the beginning to the end.",
+    "sessionCreation": "The milliseconds until the session was there.",
+    "firstResponse": "The milliseconds until the first event.",
+}
+_NEEDED = {"id", "input", "output"}
+"""Keys without which no command reads a row; the harness alone insists on the others."""
+
 OWN_NAMES = ("Adapter",)
 """The schemas that the harness does not export."""
+
+
+def record_schemas() -> dict[str, Schema]:
+    """Return the schemas of files of records for editors, by the kind of file.
+
+    Readers are lenient, so most violations are warnings.
+    """
+    names = {"captures": "CaptureResult", "trials": "TrialResult"}
+    titles = {"captures": "Capture (a line of results)", "trials": "Trials of a prompt (a line of results)"}
+    return {kind: {**_annotated(SCHEMAS[name]), "title": titles[kind]} for kind, name in names.items()}
+
+
+def _annotated(schema: Schema, key: str = "") -> Schema:
+    """Return a schema with the meaning of its keys and the severities of an editor."""
+    found: Schema = dict(schema)
+    if key in _ABOUT:
+        found["description"] = _ABOUT[key]
+    if key not in _NEEDED:
+        found |= {"x-waza-severity": "warning", "x-waza-missing": "warning"}
+    if "properties" in schema:
+        found["properties"] = {each: _annotated(below, each) for each, below in schema["properties"].items()}
+        found["x-waza-unknown-keys"] = "warning"
+    if "items" in schema:
+        found["items"] = _annotated(schema["items"])
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            found[several] = [_annotated(each) for each in schema[several]]
+    return ordered(found)
 
 
 def schema_of(name: str) -> Schema:
     """Return a schema with its title. Raises ``KeyError``."""
     if name in OWN_NAMES:
-        from waza_engine.schemas.documents import schemas
+        from waza_engine.schemas.documents import schemas  # which imports this module
 
         return {**schemas()["adapter.schema.json"], "title": name}
     return {"$schema": _DIALECT, "title": name, **SCHEMAS[name]}
