@@ -353,7 +353,7 @@ class PreparedRun:
 
     def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> None:
         if task.status != "skipped" or task.trials:
-            course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
+            course.writing(lambda: course.store.add(course.attachments.of(task), baseline=baseline))
         self._check_kept(course)
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:

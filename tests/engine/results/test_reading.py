@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from tests.engine.suites import run, task, write_suite
-from waza_engine.results.reading import file_scores, newest_scores
+from waza_engine.results.reading import newest_scores
 from waza_engine.results.reading.file_scores import MOST_OBJECTS, MOST_VALUES
-from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
+from waza_engine.results.reading.newest_scores import latest_results, results_of
+from waza_engine.results.reading.scores import RunResult
 from waza_engine.results.reviews import REVIEWS_NAME
 
 GRADERS = """\
@@ -211,18 +212,6 @@ def test_a_file_of_very_many_values_is_not_read_and_that_is_said(
     assert results_of(path) is None
     assert said in caplog.text
     assert str(path) in caplog.text
-
-
-def test_the_first_tasks_of_very_many_are_shown_and_that_is_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(file_scores, "MOST_SCORES", 3)
-    monkeypatch.setattr(file_scores, "MOST_SCORES_OF_FILE", 3)
-    document = {**UPSTREAM, "tasks": [{"test_id": f"t{number}"} for number in range(4)]}
-    found = read(tmp_path, document)
-    assert found is not None
-    assert list(found.tasks) == ["t0", "t1", "t2"]
-    assert "Only the first scores" in caplog.text
 
 
 def test_a_journal_of_very_many_lines_is_not_read(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.base import GradingContext
@@ -62,7 +62,6 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.file_cache import WatchedFiles
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.skill_file import SKILL_FILE
-from waza_engine.user_state import kept_workspace
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -148,12 +147,10 @@ class MadeVerdicts:
         self._stays = stays
         self._trial = trial
         self._made: dict[str, dict[Place, Made]] = {}
-        self._gradable: dict[int, tuple[RecordedTask, Sequence[RecordedTrial]]] = {}
 
     def clear(self) -> None:
         """Forget everything: the record is another one."""
         self._made.clear()
-        self._gradable.clear()
 
     def forget_all_but(self, graders: Iterable[str]) -> None:
         """Forget the graders that are not there any more."""
@@ -167,13 +164,9 @@ class MadeVerdicts:
 
     def trials(self, recorded: RecordedTask) -> Sequence[RecordedTrial]:
         """Return the trials of a task that count and have an answer."""
-        known = self._gradable.get(id(recorded))
-        if known is None or known[0] is not recorded:
-            found = tuple(
-                trial for trial in recorded.trials if self._trial in (None, trial.position) and trial.gradable
-            )
-            known = self._gradable[id(recorded)] = recorded, found
-        return known[1]
+        return [
+            trial for trial in recorded.trials if self._trial in (None, trial.position) and trial.gradable
+        ]
 
     def waiting(self, grader: str, group: Sequence[Question], files: SuiteFiles) -> list[Waiting]:
         """Return what has to be judged again; ``group`` is the grader in all its current tasks."""
@@ -199,9 +192,9 @@ class MadeVerdicts:
         """Return whether a verdict is still valid: nothing that could have changed it has changed."""
         built = question.built
         if built is not None and built.grader is not None:
-            if made.by is not built.grader or made.key is not question.key or self._reads_disk(question):
+            if made.by is not built.grader or made.key != question.key or self._reads_disk(question):
                 return False
-        elif made.by != question.by or made.key is not question.key:
+        elif made.by != question.by or made.key != question.key:
             return False
         if made.workspace is None or any(DISK.version(at) != it for at, it in made.workspace.items()):
             return False
@@ -239,8 +232,6 @@ class LiveSession:
         self._agent_files = AgentFiles()
         self._made = MadeVerdicts(self._stays, request.trial)
         self._known: set[int] = set()
-        self._keys: dict[int, tuple[Any, ...]] = {}
-        self._contexts: dict[tuple[int, int], tuple[object, GradingContext]] = {}
 
     def recording(self) -> Recording:
         """Return the record. Raises ``RecordingError``."""
@@ -324,7 +315,7 @@ class LiveSession:
         found: list[AnsweredTrial] = []
         for asked in self._asked_tasks(regrading, names, {}):
             for trial in self._made.trials(asked.recorded):
-                context = self._context(regrading, asked, trial)
+                context = regrading.trial_context(asked.base, trial)
                 context = replace(context, assertions=workers.assertions, files=regrading.files)
                 found.append(AnsweredTrial(names.of(asked.recorded), asked.task, trial, context))
         return found
@@ -346,7 +337,7 @@ class LiveSession:
                 # A task has one of its own by the same name.
                 continue
             for trial in self._made.trials(question.recorded):
-                context = self._context(regrading, question, trial)
+                context = regrading.trial_context(question.base, trial)
                 context = replace(context, assertions=workers.assertions, files=regrading.files)
                 found.append(LiveTrial(key, question.task, trial, context, question.name, question.built))
         return found
@@ -394,7 +385,6 @@ class LiveSession:
         if regrading.recording is not self._recording:
             self._recording = regrading.recording
             self._made.clear()
-            self._contexts, self._keys = {}, {}
         return regrading
 
     def _questions(
@@ -425,11 +415,7 @@ class LiveSession:
             except WorkspaceError as error:
                 silent[names.of(recorded)] = str(error)
                 continue
-            # Keep the same object while the data is the same, so that comparing it takes no time.
-            key = key_of_context(base)
-            if self._keys.get(position) != key:
-                self._keys[position] = key
-            yield Question("", position, recorded, task, base, self._keys[position], None)
+            yield Question("", position, recorded, task, base, key_of_context(base), None)
 
     def _verdicts(
         self, regrading: Regrading, waiting: Sequence[Waiting], assertions: AssertionEvaluator, work: Work
@@ -442,7 +428,8 @@ class LiveSession:
             if work.newer.is_set():
                 return None
             files = watched.setdefault(id(question.by), WatchedFiles.over(regrading.files))
-            context = replace(self._context(regrading, question, trial), assertions=assertions, files=files)
+            context = regrading.trial_context(question.base, trial)
+            context = replace(context, assertions=assertions, files=files)
             left = files_left(question.built, trial, context)
             verdict = self._verdict(question, trial, context)
             made[place] = Made(question.by, question.key, files, left, verdict)
@@ -479,19 +466,6 @@ class LiveSession:
                 return verdict_of_then(built, trial)
             built = without_workspace(built, NO_WORKSPACE)
         return with_review(grade_here(built, context), trial)
-
-    def _context(self, regrading: Regrading, question: Question, trial: RecordedTrial) -> GradingContext:
-        place = (question.position, trial.position)
-        known = self._contexts.get(place)
-        if known is None or known[0] is not question.key:
-            context = regrading.trial_context(question.base, trial)
-            known = self._contexts[place] = question.key, context
-        found = known[1]
-        if question.built is not None and needs_workspace(question.built):
-            # It may be gone since, or there again.
-            workspace = kept_workspace(trial.outcome.workspace)
-            return found if workspace == found.workspace else replace(found, workspace=workspace)
-        return found
 
     def _stays(self, built: BuiltGrader) -> bool:
         """Return whether a grader keeps its recorded verdict: evaluating it needs more than an edit."""

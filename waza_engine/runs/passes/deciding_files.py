@@ -64,8 +64,7 @@ class DecidingFiles:
             # Environments there are parts of an eval file of Vally.
             self._of_vally.update(filter(None, [vally_project_of(suite.path)]))
         self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
-        self._of_suite: tuple[str, ...] | None = None
-        self._of_entries: dict[int, tuple[object, tuple[str, ...]]] = {}
+        self._of_suite = tuple(_texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"})))
 
     def places(self, source: SuiteTask, task: TrialTask) -> set[Path]:
         """Return the files and folders that a task reads."""
@@ -73,18 +72,9 @@ class DecidingFiles:
         fixtures = fixture_directory(spec, suite.directory)
         near = (suite.directory, fixtures, source.path.parent)
         far = tuple(filter(self.within.holds, (Path.cwd(), *suite.directory.parents)))
-        if self._of_suite is None:
-            self._of_suite = tuple(
-                _texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"}))
-            )
         written = [*self._of_suite, *_texts(spec.model_dump(mode="json"))]
         for built in task.graders:
-            # Most graders are those of the suite, the same for each task.
-            known = self._of_entries.get(id(built.entry))
-            if known is None:
-                known = built.entry, tuple(_texts([built.entry.model_dump(mode="json")]))
-                self._of_entries[id(built.entry)] = known
-            written += known[1]
+            written += _texts(built.entry.model_dump(mode="json"))
         places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
         places |= self._of_vally
         places |= set(self._agent.skills_of(spec).directories)
