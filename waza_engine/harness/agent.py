@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.boundary import Boundary, FileError
-from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.base import (
+    ExecutionRequest,
+    ExecutionResponse,
+    Executor,
+    ExecutorError,
+    ExecutorSettings,
+)
 from waza_engine.executors.registry import create_executor
 from waza_engine.files import make_folder, read_bytes
 from waza_engine.graders.base import GradingContext
@@ -153,12 +159,23 @@ class Agent:
         answer = answer_of(prompt, talk, started, milliseconds(), self.facts_of(directory))
         return answer, Spending(tokens_of(talk.usage), cost_of(talk.usage))
 
+    @property
+    def milliseconds(self) -> float | None:
+        """Return the time limit of a turn that was asked for, or that of the adapter."""
+        return self._options.timeout or self.adapter.timeout
+
+    def execute(self, request: ExecutionRequest, cancellation: RunCancellation) -> ExecutionResponse:
+        """Execute one turn, outside of any budget. Raises ``ExecutorError``."""
+        if self._executor is None:
+            raise ExecutorError(self._broken)
+        return self._executor.execute(request, cancellation)
+
     def _talk(self, prompt: Prompt, directory: Path, heard: Callable[[str], None]) -> Conversation:
         if self._executor is None:
             return Conversation(error=self._broken)
         if not prompt.turns:
             return Conversation()
-        limit = self._options.timeout or prompt.timeout or self.adapter.timeout or DEFAULT_MILLISECONDS
+        limit = self._options.timeout or prompt.timeout or self.milliseconds or DEFAULT_MILLISECONDS
         first, *further = prompt.turns
         request = ExecutionRequest(
             first, directory, timeout_seconds=limit / 1000, heard=heard, task_id=prompt.id
