@@ -32,11 +32,11 @@ from waza_engine.results.writing.store import (
     encoded,
     write_output,
 )
-from waza_engine.runs.grading.recorded_verdicts import is_recorded
+from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
 from waza_engine.runs.limits.budget import dollars
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, kept_for_files, prepare_regrading
+from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.terminal import complain, say_json
 from waza_engine.vocabulary import shown_grader
