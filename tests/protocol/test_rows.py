@@ -1,7 +1,9 @@
 """Lenses of prompts and captures, carried out by a real engine with an agent that is a script."""
 
+import asyncio
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import Editor, editing
 
 pytestmark = pytest.mark.check
@@ -61,6 +64,10 @@ def blocks(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def written(answer: dict[str, Any]) -> str:
+    return Path(answer["file"]).read_text()
+
+
 async def test_each_lens_does_what_the_command_line_does(folder: Path) -> None:
     prompts = folder / "prompts.jsonl"
     async with editing(folder) as editor:
@@ -80,7 +87,7 @@ async def test_each_lens_does_what_the_command_line_does(folder: Path) -> None:
         [row] = blocks(Path(answer["file"]))
         assert (row["id"], row["k"], row["passRate"]) == ("a", 5, 1)
         hints = await editor.hints(editor.open(Path(answer["file"])))
-        assert [hint.label for hint in hints] == [" 1.00 · pass@5 1.00 · pass^5 1.00"]
+        assert [hint.label for hint in hints] == ["1.00 · pass@5 1.00 · pass^5 1.00"]
 
         answer = await click(editor, prompts, "Check reference")
         assert [row["passes"] for row in blocks(Path(answer["file"]))] == [True]
@@ -88,7 +95,7 @@ async def test_each_lens_does_what_the_command_line_does(folder: Path) -> None:
         answer = await click(editor, captured, "↻ Grade again")
         assert [row["score"]["pass"] for row in blocks(Path(answer["file"]))] == [False]
         answer = await click(editor, captured, "Calibrate 1 failure")
-        assert "# Calibration of the grader" in Path(answer["file"]).read_text()
+        assert "# Calibration of the grader" in written(answer)
         assert (folder / "asked.txt").read_text() == "Say\n" * 2 + "Add\n" * 5
 
 
@@ -124,17 +131,14 @@ async def test_the_user_chooses_among_several_adapters(folder: Path) -> None:
 
 async def test_nothing_runs_untrusted_or_unsaved(folder: Path) -> None:
     prompts = folder / "prompts.jsonl"
+    request = {"command": "capture", "file": prompts.as_uri(), "prompt": "a"}
     async with editing(folder) as editor:
         editor.replace(editor.open(prompts), 2, PROMPTS.replace("Add", "Sub"))
         with pytest.raises(JsonRpcException, match="unsaved"):
-            await editor.command(
-                "waza.harness", {"command": "capture", "file": prompts.as_uri(), "prompt": "a"}
-            )
+            await editor.command("waza.harness", request)
     async with editing(folder, options={"trusted": False}) as editor:
         with pytest.raises(JsonRpcException, match="trust"):
-            await editor.command(
-                "waza.harness", {"command": "capture", "file": prompts.as_uri(), "prompt": "a"}
-            )
+            await editor.command("waza.harness", request)
     assert not (folder / "asked.txt").exists()
 
 
@@ -151,3 +155,23 @@ async def test_other_arguments_are_refused(folder: Path, argument: dict[str, Any
     async with editing(folder) as editor:
         with pytest.raises(JsonRpcException, match=r"waza\.harness needs"):
             await editor.command("waza.harness", argument)
+
+
+async def test_a_cancelled_command_keeps_what_was_answered(folder: Path) -> None:
+    (folder / "agent.py").write_text(
+        AGENT.replace("print(", "import time; prompt == 'Say' and time.sleep(60); print(")
+    )
+    async with editing(folder) as editor:
+        request = {"command": "capture", "file": (folder / "prompts.jsonl").as_uri()}
+        work = asyncio.create_task(editor.command("waza.harness", request))
+        await asyncio.to_thread(wait_until_asked, folder, "Say")
+        assert await editor.command("waza.cancel") == {"canceled": 1}
+        assert (await asyncio.wait_for(work, ON_A_BUSY_MACHINE))["status"] == "canceled"
+        assert [row["id"] for row in blocks(folder / "prompts.captures.jsonl")] == ["a"]
+
+
+def wait_until_asked(folder: Path, prompt: str) -> None:
+    file, until = folder / "asked.txt", time.monotonic() + ON_A_BUSY_MACHINE
+    while not (file.exists() and prompt in file.read_text()):
+        assert time.monotonic() < until
+        time.sleep(0.05)
