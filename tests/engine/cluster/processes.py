@@ -45,7 +45,7 @@ class Machine:
         until(lambda: text in self.text or self.process.poll() is not None, f"{text} is not said")
         assert text in self.text, self.text
 
-    def ended(self, seconds: float = 90.0) -> int:
+    def ended(self, seconds: float = 180.0) -> int:
         """Wait for the end; return the exit code."""
         return self.process.wait(seconds)
 
