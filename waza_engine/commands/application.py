@@ -300,6 +300,21 @@ def cluster_certificates(
     raise typer.Exit(certificates_command(folder))
 
 
+@cluster_commands.command("image", short_help="Write the recipe of an image for workers.")
+def cluster_image(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a new file instead.")
+    ] = None,
+) -> None:
+    """Print a Dockerfile for the scheduler and the workers of a cluster, with the versions of this machine.
+
+    Exit code 0: it is written. 2: it could not be written.
+    """
+    from waza_engine.commands.cluster import image_command
+
+    raise typer.Exit(image_command(output))
+
+
 @cluster_commands.command("check", short_help="Check whether a cluster can run trials.")
 def cluster_check(
     cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="As `run --cluster` takes it.")],
