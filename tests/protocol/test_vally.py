@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.editor import applied, asked_until, editing, edits_of
+from tests.protocol.editor import applied, asked_until, editing, edits_of, is_told_to_ask_again
 
 pytestmark = pytest.mark.check
 
@@ -69,8 +69,9 @@ stimuli:
 
 
 async def test_stimuli_and_graders_are_run_and_have_verdicts_that_become_stale(tmp_path: Path) -> None:
-    path = tmp_path / "a.eval.yaml"
+    path, project = tmp_path / "a.eval.yaml", tmp_path / ".vally.yaml"
     path.write_text(RUNS, "utf-8")
+    project.write_text("environments: {docs: {}}\n", "utf-8")
     async with editing(tmp_path) as editor:
         uri = editor.open(path)
         titles = await editor.titles(uri)
@@ -108,3 +109,25 @@ async def test_stimuli_and_graders_are_run_and_have_verdicts_that_become_stale(t
         editor.replace(uri, 2, RUNS.replace("Wave.", "Wave at me."))
         stale = [f"{label} · stale" if index in (0, 1, 6) else label for index, label in enumerate(fresh)]
         assert await editor.labels_until(uri, lambda labels: "stale" in str(labels)) == stale
+        editor.replace(uri, 3, RUNS)
+        assert await editor.labels_until(uri, lambda labels: "stale" not in str(labels)) == fresh
+        project.write_text("environments: {docs: {skills: [docs]}}\n", "utf-8")
+        editor.changed(project)
+        labels = await editor.labels_until(uri, lambda labels: "stale" in str(labels))
+        assert all("stale" in label for label in labels), labels
+        assert labels[0].endswith("stale: .vally.yaml +1 −1")
+
+
+async def test_graders_of_stimuli_are_graded_again_as_they_are_edited(tmp_path: Path) -> None:
+    path = tmp_path / "a.eval.yaml"
+    path.write_text(RUNS, "utf-8")
+    async with editing(tmp_path, limit=is_told_to_ask_again, options={"live": "on"}) as editor:
+        uri = editor.open(path)
+        await editor.command("waza.run", {"id": path.as_posix()})
+        edited = RUNS.replace("substring: hello", "substring: greet")
+        editor.replace(uri, 2, edited)
+        labels = await editor.labels_until(uri, lambda labels: "⚡ ✓ 1/1 · 0.00 → 1.00" in labels)
+        assert labels[1::2] == ["⚡ ✓ 2/2", "⚡ ✓ 1/1", "⚡ ✓ 1/1"]
+        await editor.command("waza.regrade", {"id": path.as_posix()})
+        labels = await editor.labels_until(uri, lambda labels: "↻ ✓ 2/2 tasks" in labels)
+        assert labels[::6] == ["↻ ✓ 2/2 tasks", "↻ ✓ 1.00"]

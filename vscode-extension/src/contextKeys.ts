@@ -67,7 +67,7 @@ export class ContextKeys implements vscode.Disposable {
         const [document, client] = [vscode.window.activeTextEditor?.document, this.client()];
         const found = document?.uri.scheme === "file" && client !== undefined ? await stateOf(client, document) : undefined;
         const state = found ?? NOTHING;
-        // Until the server has answered about the file in front, the keys ask it themselves; "waza:canRun" may still be about the one before.
+        // Until the server has answered about the file in front, the keys ask it themselves: "waza:canRun" may still be about the one before.
         const known = found === undefined || document === undefined ? [] : [document.uri.toString()];
         const shown = JSON.stringify([state, known]);
         if (document !== vscode.window.activeTextEditor?.document || this.shown === shown) {
@@ -81,7 +81,7 @@ export class ContextKeys implements vscode.Disposable {
     }
 }
 
-/** What the server says of a file; undefined when it is gone, or when a newer text came, after which it is asked again. */
+/** Asks the server about a file; undefined when the server is gone, or has a newer text to read first: then a change follows. */
 async function stateOf(client: LanguageClient, document: vscode.TextDocument): Promise<SuiteState | undefined> {
     const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
     try {

@@ -220,7 +220,10 @@ def run(
 def convert(
     source: Annotated[
         Path,
-        typer.Argument(metavar="FROM", help="An eval.yaml (of waza or Vally), evals.json or trigger list."),
+        typer.Argument(
+            metavar="FROM",
+            help="An eval.yaml (of waza or Vally), evals.json, trigger list, prompts.jsonl or results.",
+        ),
     ],
     directory: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the new files.")
@@ -233,10 +236,20 @@ def convert(
         bool,
         typer.Option("--check", help="Only say whether the source or a file in DIR has changed since."),
     ] = False,
+    grader: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The grader of prompts.jsonl. Default: grader.* next to it."),
+    ] = None,
+    adapter: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The adapter of prompts.jsonl. Default: adapter.json next to it."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a suite in the format of another tool, and list what is left out or differs.
+
+    A result file becomes captures of agent-eval-harness (`--to harness`), and these a result file.
 
     Exit code 0: written, or with --check nothing has changed. 1: --strict found a loss, --check a change.
     2: the suite cannot be converted.
@@ -245,7 +258,10 @@ def convert(
 
     if check:
         raise typer.Exit(check_command(source, directory, as_json=as_json))
-    raise typer.Exit(convert_command(source, to, directory, strict=strict, force=force, as_json=as_json))
+    harness = {"grader": grader, "adapter": adapter}
+    raise typer.Exit(
+        convert_command(source, to, directory, strict=strict, force=force, as_json=as_json, **harness)
+    )
 
 
 @application.command(short_help="Execute trials of runs on other machines.")
@@ -282,6 +298,21 @@ def cluster_certificates(
     from waza_engine.commands.cluster import certificates_command
 
     raise typer.Exit(certificates_command(folder))
+
+
+@cluster_commands.command("image", short_help="Write the recipe of an image for workers.")
+def cluster_image(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a new file instead.")
+    ] = None,
+) -> None:
+    """Print a Dockerfile for the scheduler and the workers of a cluster, with the versions of this machine.
+
+    Exit code 0: it is written. 2: it could not be written.
+    """
+    from waza_engine.commands.cluster import image_command
+
+    raise typer.Exit(image_command(output))
 
 
 @cluster_commands.command("check", short_help="Check whether a cluster can run trials.")

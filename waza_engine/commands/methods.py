@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from waza_engine.commands import reading, review_methods
+from waza_engine.commands.harness_methods import HarnessMethods
 from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
     Params,
@@ -84,6 +85,7 @@ class Methods:
         self._waiting: set[str] = set()
         self._regradings: set[RunCancellation] = set()
         self._suites = ResidentSuites()
+        self._harness = HarnessMethods()
         self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
             "eval.run": _guarded(self._run),
             "run.estimate": _guarded(reading.estimate),
@@ -117,6 +119,8 @@ class Methods:
             "task.check": _guarded(check_task),
             "task.save": _guarded(save_task),
             "grader.new": _guarded(make_grader),
+            "harness.run": _guarded(self._harness.run),
+            "harness.cancel": _guarded(self._harness.cancel),
         }
 
     @property
@@ -124,7 +128,11 @@ class Methods:
         """Return whether a run, or a re-grading, is still active."""
         with self._lock:
             started = (run for name, run in self._runs.items() if name not in self._waiting)
-            return bool(self._regradings) or any(run.status == "running" for run in started)
+            return (
+                bool(self._regradings)
+                or self._harness.running
+                or any(run.status == "running" for run in started)
+            )
 
     def cancel_all(self) -> None:
         """Cancel every run, and whatever is being graded again."""
@@ -133,6 +141,7 @@ class Methods:
             cancellations += self._regradings
         for cancellation in cancellations:
             cancellation.request()
+        self._harness.cancel_all()
 
     def close(self) -> None:
         """Drop everything that was cached for the next request."""

@@ -44,8 +44,9 @@ stimulus, or its slug. Skills are those of `environment.skills` alone. Everythin
 named before anything runs: graders of the table below, `environment.commands` and `git`, MCP servers, models
 and numbers of runs of single stimuli, attachments and simulations. So is a stimulus that nothing checks.
 
-In the editor, lenses, the Test Explorer and hints of verdicts are as for suites: *Run suite*, *Run stimulus*,
-*Run grader*. Constraints have their verdicts, too. A changed stimulus or `.vally.yaml` makes them stale.
+In the editor, lenses, the Test Explorer, hints of verdicts and live verdicts are as for suites: *Run suite*,
+*Run stimulus*, *Run grader*. Constraints have their verdicts, too. A changed stimulus or `.vally.yaml` makes
+verdicts stale.
 *Convert to a waza suite* and *Convert to evals.json* are code actions at the first line
 ([how files are converted](skill-evals.md#convert-them)).
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,10 @@ from typing import Any, cast, get_args
 from waza_engine.boundary import Boundary, FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
 from waza_engine.convert.conversion import Conversion, ConversionError, LossKind, Target
+from waza_engine.convert.of_harness import HarnessFiles, suite_of_prompts
+from waza_engine.convert.recorded import converted_recording, recording_at
 from waza_engine.convert.to_evals_json import to_evals_json
+from waza_engine.convert.to_harness import PROMPTS, to_harness
 from waza_engine.convert.to_vally import to_vally
 from waza_engine.convert.to_waza import to_waza
 from waza_engine.files import copy_file, make_folder, opened_to_read, remove_file
@@ -27,9 +31,11 @@ from waza_engine.runs.trials.triggers import has_triggers, trigger_file
 from waza_engine.scaffold.files import ScaffoldError, check_free, existing_files, write_files
 from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite, vally_project_of
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_reader import parse_json
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
@@ -40,11 +46,28 @@ _YAML = (".yaml", ".yml")
 _SHOWN = 3
 
 
-def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
-    """Return the files of a suite in another format; nothing is written.
+def convert(
+    path: Path,
+    to: Target | None,
+    directory: Path,
+    *,
+    grader: Path | None = None,
+    adapter: Path | None = None,
+) -> Conversion:
+    """Return the files of a suite, or of a recorded run, in another format; nothing is written.
 
-    ``to`` None is waza, for a waza suite it must be given. Raises ``ConversionError``.
+    ``to`` None is waza, for a waza suite it must be given. ``grader`` and ``adapter`` belong to prompts of
+    agent-eval-harness. Raises ``ConversionError``.
     """
+    recording = recording_at(path)
+    if recording is not None:
+        conversion = converted_recording(recording, to, directory)
+        return _stamped_with(conversion, to or "waza", [conversion.source.path])
+    prompts = _prompts_at(path)
+    if prompts is not None:
+        return _of_prompts(HarnessFiles.around(prompts, grader, adapter), to or "waza", directory)
+    if grader is not None or adapter is not None:
+        raise ConversionError(f"{path} is no file of prompts, so --grader and --adapter have no effect.")
     eval_file = path
     try:
         eval_file = eval_file_of(path)
@@ -65,12 +88,39 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
         raise ConversionError(str(error)) from None
     except FileError as error:
         raise ConversionError(f"{eval_file}: {error.why}.") from None
+    return _stamped_with(conversion, target, _sources(conversion))
+
+
+def _stamped_with(conversion: Conversion, target: Target, sources: list[Path]) -> Conversion:
+    """Return the conversion with its stamp. Raises ``ConversionError`` when a source cannot be read."""
     conversion.stamp = {
-        "from": conversion.from_here(eval_file),
+        "from": conversion.from_here(conversion.source.path),
         "to": target,
-        "sources": _digests(conversion),
+        "sources": _digests(sources, conversion.directory, conversion.copies.values()),
     }
     return conversion
+
+
+def _prompts_at(path: Path) -> Path | None:
+    """Return the file of prompts that a path names, also by its folder; None for anything else."""
+    if path.is_dir() and not any((path / name).is_file() for name in (*EVAL_NAMES, "evals.json")):
+        path = path / PROMPTS
+    return path if path.suffix in ROW_SUFFIXES and path.is_file() else None
+
+
+def _of_prompts(files: HarnessFiles, target: Target, directory: Path) -> Conversion:
+    if target == "harness":
+        raise ConversionError(f"{files.prompts} has that format already.")
+    if directory.absolute() == files.prompts.absolute().parent:
+        raise ConversionError(f"{directory} has the file that is converted; name another folder with -o.")
+    try:
+        conversion = suite_of_prompts(files, directory)
+        _write(conversion, target)
+    except (SuiteFileError, SuiteError) as error:
+        raise ConversionError(str(error)) from None
+    except FileError as error:
+        raise ConversionError(f"{files.prompts}: {error.why}.") from None
+    return _stamped_with(conversion, target, files.listed)
 
 
 def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
@@ -93,6 +143,9 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
             _copy(source, target, within, conversion.directory)
         files = conversion.files | {STAMP: _stamp(conversion)}
         paths = write_files(conversion.directory, files, force=force)
+        for path in paths:
+            if files[path.relative_to(conversion.directory).as_posix()].startswith("#!"):
+                path.chmod(0o755)
     except ScaffoldError:
         for target in copies:
             if target not in there:
@@ -135,7 +188,13 @@ def changes_since(path: Path, directory: Path) -> list[str]:
     Raises ``ConversionError`` when the folder has no such copy.
     """
     to, sources, written = _stamped(directory)
-    now: Mapping[str, str] = convert(path, to, directory).stamp["sources"]
+    now: Mapping[str, str]
+    if recording_at(path) is not None or _prompts_at(path) is not None:
+        # These files are those that were named then.
+        files = [directory / name for name in sources]
+        now = _digests([each for each in files if each.is_file()], directory)
+    else:
+        now = convert(path, to, directory).stamp["sources"]
     return [
         *(f"{name} has changed" for name in now if name in sources and sources[name] != now[name]),
         *(f"{name} is new" for name in now if name not in sources),
@@ -185,8 +244,8 @@ def _write(conversion: Conversion, target: Target) -> None:
         conversion.lose(suite.path, "reading", warning.removeprefix(f"{suite.path}:"))
     if conversion.dialect == "evals.json":
         _note_descriptions(conversion)
-    if target == "evals.json":
-        to_evals_json(conversion)
+    if target in ("evals.json", "harness"):
+        (to_evals_json if target == "evals.json" else to_harness)(conversion)
         of_tasks = _task_comments(conversion).values()
         count = len(_head(conversion).head) + sum(comments.count for comments in of_tasks)
         if count:
@@ -275,23 +334,28 @@ def _losses_of_graders(vally: VallyEval) -> Iterator[tuple[str, str, LossKind]]:
                 yield place, counterpart.loss, "differs"
 
 
-def _digests(conversion: Conversion) -> dict[str, str]:
-    """Return the digests of the converted files: eval file, tasks, trigger prompts, settings, copies."""
+def _sources(conversion: Conversion) -> list[Path]:
+    """Return the converted files: eval file, tasks, trigger prompts, settings of Vally."""
     suite = conversion.source
     files = [suite.path, *(task.path for task in suite.tasks)]
     if has_triggers(suite):
         files.append(trigger_file(suite))
     if (project := vally_project_of(suite.path)) is not None:
         files.append(project)
+    return files
+
+
+def _digests(files: Sequence[Path], directory: Path, copies: Iterable[Path] = ()) -> dict[str, str]:
+    """Return the digests of the converted files, and of those that are copied."""
     found: dict[str, str] = {}
-    for file in dict.fromkeys((*files, *conversion.copies.values())):
+    for file in dict.fromkeys((*files, *copies)):
         try:
             digest = _digest(file, suite_boundary(file.parent))
         except FileError as error:
             if file not in files:
                 continue  # It cannot be copied either.
             raise ConversionError(f"{file} cannot be read: {error.why}.") from None
-        found[conversion.from_here(file)] = digest
+        found[os.path.relpath(file, directory.absolute()).replace(os.sep, "/")] = digest
     return found
 
 

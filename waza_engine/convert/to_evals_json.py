@@ -51,7 +51,7 @@ def to_evals_json(conversion: Conversion) -> None:
     written = written_values(spec)
     conversion.lose_others(suite.path, "", written, SUITE_KEYS)
     config = written_values(spec.config)
-    # One of Vally without skills has no others.
+    # A suite of Vally without skills is loaded with `none`, which its author has not written.
     config = {key: value for key, value in config.items() if value != ("none",)}
     known = _CONFIG if spec.config.trials_per_task > 1 else {*_CONFIG, "trials_per_task"}
     conversion.lose_others(suite.path, "config.", config, known)

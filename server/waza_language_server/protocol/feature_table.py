@@ -197,6 +197,7 @@ COMMANDS: Mapping[str, str] = {
     "waza.newGraderFromText": "new_graders.new_grader_from_text",
     "waza.saveRecordAsTask": "scaffolding.save_record_as_task",
     "waza.graderTypes": "scaffolding.grader_types",
+    "waza.harness": "harness.harness",
 }
 """The commands of ``workspace/executeCommand``, each with its handler.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
@@ -68,7 +68,7 @@ class CodeLens:
     span: Span
     title: str
     command: str
-    argument: dict[str, str]
+    argument: dict[str, Any]
     kind: LensKind = "run"
 
 

@@ -83,6 +83,10 @@ def inlay_hints(
 
     ``now`` is when the scores are looked at, for their age.
     """
+    if document.kind in ("captures", "trials"):
+        from waza_language_server.features.rows.records import record_hints
+
+        return tuple(InlayHint(*hint) for hint in record_hints(document, span))
     if document.kind not in {*SUITES, "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []
