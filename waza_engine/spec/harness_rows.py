@@ -86,13 +86,16 @@ def first_row(text: str) -> Mapping[str, Any] | None:
     return None
 
 
-def is_adapter(data: object) -> bool:
-    """Return whether parsed JSON says how to drive an agent's command line, mistakes in it included."""
+def is_adapter(data: object, *, is_named: bool = False) -> bool:
+    """Return whether parsed JSON says how to drive an agent's command line, mistakes in it included.
+
+    In a file that is named as an adapter, one key of adapters alone is enough.
+    """
     if not isinstance(data, Mapping):
         return False
     keys = cast("Mapping[str, object]", data)
     has_command = "version" in keys and isinstance(keys.get("command"), str | list)
-    return has_command and not {"sessionMode", "session_mode", "outputEvents"}.isdisjoint(keys)
+    return (is_named or has_command) and not {"sessionMode", "session_mode", "outputEvents"}.isdisjoint(keys)
 
 
 def harness_words(text: str) -> str:
