@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.boundary import Boundary, FileError
-from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.base import (
+    ExecutionRequest,
+    ExecutionResponse,
+    Executor,
+    ExecutorError,
+    ExecutorSettings,
+)
 from waza_engine.executors.registry import create_executor
 from waza_engine.files import make_folder, read_bytes
 from waza_engine.graders.base import GradingContext
@@ -167,15 +173,26 @@ class Agent:
         directory = self.directory_for(name)
         started = milliseconds()
         talk = self._talk(prompt, directory, heard)
-        answer = _answer(prompt, talk, started, milliseconds(), self.facts_of(directory))
+        answer = answer_of(prompt, talk, started, milliseconds(), self.facts_of(directory))
         return answer, Spending(tokens_of(talk.usage), cost_of(talk.usage))
+
+    @property
+    def milliseconds(self) -> float | None:
+        """Return the time limit of a turn that was asked for, or that of the adapter."""
+        return self._options.timeout or self.adapter.timeout
+
+    def execute(self, request: ExecutionRequest, cancellation: RunCancellation) -> ExecutionResponse:
+        """Execute one turn, outside of any budget. Raises ``ExecutorError``."""
+        if self._executor is None:
+            raise ExecutorError(self._broken)
+        return self._executor.execute(request, cancellation)
 
     def _talk(self, prompt: Prompt, directory: Path, heard: Callable[[str], None]) -> Conversation:
         if self._executor is None:
             return Conversation(error=self._broken)
         if not prompt.turns:
             return Conversation()
-        limit = self._options.timeout or prompt.timeout or self.adapter.timeout or DEFAULT_MILLISECONDS
+        limit = self._options.timeout or prompt.timeout or self.milliseconds or DEFAULT_MILLISECONDS
         first, *further = prompt.turns
         request = ExecutionRequest(
             first, directory, timeout_seconds=limit / 1000, heard=heard, task_id=prompt.id
@@ -196,7 +213,11 @@ def _no_checkpoint(*_: object) -> Any:
     raise AssertionError("a conversation of the harness has no checkpoints")
 
 
-def _answer(prompt: Prompt, talk: Conversation, started: int, ended: int, facts: Json) -> Json:
+def answer_of(prompt: Prompt, talk: Conversation, started: int, ended: int, facts: Json) -> Json:
+    """Return a conversation as a row without prompt and score; ``facts`` are its metadata.
+
+    ``started`` and ``ended`` are milliseconds since 1970.
+    """
     context = GradingContext(transcript=talk.events, tool_calls=talk.tool_calls)
     steps = [relative_step(step, started) for step in trajectory(context)]
     end = _last_end(talk.events)

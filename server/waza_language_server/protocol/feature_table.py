@@ -190,6 +190,7 @@ COMMANDS: Mapping[str, str] = {
     "waza.cancel": "runs.cancel",
     "waza.restartEngine": "runs.restart_engine",
     "waza.newSuite": "scaffolding.new_suite",
+    "waza.convert": "scaffolding.convert",
     "waza.newTask": "scaffolding.new_task",
     "waza.checkTaskId": "scaffolding.check_task_id",
     "waza.newGrader": "scaffolding.new_grader",

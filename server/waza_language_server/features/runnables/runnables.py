@@ -166,7 +166,7 @@ def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> It
     for graders in chain((entries.own_graders(),), map(entries.graders_of, tasks)):
         for grader in graders:
             task = grader.task.id if grader.task is not None else own_task
-            if grader.has_results:
+            if grader.has_results and grader.place != "constraint":
                 target = RunnableId(suite, task, grader.name)
                 yield Runnable(target, _start(grader.item), grader.name, grader.item.span)
         checkpoint()
