@@ -132,7 +132,7 @@ class WazaServer(LanguageServer):
         self.is_closing = False
         """True if nothing may be started any more: the server is shutting down."""
         self.harness_work: dict[RunKey, asyncio.Task[Any]] = {}
-        """What goes on with files of agent-eval-harness."""
+        """The active commands on files of agent-eval-harness."""
         self.turns = Turns()
         """The order of analysis and answers."""
         self._background: set[asyncio.Task[Any]] = set()
