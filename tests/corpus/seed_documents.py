@@ -39,7 +39,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TYPE = re.compile(r"\btype: (\w+)|`type: (\w+)`")
 ROW = re.compile(r"^\|? ?`?([a-z_]+)`? \|", re.MULTILINE)
 HEAD = re.compile(r"^\| ?(Variable|Option|Field|Parameter|Key|Property) ?\|", re.MULTILINE)
-ANSWER = {
+ANSWER: dict[str, Any] = {
     "input": "Find it",
     "output": "hello world\n```py\nprint(1)\n```\nsource: https://example.org",
     "hint": "world",
@@ -221,7 +221,7 @@ def _graded(language: str, block: str, folder: Path) -> tuple[str, str]:
         prompt=ANSWER["input"],
         output=ANSWER["output"],
         hint=ANSWER["hint"],
-        metadata=cast("Mapping[str, Any]", ANSWER["metadata"]),
+        metadata=ANSWER["metadata"],
         transcript=tuple(steps),
         suite_directory=folder,
     )
