@@ -589,6 +589,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
     "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
+    "waza_engine/convert/of_harness.py": "the grader file that a person has named",
     "waza_engine/commands/run_again.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
