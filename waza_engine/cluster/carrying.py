@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -227,17 +227,20 @@ class _ActiveRun:
 
     def look(self) -> bool:
         """Renew the lease if it is time, and return whether the run is still needed here."""
-        now = time.monotonic()
+        now, is_reached = time.monotonic(), True
         with self._lock:
             active = self._active
             if active and now - self._renewed > RENEW_SECONDS:
-                with suppress(OSError):
+                try:
                     self._renew()
+                except OSError:
+                    is_reached = False
             late = active > 0 and time.monotonic() - self._renewed > GIVE_UP_SECONDS
             idle = not active and now - self._used > _IDLE_SECONDS
         if late:
             self.fail(f"{self.place.name} could not be written for too long")
-        if self.place.is_stopped or not self.place.is_there:
+        # A place that does not answer would only delay the next renewal.
+        if is_reached and (self.place.is_stopped or not self.place.is_there):
             self.cancellation.request()
         return active > 0 or not idle
 
