@@ -47,7 +47,7 @@ Send = Callable[[Json], None]
 
 
 class LeaseLostError(Exception):
-    """The worker could not renew its lease or store an answer, and has ended its trials."""
+    """The worker cannot use the place of a run: its lease, an answer, or the files of the suite."""
 
 
 def carry(message: Block, send: Send) -> None:
@@ -197,7 +197,7 @@ class _ActiveRun:
     def host(self, request: TrialRequest, bundle: str) -> Host:
         """Return the host of the trials with skills, or without; it is created once.
 
-        ``bundle`` is that of the message. Raises ``OSError`` when the files of the suite cannot be read.
+        ``bundle`` is that of the message. Raises ``LeaseLostError`` when its files cannot be fetched.
         """
         with self._loading:
             found = self._hosts.get(request.baseline)
@@ -220,10 +220,14 @@ class _ActiveRun:
     def _settings(self, request: TrialRequest, bundle: str) -> RunSettings:
         if not bundle:
             return request.settings
-        manifest = self.place.content(manifest_name(bundle))
-        return settings_on_worker(
-            request.settings, manifest, lambda: self.place.content(content_name(bundle))
-        )
+        try:
+            manifest = self.place.content(manifest_name(bundle))
+            return settings_on_worker(
+                request.settings, manifest, lambda: self.place.content(content_name(bundle))
+            )
+        except OSError as error:
+            why = error.strerror or error
+            raise LeaseLostError(f"the worker {WORKER} cannot get the files of the suite: {why}") from None
 
     def look(self) -> bool:
         """Renew the lease if it is time, and return whether the run is still needed here."""
@@ -401,6 +405,8 @@ def _document(trial: _Trial) -> Json | None:
         outcome, cancelled = TrialOutcome(number, "skipped", None, stopped=True), True
     except (SuiteError, SuiteFileError, ExecutorError) as error:
         outcome = TrialOutcome(number, "error", None, error=f"the worker {WORKER}: {error}")
+    except LeaseLostError:
+        raise
     except Exception as error:  # noqa: BLE001 - a defect of ours costs this trial, not the further ones
         broke = f"the trial broke: {type(error).__name__}: {error}"
         outcome = TrialOutcome(number, "error", None, error=broke)
