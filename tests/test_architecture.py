@@ -584,6 +584,8 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 
 
 OPENS_WITHOUT_BOUNDARY = {
+    "waza_engine/cluster/bundle.py": "the user's folder of bundles",
+    "waza_engine/commands/cluster.py": "a new file that a person has named",
     "waza_engine/cluster/certificates.py": "a new folder that a person has named",
     "waza_engine/cluster/versions.py": "data of the package",
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
@@ -632,6 +634,7 @@ _OPENERS = {
 
 
 LISTS_OR_MAKES = {
+    "waza_engine/cluster/bundle.py": "the user's folder of bundles",
     "waza_engine/cluster/certificates.py": "a new folder that a person has named",
     "waza_engine/cluster/versions.py": "data of the package",
     "waza_engine/results/reading/place_entries.py": "the folder of a run below the results, links refused",
