@@ -16,7 +16,7 @@ from waza_language_server.project.mentions import files_named
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.skills_of_run import UnknownSkillsError, definition_in, skills_of_run
 from waza_language_server.project.suite_files import SuiteSource
-from waza_language_server.syntax.merges import value_at
+from waza_language_server.syntax.nodes import value_at
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
