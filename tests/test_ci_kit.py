@@ -18,7 +18,7 @@ import yaml
 
 from tests.command_line import engine
 from waza_engine import __version__
-from waza_engine.commands.new import WORKFLOWS
+from waza_engine.scaffold.workflow import WORKFLOWS
 
 pytestmark = pytest.mark.check
 

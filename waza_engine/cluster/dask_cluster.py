@@ -21,7 +21,7 @@ from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
 from waza_engine.cluster.dask_backend import DaskBackend
 from waza_engine.cluster.dask_processes import carry_in_dask, offer_slots
-from waza_engine.cluster.dask_settings import apply_settings
+from waza_engine.cluster.dask_settings import BackgroundErrors, apply_settings
 from waza_engine.cluster.local_workers import SLOTS, LocalWorkers
 from waza_engine.cluster.place import FolderPlace, Place
 from waza_engine.cluster.shared_places import SharedPlaces
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 0.25
 _REFRESH_SECONDS = 2.0
 _OPEN_SECONDS = 30.0
+# Jobs wait in a queue, and machines of a cloud start, for minutes.
+_QUEUE_SECONDS = 600.0
 _NO_WORKER_SECONDS = 60.0
 _SILENT_SECONDS = 60.0
 _ENDING_SECONDS = 5.0
@@ -54,6 +56,7 @@ class DaskCluster:
     def __init__(self, address: ClusterAddress, warn: Callable[[str], None], store: str = "") -> None:
         """``store`` is the address of an object store for the trials, "" for the folder of the suite."""
         apply_settings()
+        self._errors = BackgroundErrors()
         self._address = address
         self._warn = warn
         self._resource = resource_of(hello())
@@ -65,6 +68,7 @@ class DaskCluster:
         self._is_open = False
         self._is_closed = threading.Event()
         self._is_adaptive = False
+        self._patience_to_open = _OPEN_SECONDS
         self._slots = 0
         self._heard = 0.0
         self._empty_since: float | None = None
@@ -158,8 +162,8 @@ class DaskCluster:
 
     def described(self) -> list[str]:
         """Return a line about each worker that gets trials."""
-        workers = self._workers()
-        found = self._on_usable(machine)
+        workers, found = self._workers(), self._on_usable(machine)
+        self._slots = sum(workers.values())
         return [
             f"{address}: {counted(workers.get(address, 0), 'slot')}, {found[address]}" for address in found
         ]
@@ -226,7 +230,8 @@ class DaskCluster:
         described = read_cluster_file(file)
         security = None if certificates is None else security_of(certificates, "tls:")
         cluster = start_cluster(described, security)
-        self._closing.callback(cluster.close)
+        self._closing.callback(self._close_started, cluster)
+        self._patience_to_open = _QUEUE_SECONDS
         self._is_adaptive = bool(described.adapt)
         return str(cluster.scheduler_address), cluster.security
 
@@ -245,6 +250,11 @@ class DaskCluster:
         self._closing.callback(self._calls.put, None)
         self._closing.callback(self._is_closed.set)
 
+    def _close_started(self, cluster: Any) -> None:
+        # Dask raises what it likes for workers that did not start.
+        with contextlib.suppress(Exception):
+            cluster.close()
+
     def _close_client(self, client: Client) -> None:
         with contextlib.suppress(Exception):
             client.close(timeout=_ENDING_SECONDS)
@@ -252,7 +262,8 @@ class DaskCluster:
     def _await_workers(self, address: str) -> None:
         """Wait until all local workers are there, or one of a scheduler. Raises ``SuiteError``."""
         wanted = self._address.local * SLOTS or 1
-        deadline = time.monotonic() + _OPEN_SECONDS
+        began, is_told = time.monotonic(), False
+        deadline = began + self._patience_to_open
         while True:
             self._refresh()
             if self._slots >= wanted or (self._slots and time.monotonic() > deadline):
@@ -261,8 +272,17 @@ class DaskCluster:
                 raise SuiteError(f"The workers cannot be started: {self._local.last_words()}")
             if self._unfit:
                 raise SuiteError(*self._unfit.values())
+            file = self._address.file
+            if file is not None and self._errors.last:
+                raise SuiteError(f"{file}: no worker can be started: {self._errors.last}.")
             if time.monotonic() > deadline:
-                raise SuiteError(f"{address} has no worker; `waza-engine worker` starts one.")
+                advice = (
+                    "`waza-engine worker` starts one" if file is None else f"{file} starts none that joins"
+                )
+                raise SuiteError(f"{address} has no worker; {advice}.")
+            if time.monotonic() > began + _OPEN_SECONDS and not is_told:
+                self._warn(f"No worker has joined yet; the run waits {deadline - began:.0f} seconds for one.")
+                is_told = True
             time.sleep(_TICK_SECONDS)
         self._is_open = True
         for sentence in self._unfit.values():

@@ -42,7 +42,8 @@ _REASON_CHARACTERS = 200
 _CLIENT: ClientConfig = {"timeout": "8s", "connect_timeout": "4s"}
 _LARGE_CLIENT: ClientConfig = {"timeout": "300s", "connect_timeout": "4s"}
 _RETRIES: RetryConfig = {
-    "max_retries": 5,
+    # The time limits them: a store may fail for some seconds.
+    "max_retries": 30,
     "retry_timeout": timedelta(seconds=15),
     "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": timedelta(seconds=4), "base": 2},
 }

@@ -25,7 +25,9 @@ from waza_engine.commands.options import (
     OutputFormat,
     PreflightFormat,
     ReportFormat,
+    SuiteOfRecord,
     Tasks,
+    Workspace,
     executors_like,
     recorded,
     suites_argument,
@@ -82,13 +84,12 @@ def run(
     ] = None,
     output_format: Annotated[
         OutputFormat,
-        OutputFormat,
         typer.Option(
             "-f",
             "--format",
             help="text, json (the result document), jsonl (one event per line), or github (annotations).",
         ),
-    ] = OutputFormat.TEXT,
+    ] = "text",
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
@@ -197,7 +198,7 @@ def run(
     carry_out = partial(
         run_command,
         output=output,
-        output_format=output_format.value,
+        output_format=output_format,
         verbose=verbose,
         reporters=reporter or (),
         models=model or (),
@@ -205,15 +206,12 @@ def run(
         telemetry=telemetry,
         jobs=jobs,
         quiet=quiet,
-        layout="" if layout is None else layout.value,
+        layout=layout or "",
         cluster=cluster,
         certificates=tls,
         store=store,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
-    if layout is not None:
-        # Its folder has the files of the agents.
-        settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
 
@@ -222,7 +220,10 @@ def run(
 def convert(
     source: Annotated[
         Path,
-        typer.Argument(metavar="FROM", help="An eval.yaml (of waza or Vally), evals.json or trigger list."),
+        typer.Argument(
+            metavar="FROM",
+            help="An eval.yaml (of waza or Vally), evals.json, trigger list, prompts.jsonl or results.",
+        ),
     ],
     directory: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the new files.")
@@ -235,10 +236,20 @@ def convert(
         bool,
         typer.Option("--check", help="Only say whether the source or a file in DIR has changed since."),
     ] = False,
+    grader: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The grader of prompts.jsonl. Default: grader.* next to it."),
+    ] = None,
+    adapter: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The adapter of prompts.jsonl. Default: adapter.json next to it."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a suite in the format of another tool, and list what is left out or differs.
+
+    A result file becomes captures of agent-eval-harness (`--to harness`), and these a result file.
 
     Exit code 0: written, or with --check nothing has changed. 1: --strict found a loss, --check a change.
     2: the suite cannot be converted.
@@ -247,8 +258,10 @@ def convert(
 
     if check:
         raise typer.Exit(check_command(source, directory, as_json=as_json))
-    target = None if to is None else to.value
-    raise typer.Exit(convert_command(source, target, directory, strict=strict, force=force, as_json=as_json))
+    harness = {"grader": grader, "adapter": adapter}
+    raise typer.Exit(
+        convert_command(source, to, directory, strict=strict, force=force, as_json=as_json, **harness)
+    )
 
 
 @application.command(short_help="Execute trials of runs on other machines.")
@@ -285,6 +298,21 @@ def cluster_certificates(
     from waza_engine.commands.cluster import certificates_command
 
     raise typer.Exit(certificates_command(folder))
+
+
+@cluster_commands.command("image", short_help="Write the recipe of an image for workers.")
+def cluster_image(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a new file instead.")
+    ] = None,
+) -> None:
+    """Print a Dockerfile for the scheduler and the workers of a cluster, with the versions of this machine.
+
+    Exit code 0: it is written. 2: it could not be written.
+    """
+    from waza_engine.commands.cluster import image_command
+
+    raise typer.Exit(image_command(output))
 
 
 @cluster_commands.command("check", short_help="Check whether a cluster can run trials.")
@@ -330,7 +358,7 @@ def preflight(
     strict: Annotated[bool, typer.Option("--strict", help="Treat unknown results as failures.")] = False,
     output_format: Annotated[
         PreflightFormat, typer.Option("-f", "--format", help="human, or json (upstream's report).")
-    ] = PreflightFormat.HUMAN,
+    ] = "human",
 ) -> None:
     """Check offline whether suites can run: skills, fixtures, graders, programs, judges and results.
 
@@ -342,24 +370,16 @@ def preflight(
     """
     from waza_engine.commands.preflight import preflight_command
 
-    raise typer.Exit(preflight_command(paths or (Path(),), context_dir, output_format.value, strict=strict))
+    raise typer.Exit(preflight_command(paths or (Path(),), context_dir, output_format, strict=strict))
 
 
 @application.command(short_help="Grade a recorded run again, without an agent.")
 def grade(
     paths: Annotated[list[Path] | None, recorded("[RECORD|SKILL]...")] = None,
-    suite: Annotated[
-        Path | None,
-        typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
-    ] = None,
+    suite: SuiteOfRecord = None,
     task: Tasks = None,
     grader: Graders = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
-        ),
-    ] = None,
+    workspace: Workspace = None,
     judge_executor: Annotated[
         str | None,
         typer.Option(
@@ -377,7 +397,7 @@ def grade(
     ] = None,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="text, or json (one object with every grader).")
-    ] = ReportFormat.TEXT,
+    ] = "text",
 ) -> None:
     """Grade recorded runs again with their suites as they are now, without an agent.
 
@@ -390,24 +410,16 @@ def grade(
     request = RegradeRequest(
         Path(), suite, tuple(task or ()), tuple(grader or ()), workspace, judge_executor, judge_model
     )
-    raise typer.Exit(grade_command(paths or (Path(),), request, output, output_format.value))
+    raise typer.Exit(grade_command(paths or (Path(),), request, output, output_format))
 
 
 @application.command(short_help="Run mutation tests on the graders.")
 def strength(
     paths: Annotated[list[Path] | None, recorded("[EVAL|SKILL]...")] = None,
-    suite: Annotated[
-        Path | None,
-        typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
-    ] = None,
+    suite: SuiteOfRecord = None,
     task: Tasks = None,
     grader: Graders = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
-        ),
-    ] = None,
+    workspace: Workspace = None,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Random seed of the mutations.")] = 0,
     references: Annotated[
         Path | None,
@@ -416,7 +428,7 @@ def strength(
     output_format: Annotated[
         ReportFormat,
         typer.Option("-f", "--format", help="text (a table), or json (one object with every grader)."),
-    ] = ReportFormat.TEXT,
+    ] = "text",
 ) -> None:
     """Mutate the recorded answers and measure how many mutations each grader detects (mutation testing).
 
@@ -431,7 +443,7 @@ def strength(
     from waza_engine.runs.regrading.regrade import RegradeRequest
 
     request = RegradeRequest(Path(), suite, tuple(task or ()), tuple(grader or ()), workspace)
-    raise typer.Exit(strength_command(paths or (Path(),), request, output_format.value, seed, references))
+    raise typer.Exit(strength_command(paths or (Path(),), request, output_format, seed, references))
 
 
 @application.command("mcp", short_help="Serve a coding agent over the Model Context Protocol.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
 from waza_engine.executors.registry import installing, missing_packages
+from waza_engine.files import create_file
 from waza_engine.results.writing.store import stored_places
 from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import SuiteError
@@ -129,6 +130,26 @@ def check_command(written: str, certificates: Path | None, store: str | None) ->
             say(f"{written}: {counted(cluster.slots, 'trial')} at a time")
 
     return _exit_code("cluster check", check)
+
+
+def image_command(file: Path | None) -> int:
+    """Write the recipe of an image for workers, or print it; return the exit code."""
+
+    def make() -> None:
+        from waza_engine.cluster.image import image_recipe
+
+        if file is None:
+            for line in image_recipe().splitlines():
+                say(line)
+            return
+        try:
+            with create_file(file) as created:
+                created.write(image_recipe().encode())
+        except FileExistsError:
+            raise SuiteError(f"{file} is there already; name another file.") from None
+        say(f"{file} is written; build it with: docker build --tag waza-worker --file {file} .")
+
+    return _exit_code("cluster image", make)
 
 
 def certificates_command(folder: Path) -> int:

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from waza_engine.commands import reading, review_methods
+from waza_engine.commands.harness_methods import HarnessMethods
 from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
     Params,
@@ -84,6 +85,7 @@ class Methods:
         self._waiting: set[str] = set()
         self._regradings: set[RunCancellation] = set()
         self._suites = ResidentSuites()
+        self._harness = HarnessMethods()
         self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
             "eval.run": _guarded(self._run),
             "run.estimate": _guarded(reading.estimate),
@@ -112,10 +114,13 @@ class Methods:
             "review.list": _guarded(review_methods.list_reviews),
             "review.add": _guarded(review_methods.add_review),
             "eval.new": _guarded(make_suite),
+            "eval.convert": _guarded(convert_suite),
             "task.new": _guarded(make_task),
             "task.check": _guarded(check_task),
             "task.save": _guarded(save_task),
             "grader.new": _guarded(make_grader),
+            "harness.run": _guarded(self._harness.run),
+            "harness.cancel": _guarded(self._harness.cancel),
         }
 
     @property
@@ -123,7 +128,11 @@ class Methods:
         """Return whether a run, or a re-grading, is still active."""
         with self._lock:
             started = (run for name, run in self._runs.items() if name not in self._waiting)
-            return bool(self._regradings) or any(run.status == "running" for run in started)
+            return (
+                bool(self._regradings)
+                or self._harness.running
+                or any(run.status == "running" for run in started)
+            )
 
     def cancel_all(self) -> None:
         """Cancel every run, and whatever is being graded again."""
@@ -132,6 +141,7 @@ class Methods:
             cancellations += self._regradings
         for cancellation in cancellations:
             cancellation.request()
+        self._harness.cancel_all()
 
     def close(self) -> None:
         """Drop everything that was cached for the next request."""
@@ -342,6 +352,34 @@ def make_suite(params: Params) -> Answer:
         "files": [str(path) for path in paths],
         "warnings": list(made.warnings),
         **text,
+    }
+
+
+def convert_suite(params: Params) -> Answer:
+    """Convert the eval file at ``path`` ``to`` another format, into new files of ``directory``.
+
+    With ``draft`` true nothing is written. ``losses`` are as ``waza-engine convert --json`` prints them.
+    """
+    from waza_engine.convert.conversion import ConversionError, Target
+    from waza_engine.convert.convert import STAMP, convert, write_conversion
+
+    only_known(params, ("path", "to", "directory", "draft"))
+    written, directory = given_text(params, "to"), given_path(params, "directory")
+    to = next((target for target in get_args(Target) if target == written), None)
+    if to is None:
+        raise refused(f"`to` must be one of {', '.join(get_args(Target))}.", INVALID_PARAMS)
+    try:
+        conversion = convert(given_path(params, "path"), to, directory)
+    except ConversionError as error:
+        raise refused(str(error), INVALID_PARAMS) from None
+    paths = [directory / name for name in (*conversion.files, STAMP, *conversion.copies)]
+    if params.get("draft") is True:
+        _or_refused(lambda: check_free(paths))
+    else:
+        _or_refused(lambda: write_conversion(conversion, force=False))
+    return {
+        "files": [str(path) for path in paths],
+        "losses": [loss.document() for loss in conversion.losses],
     }
 
 

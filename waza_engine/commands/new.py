@@ -11,12 +11,9 @@ from typing import Annotated
 
 import typer
 
-from waza_engine import __version__
-from waza_engine.boundary import repository_around
 from waza_engine.commands.command_words import command_line
 from waza_engine.commands.options import executors_like, grader_types_like
-from waza_engine.project_page import project_page
-from waza_engine.scaffold.files import ScaffoldError, write_files
+from waza_engine.scaffold.grader_patterns import GraderKind, GraderLanguage
 from waza_engine.terminal import complain, say, say_json, say_lines
 
 MADE, NOT_MADE = 0, 2
@@ -121,34 +118,56 @@ def _save_recorded(identifier: str, suite: Path, task: str, *, as_json: bool) ->
     _tell(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
 
 
-@new.command("grader", short_help="Print a grader to paste, or add it to a file.")
+@new.command("grader", short_help="Print a grader to paste, or add it to a file; write a grader file.")
 def new_grader_command(
     grader_type: Annotated[
         str,
         typer.Argument(
             metavar="TYPE",
-            help="One of the types in docs/graders.md, such as text.",
+            help="One of the types in docs/graders.md, such as text; not needed with --kind.",
             autocompletion=grader_types_like,
         ),
-    ],
+    ] = "",
     name: Annotated[str, typer.Option(metavar="NAME", help="The name of the grader in results.")] = "",
     to: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Add it to `graders` in this eval or task file instead."),
     ] = None,
+    kind: Annotated[
+        GraderKind | None, typer.Option(help="Write a grader file (type inline) of this kind.")
+    ] = None,
+    language: Annotated[
+        GraderLanguage, typer.Option(help="The language of the grader file.")
+    ] = GraderLanguage.PYTHON,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing grader file.")] = False,
 ) -> None:
     """Print a grader to paste, or add it to a file; nothing else in the file changes.
 
-    Exit code 0: printed or added. 2: the grader cannot be created; nothing was written.
+    With --kind a grader file is written as well, into `graders/` next to the eval file or, without --to,
+    below the working directory.
+
+    Exit code 0: printed, written or added. 2: the grader cannot be created; nothing was written.
     """
     from waza_engine.scaffold.files import ScaffoldError, write_content
-    from waza_engine.scaffold.grader import grader_entry, with_grader
+    from waza_engine.scaffold.grader import grader_entry, grader_file, with_grader, write_grader_file
 
     try:
-        if to is None:
-            say_lines(grader_entry(grader_type, name))
+        if (kind is None) == (not grader_type):
+            raise ScaffoldError("Name the TYPE of the grader, or with --kind the kind of grader file.")
+        file = None
+        if kind is not None:
+            grader_type, name = "inline", name or str(kind)
+            file = grader_file(to, name, language)
+        written = "" if file is None else f"{file.parent.name}/{file.name}"
+        entry = grader_entry(grader_type, name, written)
+        added = None if to is None else with_grader(to, grader_type, name, written)
+        if file is not None and kind is not None:
+            write_grader_file(file, kind, force=force)
+            say(str(file))
+        if added is None:
+            say_lines(entry)
             return
-        path, content, chosen = with_grader(to, grader_type, name)
+        path, content, chosen = added
         write_content(path, content)
     except ScaffoldError as error:
         complain(str(error))
@@ -167,6 +186,7 @@ def new_workflow_command(
     Exit code 0: written. 2: the workflow cannot be created; nothing was written.
     """
     from waza_engine.scaffold.files import ScaffoldError
+    from waza_engine.scaffold.workflow import new_workflow
 
     try:
         paths = new_workflow(system, force=force)
@@ -190,103 +210,3 @@ def _tell(paths: Sequence[Path], *, as_json: bool, then: str) -> None:
         say(str(path))
     say()
     say(f"Next: {then}")
-
-
-_GITHUB = """\
-name: Waza
-
-on:
-  push:
-    branches: [main]
-  pull_request:
-
-permissions:
-  contents: read
-  pull-requests: write  # the comment
-  security-events: write  # the findings in code scanning
-
-jobs:
-  evals:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v5
-        with:
-          fetch-depth: 0  # for --changed-since
-      - uses: ACTION@vVERSION
-        # A real agent needs the extra, a limit and a key:
-        # with:
-        #   extras: agents
-        #   args: --executor copilot-sdk --max-cost 2
-        # env:
-        #   COPILOT_GITHUB_TOKEN: ${{ secrets.COPILOT_GITHUB_TOKEN }}
-"""
-
-_GITLAB = """\
-waza:
-  image: python:3.13-slim
-  variables:
-    GIT_DEPTH: 0  # for --changed-since
-    PIP_CACHE_DIR: $CI_PROJECT_DIR/.cache/pip
-  cache:
-    paths: [.cache/pip]
-  script:
-    - python -m pip install waza-language-server==VERSION
-    - waza-language-server check --format gitlab > gl-code-quality-report.json || waza-language-server check
-    # A real agent: install waza-language-server[agents], add --executor and --max-cost,
-    # and set its key as a masked variable.
-    - waza-engine run --reporter junit:waza-junit.xml
-  artifacts:
-    when: always
-    reports:
-      codequality: gl-code-quality-report.json
-      junit: waza-junit.xml
-"""
-
-_AZURE = """\
-trigger: [main]
-
-pool:
-  vmImage: ubuntu-latest
-
-steps:
-  - checkout: self
-    fetchDepth: 0  # for --changed-since
-  - task: UsePythonVersion@0
-    inputs:
-      versionSpec: "3.13"
-  - script: python -m pip install waza-language-server==VERSION
-    displayName: Install
-  - script: waza-language-server check --format junit > waza-check.xml || waza-language-server check
-    displayName: Check
-  # A real agent: install waza-language-server[agents], add --executor and --max-cost,
-  # and pass its key in `env`.
-  - script: waza-engine run --reporter junit:waza-junit.xml
-    displayName: Run
-    condition: succeededOrFailed()
-  - task: PublishTestResults@2
-    condition: succeededOrFailed()
-    inputs:
-      testResultsFormat: JUnit
-      testResultsFiles: waza-*.xml
-"""
-
-WORKFLOWS = {
-    "github": (".github/workflows/waza.yml", _GITHUB),
-    "gitlab": (".gitlab-ci.yml", _GITLAB),
-    "azure": ("azure-pipelines.yml", _AZURE),
-}
-"""The file and its content, by CI system."""
-
-
-def new_workflow(system: str, *, force: bool) -> list[Path]:
-    """Write the workflow file at the root of the repository around the working directory.
-
-    Raises ``ScaffoldError`` for an unknown system, and as ``write_files``.
-    """
-    if system not in WORKFLOWS:
-        raise ScaffoldError(f"Unknown CI system {system!r}: write {', '.join(WORKFLOWS)}.")
-    name, template = WORKFLOWS[system]
-    action = project_page().removeprefix("https://github.com/")
-    text = template.replace("ACTION", action).replace("VERSION", __version__)
-    here = Path.cwd()
-    return write_files(repository_around(here) or here, {name: text}, force=force)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeAlias, get_type_hints
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_type_hints
 
 import typer
 
@@ -28,42 +28,22 @@ def grader_types_like(incomplete: str) -> list[str]:
     return [name for name in grader_types() if name.startswith(incomplete)]
 
 
-class ReportFormat(StrEnum):
-    """The format of a report."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class ComparisonFormat(StrEnum):
-    """The format of a comparison."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-class GateFormat(StrEnum):
-    """The format of a gate's result."""
-
-    HUMAN = "human"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    GITHUB = "github-actions"
-
-
-class TaskPolicy(StrEnum):
-    """How a gate treats tasks that only one of two runs has."""
-
-    ALLOW = "allow"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-class PreflightFormat(StrEnum):
-    """The format of a preflight report."""
-
-    HUMAN = "human"
-    JSON = "json"
+ReportFormat = Literal["text", "json"]
+"""The format of a report."""
+ComparisonFormat = Literal["table", "json"]
+"""The format of a comparison."""
+GateFormat = Literal["human", "json", "markdown", "github-actions"]
+"""The format of a gate's result."""
+TaskPolicy = Literal["allow", "warn", "fail"]
+"""How a gate treats tasks that only one of two runs has."""
+PreflightFormat = Literal["human", "json"]
+"""The format of a preflight report."""
+EvalFormat = Literal["waza", "evals.json", "vally"]
+"""A format of eval files."""
+Layout = Literal["skill-creator"]
+"""A layout of other tools in which a run is also written."""
+OutputFormat = Literal["text", "json", "jsonl", "github"]
+"""The format of a run's output."""
 
 
 class ReportKind(StrEnum):
@@ -88,29 +68,6 @@ class ReportKind(StrEnum):
     CSV = "csv", "a row for each verdict of a grader"
 
 
-class EvalFormat(StrEnum):
-    """A format of eval files."""
-
-    WAZA = "waza"
-    EVALS_JSON = "evals.json"
-    VALLY = "vally"
-
-
-class Layout(StrEnum):
-    """A layout of other tools in which a run is also written."""
-
-    SKILL_CREATOR = "skill-creator"
-
-
-class OutputFormat(StrEnum):
-    """The format of a run's output."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-    GITHUB = "github"
-
-
 def _not_blank(texts: list[str] | None) -> list[str] | None:
     if not all(map(str.strip, texts or ())):
         raise typer.BadParameter("is blank; name one, or leave it out")
@@ -133,6 +90,15 @@ Graders: TypeAlias = Annotated[
         metavar="NAME",
         help="Select graders by name; repeatable.",
         callback=_not_blank,
+    ),
+]
+SuiteOfRecord: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it.")
+]
+Workspace: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
     ),
 ]
 JudgeModel: TypeAlias = Annotated[

@@ -25,7 +25,6 @@ from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TaskScore, suite_summary
-from waza_engine.terminal import json_text
 from waza_engine.vocabulary import told_apart
 
 Answer = dict[str, Any]
@@ -120,19 +119,6 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     """
     tasks = {key: _task(regrading, report) for key, report in zip(_keys(reports), reports, strict=True)}
     return {**_head(regrading, reports), "tasks": tasks}
-
-
-def answer_in_parts(regrading: Regrading, reports: Sequence[TaskReport]) -> Iterator[str]:
-    """Yield ``answer`` as indented JSON, task by task: no memory holds all of it."""
-    head: Answer = {**_head(regrading, reports), "tasks": {}}
-    beginning, _, end = json_text(plain(head), indent=2).rpartition("{}")
-    yield f"{beginning}{{"
-    separator = ""
-    for key, report in zip(_keys(reports), reports, strict=True):
-        written = json_text(plain(_task(regrading, report)), indent=2).replace("\n", "\n    ")
-        yield f"{separator}\n    {json_text(key)}: {written}"
-        separator = ","
-    yield f"\n  }}{end}\n" if reports else f"}}{end}\n"
 
 
 def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:

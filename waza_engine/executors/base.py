@@ -84,6 +84,10 @@ def unasked() -> None:
     """Do nothing when an agent is asked."""
 
 
+def unprepared() -> None:
+    """Do nothing when the agent's own files are in the workspace."""
+
+
 def unheard(_: str) -> None:
     """Ignore a line of output."""
 
@@ -109,6 +113,7 @@ class ExecutionRequest:
     it. ``watch`` gets every tool call as it begins, from any thread; ``heard`` gets every line that a
     command-line agent writes.
 
+    ``prepared`` is called when the executor has put the agent's own files into the workspace, such as skills.
     ``asked`` is called right before the agent gets the prompt. ``paid`` gets every answer of a model when it
     has arrived, from any thread and before the turn goes on: it is paid for, and would be lost if the process
     is killed.
@@ -137,6 +142,7 @@ class ExecutionRequest:
     trial: int = 0
     follow_ups: int = 0
     commands: MockedCommands | None = None
+    prepared: Callable[[], None] = unprepared
     watch: Callable[[ToolCall], None] = unwatched
     heard: Callable[[str], None] = unheard
     paid: Callable[[PaidAnswer], None] = unpaid

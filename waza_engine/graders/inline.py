@@ -138,6 +138,8 @@ class InlineGrader(Grader[InlineConfig]):
 
     **Worth knowing:**
 
+    - `waza-engine new grader --kind hint` writes such a file and prints its entry; `--language` is `py`,
+      `ts`, `mjs` or `sh`, and other kinds are `criteria`, `metadata`, `trajectory`, `judge` and `git`.
     - A file that exits with another code than 0, prints something else than one JSON object, or takes too
       long is an *error* of this grader, not a failed answer. The agent's answer and the other graders are
       kept.

@@ -27,6 +27,8 @@ _WORDS: Mapping[RowKind, str] = {
 }
 DIGEST = "wazaDigest"
 """The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
+TASK_KEY = "wazaTask"
+"""The key of a prompt's metadata with the id of its task: a grader file is not told the id of the prompt."""
 BROKEN_GRADER = ":broken"
 """The end of a digest when the grader broke, and its error is the last one of the row."""
 

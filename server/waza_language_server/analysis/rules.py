@@ -5,6 +5,7 @@ The meaning, the severity and an example of each code are in ``codes/``.
 
 from __future__ import annotations
 
+from waza_language_server.analysis.file_rules.adapter import unreachable_mappings
 from waza_language_server.analysis.file_rules.eval_file import (
     hook_commands,
     inline_ids,
@@ -15,6 +16,11 @@ from waza_language_server.analysis.file_rules.eval_file import (
     weights,
 )
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
+from waza_language_server.analysis.file_rules.prompt_lines import (
+    repeated_ids,
+    short_timeouts,
+    whitespace_lines,
+)
 from waza_language_server.analysis.file_rules.suppressions import unknown_codes, wrong_schema
 from waza_language_server.analysis.file_rules.task_file import (
     both_sides,
@@ -139,6 +145,10 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("requirements", requirements, _words("key-without-effect")),
     Rule("assertions of cases", given_away, _words("answer-in-prompt")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
+    Rule("ids of prompts", repeated_ids, _words("duplicate-task-id")),
+    Rule("time limits of prompts", short_timeouts, _words("unlikely-value")),
+    Rule("lines of whitespace", whitespace_lines, _words("whitespace-line")),
+    Rule("event mappings", unreachable_mappings, _words("unreachable-mapping")),
 )
 """Rules about a file by itself, outside the entries of its lists of graders."""
 

@@ -35,8 +35,7 @@ from waza_language_server.protocol.turns import Turns
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
-    from waza_language_server.engine.runs import Run, Runs
-    from waza_language_server.protocol.handlers.hover import SentTokens
+    from waza_language_server.engine.runs import Run, RunKey, Runs
     from waza_language_server.protocol.services.active_runs import UnendedRuns
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.engine_answers import (
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.refresh import Refresh
     from waza_language_server.protocol.services.run_requests import RunSettings
     from waza_language_server.protocol.services.schedule import Diagnostics
+    from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
 
@@ -133,6 +133,8 @@ class WazaServer(LanguageServer):
         """Set when the server has nothing left to do but to exit."""
         self.is_closing = False
         """True if nothing may be started any more: the server is shutting down."""
+        self.harness_work: dict[RunKey, asyncio.Task[Any]] = {}
+        """What goes on with files of agent-eval-harness."""
         self.turns = Turns()
         """The order of analysis and answers."""
         self._background: set[asyncio.Task[Any]] = set()

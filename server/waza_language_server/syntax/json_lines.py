@@ -24,7 +24,7 @@ _LINES_PER_CHECKPOINT = 100
 
 def parse_json_lines(text: str, previous: Tree | None = None) -> Tree:
     """Parse a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
-    refused = unreadable(text, parse_json_lines)
+    refused = unreadable(text, parse_json_lines, "; `waza-language-server check` reads it")
     if refused is not None:
         return refused
     known = _known_lines(previous)
@@ -44,7 +44,8 @@ def parse_json_lines(text: str, previous: Tree | None = None) -> Tree:
         if green is not None:
             children.append(Placed(green, start))
     errors, doubts = tuple(faults[:MOST_FAULTS]), merged(sorted(guesses))
-    return Tree(text, _root(children), errors, guesses=doubts, read_again=parse_json_lines)
+    root = _root(children)
+    return Tree(text, root, errors, guesses=doubts, read_again=parse_json_lines, is_lines=True)
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
@@ -61,7 +62,7 @@ def _root(children: list[Placed]) -> Node | None:
         return None
     first, last = children[0], children[-1]
     start, end = first.green.start + first.offset, last.green.end + last.offset
-    return Node(Green("sequence", start, end, "flow", children=tuple(children)))
+    return Node(Green("sequence", start, end, "block", children=tuple(children)))
 
 
 def _known_lines(previous: Tree | None) -> Mapping[str, Green]:

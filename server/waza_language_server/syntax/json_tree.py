@@ -77,12 +77,11 @@ def read_value(
     return root, sorted(reader.faults, key=lambda fault: (fault.span.start, fault.span.end)), reader.guesses
 
 
-def unreadable(text: str, reader: Reader) -> Tree | None:
+def unreadable(text: str, reader: Reader, advice: str = "") -> Tree | None:
     """Return the tree without nodes of a text that is too long or not text, None for any other text."""
     if len(text) > characters.MAX_CHARACTERS:
-        message = (
-            f"The file has more than {characters.MAX_CHARACTERS:,} characters, so it is not checked here."
-        )
+        longest = characters.MAX_CHARACTERS
+        message = f"The file has more than {longest:,} characters, so it is not checked here{advice}."
     elif characters.is_binary(text):
         message = "The file is not text; write it as JSON in UTF-8."
     else:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.text.edit import Edit, Edits
+from waza_language_server.text.edit import Edit, Edits, FileCreation
 from waza_language_server.text.span import Span
 
 
@@ -30,14 +30,6 @@ class FileEdit:
     uri: str
     text: str
     edits: Edits
-
-
-@frozen()
-class FileCreation:
-    """A new file, which must not exist yet."""
-
-    uri: str
-    text: str
 
 
 @frozen()

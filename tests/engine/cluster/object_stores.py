@@ -6,7 +6,7 @@ import email.utils
 import hashlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -48,24 +48,28 @@ class ObjectServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: ObjectServer
 
-    def log_message(self, *_: object) -> None:
+    @property
+    def own(self) -> ObjectServer:
+        assert isinstance(self.server, ObjectServer)
+        return self.server
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
         pass
 
     def do_PUT(self) -> None:
         body = self._body()
-        self.server.bodies.append(body)
+        self.own.bodies.append(body)
         name, conditional = self._name(), self.headers.get("If-None-Match") == "*"
-        with self.server.lock:
+        with self.own.lock:
             if self._refused():
                 return
-            if conditional and not self.server.is_lax and name in self.server.objects:
+            if conditional and not self.own.is_lax and name in self.own.objects:
                 self._answer(412)
                 return
-            self.server.objects[name] = body, time.time()
-            if conditional and self.server.drops:
-                self.server.drops -= 1
+            self.own.objects[name] = body, time.time()
+            if conditional and self.own.drops:
+                self.own.drops -= 1
                 self._answer(500)
                 return
         self._answer(200, headers={"ETag": f'"{hashlib.md5(body).hexdigest()}"'})
@@ -73,13 +77,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
         query = parse_qs(parts.query)
-        with self.server.lock:
+        with self.own.lock:
             if self._refused():
                 return
             if "list-type" in query:
                 self._list(parts.path.strip("/"), query.get("prefix", [""])[0])
                 return
-            found = self.server.objects.get(self._name())
+            found = self.own.objects.get(self._name())
         if found is None:
             self._answer(404)
             return
@@ -91,17 +95,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_DELETE(self) -> None:
-        with self.server.lock:
-            self.server.objects.pop(self._name(), None)
+        with self.own.lock:
+            self.own.objects.pop(self._name(), None)
         self._answer(204)
 
     def do_POST(self) -> None:
         bucket = urlsplit(self.path).path.strip("/")
         named = ElementTree.fromstring(self._body())
         keys = [element.text for element in named.iter() if element.tag.endswith("Key")]
-        with self.server.lock:
+        with self.own.lock:
             for key in keys:
-                self.server.objects.pop(f"/{bucket}/{key}", None)
+                self.own.objects.pop(f"/{bucket}/{key}", None)
         deleted = "".join(f"<Deleted><Key>{escape(key or '')}</Key></Deleted>" for key in keys)
         self._answer(200, f"<DeleteResult>{deleted}</DeleteResult>".encode())
 
@@ -111,14 +115,14 @@ class _Handler(BaseHTTPRequestHandler):
             f"<Contents><Key>{escape(name.removeprefix(start))}</Key><Size>{len(content)}</Size>"
             f"<ETag>x</ETag><LastModified>{time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(written))}"
             "</LastModified></Contents>"
-            for name, (content, written) in sorted(self.server.objects.items())
+            for name, (content, written) in sorted(self.own.objects.items())
             if name.startswith(start + prefix)
         )
         self._answer(200, f"<ListBucketResult>{listed}</ListBucketResult>".encode())
 
     def _refused(self) -> bool:
-        if self.server.is_broken or self.server.is_closed:
-            self._answer(503 if self.server.is_broken else 403)
+        if self.own.is_broken or self.own.is_closed:
+            self._answer(503 if self.own.is_broken else 403)
             return True
         return False
 
@@ -139,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def object_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
+def object_server(monkeypatch: pytest.MonkeyPatch) -> Generator[ObjectServer]:
     """Run a server, to which this process and those that it starts send what goes to ``BUCKET``."""
     with ObjectServer() as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()

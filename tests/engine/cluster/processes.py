@@ -46,7 +46,7 @@ class Machine:
         until(lambda: text in self.text or self.process.poll() is not None, f"{text} is not said")
         assert text in self.text, self.text
 
-    def ended(self, seconds: float = 90.0) -> int:
+    def ended(self, seconds: float = 180.0) -> int:
         """Wait for the end and for the last of the output; return the exit code."""
         code = self.process.wait(seconds)
         self._reading.join(5)  # what it started may hold its output

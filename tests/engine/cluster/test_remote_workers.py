@@ -73,7 +73,7 @@ def test_a_run_whose_coordinator_is_killed_goes_on_and_pays_nothing_twice(tmp_pa
         # Another agent of the worker may have been killed before it wrote down its prompt.
         assert asked.keys() | set(lost(found)) == statuses(found).keys()
         assert len(statuses(found)) == 10
-        (tmp_path / f"slow-{name_of(3)}").unlink()
+        suite.go_on()
         again = cluster.run(suite.path, "--resume", "--retry", "lost")
         assert again.ended() == 0, again.text
     assert suite.asked() == {name: asked[name] + (name in lost(found)) for name in statuses(found)}

@@ -8,6 +8,8 @@ from tests.server.analysis.drawing import EVAL, TASK
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.features.actions.code_actions import CodeAction, code_actions
+from waza_language_server.text.span import Span
 
 GOOD = "export const grade = () => ({ pass: true, score: 1 })\n"
 
@@ -116,3 +118,33 @@ def test_nothing_is_said_about_files_that_a_hook_may_write(tmp_path: Path) -> No
     document = opened(put(tmp_path, "eval.yaml", text), "eval")
     found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
     assert "grader-file" not in [problem.code for problem in found]
+
+
+@pytest.mark.parametrize("name", ["git_state.py", "graders/check.ts", "judge.mjs", "hint.js"])
+def test_a_missing_grader_file_is_created_by_a_fix(tmp_path: Path, name: str) -> None:
+    [action] = fixes(tmp_path, f"grader: {name}", creates_files=True)
+    [new] = action.change.creations
+    assert (action.title, action.preferred) == (f"Create grader `{Path(name).name}`", False)
+    assert new.uri == (tmp_path / name).as_uri()
+    put(tmp_path, name, "").write_text(new.text)
+    assert fixes(tmp_path, f"grader: {name}", creates_files=True) == ()
+    assert problems(tmp_path, f"grader: {name}") == []
+
+
+@pytest.mark.parametrize("name", ["a.sh", "check", "a.cjs", "../check.py", "/check.py", "$DIR/check.py"])
+def test_other_missing_grader_files_are_not_created(tmp_path: Path, name: str) -> None:
+    assert fixes(tmp_path, f"grader: {name}", creates_files=True) == ()
+
+
+def test_clients_that_cannot_create_files_get_no_such_fix(tmp_path: Path) -> None:
+    assert fixes(tmp_path, "grader: check.py", creates_files=False) == ()
+
+
+def fixes(folder: Path, config: str, *, creates_files: bool) -> tuple[CodeAction, ...]:
+    put(folder, "tasks/t.yaml", TASK)
+    text = f"{EVAL}graders:\n  - {{type: inline, name: c, config: {{{config}}}}}\n"
+    document = opened(put(folder, "eval.yaml", text), "eval")
+    workspace = workspace_with(document, roots=(folder,))
+    start = text.index(config) + len("grader: ")
+    found = diagnose(document, workspace)
+    return code_actions(document, workspace, Span(start, start), found, creates_files=creates_files)

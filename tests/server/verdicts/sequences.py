@@ -189,7 +189,7 @@ class Suite:
     def check(self) -> None:
         """Compare what the server shows that was open, one that starts now, the engine, and the oracle."""
         living = self._shown(self._living)
-        newest_scores._REMEMBERED.__init__()  # type: ignore[misc] # pyright: ignore[reportPrivateUsage]
+        newest_scores._read_scores.cache_clear()  # pyright: ignore[reportPrivateUsage]
         fresh = self._shown(workspace_with())
         assert living == fresh
         newest = latest_results(self.path.parent, eval_file="eval.yaml")

@@ -155,7 +155,7 @@ def run_of(document: Block) -> RunOutcome:
     engine, summary = engine_block(document), block_of(document, "summary")
     tasks = tuple(task_of(task) for task in blocks_of(document.get("tasks")))
     baseline = document.get("baseline_outcome")
-    triggers = tuple(_trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results")))
+    triggers = tuple(trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results")))
     accuracy = _accuracy_of(document, triggers)
     return RunOutcome(
         header=header_of(document),
@@ -264,7 +264,8 @@ def _metrics_of(metrics: Block, triggers: TriggerMetrics | None) -> Iterator[Met
             yield replace(metric, passed=metric.passed and metric.reached)
 
 
-def _trigger_of(trigger: Block) -> TriggerOutcome:
+def trigger_of(trigger: Block) -> TriggerOutcome:
+    """Return an element of ``trigger_results``."""
     return TriggerOutcome(
         prompt=text_of(trigger.get("prompt")),
         should_trigger=trigger.get("should_trigger") is True,

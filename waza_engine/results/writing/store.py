@@ -483,27 +483,16 @@ class Attachments:
         self._within = within
         self._directory = attachment_directory(results)
         self._marks: dict[str, str] = {}
-        # By task id, True if a task that was looked at has any: most have none.
-        self._has_any: dict[str, bool] = {}
-
-    def of_task(self, task: TaskOutcome) -> TaskOutcome:
-        """Return a task with marks for its long strings, which are stored now. Raises ``ResultsError``."""
-        found = without_long_texts(task, self._kept)
-        self._has_any[task.id] = self._has_any.get(task.id, False) or found is not task
-        return found
 
     def of_run(self, run: RunOutcome) -> RunOutcome:
         """Return a run with marks for the long strings of its tasks. Raises ``ResultsError``."""
         baseline = None if run.baseline is None else self.of_run(run.baseline)
-        tasks = tuple(map(self._of_task_again, run.tasks))
+        tasks = tuple(map(self.of, run.tasks))
         return replace(run, tasks=tasks, triggers=self.of(run.triggers), baseline=baseline)
 
     def of(self, value: ValueT) -> ValueT:
         """Return any value with marks for its long strings, which are stored now. Raises ``ResultsError``."""
         return without_long_texts(value, self._kept)
-
-    def _of_task_again(self, task: TaskOutcome) -> TaskOutcome:
-        return self.of_task(task) if self._has_any.get(task.id, True) else task
 
     def _kept(self, text: str) -> str:
         if text not in self._marks:

@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
-from waza_engine.executors.base import ExecutionRequest, Executor
+from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, unprepared
 from waza_engine.graders.base import GradingContext
+from waza_engine.processes.git import GitError
 from waza_engine.results.codec.trials import FAILURES
 from waza_engine.results.record import (
     Answerer,
@@ -29,6 +30,7 @@ from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
 from waza_engine.runs.agent.workspace import (
     Workspace,
     WorkspaceError,
+    add_to_first_commit,
     fixture_directory,
     fresh_workspace,
     prompt_of,
@@ -211,6 +213,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         watch=trial.watch,
         paid=trial.paid(context.executor, "agent"),
         asked=trial.tell_asking_once(),
+        prepared=_committed(workspace.directory) if task.spec.inputs.git else unprepared,
     )
     judging, replying = trial.tally(context.judges, "judge"), trial.tally(context.executor, "responder")
     inputs = task.spec.inputs
@@ -387,6 +390,18 @@ def _at_checkpoint(checkpoint: Checkpoint, trial: _Trial, context: GradingContex
     status = trial_status([validation.graded for validation in validations.values()])
     stopped = checkpoint.on_failure == "stop" and status in ("failed", "error")
     return CheckpointOutcome(checkpoint.after_turn, status, validations, stopped)
+
+
+def _committed(workspace: Path) -> Callable[[], None]:
+    """Return a function that adds to the first commit of a workspace. It raises ``ExecutorError``."""
+
+    def prepared() -> None:
+        try:
+            add_to_first_commit(workspace)
+        except GitError as error:
+            raise ExecutorError(f"`inputs.git`: {error}") from None
+
+    return prepared
 
 
 def _gradable(graders: Sequence[BuiltGrader], context: GradingContext) -> Sequence[BuiltGrader]:

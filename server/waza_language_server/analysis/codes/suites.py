@@ -190,7 +190,8 @@ SUITE_CODES = (
         "warning",
         "A task or a grader needs the file: fixtures, prompts, scripts, rubrics, schemas, skills. A run "
         "with an agent stops before its first paid call, and `waza-engine preflight` reports the same. A "
-        "check against a missing snapshot always fails. Files that a hook may create are not reported.",
+        "check against a missing snapshot always fails. Files that a hook may create are not reported. "
+        "An input file of an `evals.json` or of a Vally eval file is an error: the case is not run.",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [ap.py]\n",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [app.py]\n",
         files={"../eval.yaml": EVAL, "../fixtures/app.py": "print()\n"},

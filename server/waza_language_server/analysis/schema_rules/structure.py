@@ -83,6 +83,11 @@ def _structure_of_lines(view: FileView, lines: Node) -> Found:
             checkpoint()
         if line.green in faultless:
             continue
+        if line.kind != "mapping":
+            if not tree.broken(line):
+                keys = ", ".join(f'"{key}": …' for key in root.top.required[:2])
+                yield Problem("wrong-type", line.span, f"A line must be a JSON object: `{{{keys}}}`.")
+            continue
         subject, value, unknown = Subject(tree, kind, catalog, line, root), line.to_python(), _NONE_UNKNOWN
         problems: list[Problem] = []
         if not validator.is_valid(value):

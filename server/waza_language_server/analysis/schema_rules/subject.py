@@ -36,6 +36,12 @@ class Subject:
         """Return the text of the entire document."""
         return self.tree.text
 
+    @property
+    def outcome(self) -> str:
+        """Return what a missing key or value leads to, for messages."""
+        is_record = self.document_kind in {"captures", "trials"}
+        return "no command reads the line" if is_record else "the run fails"
+
     def find(self, path: Sequence[str | int]) -> Node:
         """Return the node at a path, or the deepest one on the way there."""
         node = self.node.target

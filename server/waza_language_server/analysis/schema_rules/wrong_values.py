@@ -45,7 +45,7 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         and node.value
         and shape.takes_text(node.value)
     ):
-        return _unquoted(node, shape.severity or "error")
+        return _unquoted(node, shape.severity or "error", " in YAML" if not subject.tree.is_json else "")
     if shape.kind == "switch":
         # Strings are allowed only for older spellings.
         expected = ("boolean",)
@@ -112,6 +112,8 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
     fixes = ()
     if shape.kind == "skill.name" and shape.takes_text(name := "-".join(_WORDS.findall(node.value.lower()))):
         fixes = (Fix(f"Change to `{name}`", partial(replace_scalar, subject.tree, node, name)),)
+    elif shape.kind == "json.path" and shape.takes_text(path := f"$.{node.value.lstrip('$.')}"):
+        fixes = (Fix(f"Change to `{path}`", partial(replace_scalar, subject.tree, node, path)),)
     return Problem("wrong-form", subject.value_span(node), message, severity, fixes)
 
 
@@ -168,9 +170,9 @@ def _read_otherwise(node: Node) -> Iterator[Problem]:
     yield Problem("yaml-1-1", node.span, message, "hint", (fix,))
 
 
-def _unquoted(node: Node, severity: Severity) -> Problem:
+def _unquoted(node: Node, severity: Severity, where: str = " in YAML") -> Problem:
     what = "a boolean" if isinstance(resolve_scalar(node.value), bool) else "a number"
-    message = f"`{node.value}` is {what} in YAML, but a string is expected; put it in quotes."
+    message = f"`{node.value}` is {what}{where}, but a string is expected; put it in quotes."
     fix = Fix("Put it in quotes", (Edit(node.span, f'"{node.value}"'),), preferred=True)
     return Problem("unquoted-text", node.span, message, severity, (fix,))
 
