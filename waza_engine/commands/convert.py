@@ -28,13 +28,15 @@ def convert_command(
     strict: bool,
     force: bool,
     as_json: bool,
+    grader: Path | None = None,
+    adapter: Path | None = None,
 ) -> int:
     """Convert a suite, print the losses, and return the exit code.
 
     ``strict`` writes nothing on a loss; a note of the kind ``upstream`` is no loss.
     """
     try:
-        conversion = convert(source, to, directory)
+        conversion = convert(source, to, directory, grader=grader, adapter=adapter)
         refused = strict and any(loss.kind != "upstream" for loss in conversion.losses)
         paths = [] if refused else write_conversion(conversion, force=force)
     except (ConversionError, ScaffoldError) as error:

@@ -173,6 +173,31 @@ def run(
             raise typer.Exit(INTERRUPTED) from None
 
 
+@harness.command(short_help="Serve an agent over standard input and output.")
+def headless(
+    schema: option.Adapter,
+    verbose: Annotated[
+        bool, option.switch("--verbose", "Print the lines of the agent on standard error.", "-v")
+    ] = False,
+) -> None:
+    """Serve the agent of an adapter: JSON-RPC 2.0, one message a line.
+
+    The methods are `initialize`, `session/new`, `session/load`, `session/prompt` and `session/cancel`; the
+    steps of the agent are `session/update` notifications. All agents end when the input ends.
+
+    Exit code 0: the input has ended. 1: an option or a file is wrong.
+    """
+    from waza_engine.harness.agent import Agent, AgentOptions
+    from waza_engine.harness.headless import Headless
+    from waza_engine.json_rpc_lines import serve_lines
+
+    with option.clear_errors():
+        agent = Agent(AgentOptions(schema, _folder(None)))
+        for warning in agent.warnings:
+            complain(f"warning: {warning}")
+        serve_lines(lambda wire: Headless(wire, agent, verbose=verbose))
+
+
 def _folder(cwd: Path | None) -> Path:
     from waza_engine.harness.rows import HarnessError
 
@@ -186,24 +211,17 @@ def _folder(cwd: Path | None) -> Path:
 def _agent(options: AgentOptions) -> Generator[Agent]:
     """Give an agent; Ctrl-C cancels it. Raises ``HarnessError``."""
     from waza_engine.commands.requests_to_end import RequestsToEnd
-    from waza_engine.harness.agent import Agent
-    from waza_engine.processes.scope import ProcessScope, current_scope
+    from waza_engine.harness.agent import opened_agent
 
-    agent, programs = Agent(options), ProcessScope()
-    # Programs that grade belong to it, too.
-    before = current_scope.set(programs)
-    agent.cancellation.on_request(programs.close)
-    for warning in agent.warnings:
-        complain(f"warning: {warning}")
-    requests = RequestsToEnd(lambda: threading.Thread(target=agent.cancellation.request).start())
-    requests.heed()
-    try:
-        yield agent
-    finally:
-        requests.run_is_over()
-        agent.close()
-        programs.close()
-        current_scope.reset(before)
+    with opened_agent(options) as agent:
+        for warning in agent.warnings:
+            complain(f"warning: {warning}")
+        requests = RequestsToEnd(lambda: threading.Thread(target=agent.cancellation.request).start())
+        requests.heed()
+        try:
+            yield agent
+        finally:
+            requests.run_is_over()
 
 
 harness.registered_commands.extend(row_commands.registered_commands)

@@ -1,7 +1,9 @@
 """Convert an eval file into another format: the new files, and what of the old one they do not say.
 
 Every conversion reads the source as a suite (``runs/loading``), the form in which it runs, and a writer for
-each format writes that: ``to_waza.py``, ``to_evals_json.py``, ``to_vally.py``.
+each format writes that: ``to_waza.py``, ``to_evals_json.py``, ``to_vally.py``, ``to_harness.py``. Prompts of
+agent-eval-harness become a suite in ``of_harness.py``; recorded runs and captures become each other in
+``recorded.py``.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ SUITE_KEYS = {
     *("config", "tasks", "tasks_from", "graders"),
 }
 """The keys of an eval file that every writer reads."""
-Target = Literal["waza", "evals.json", "vally"]
+Target = Literal["waza", "evals.json", "vally", "harness"]
 LossKind = Literal["left out", "differs", "upstream"]
 
 
@@ -55,6 +57,14 @@ def written_values(model: BaseModel) -> dict[str, Any]:
     return {key: getattr(model, key) for key in type(model).model_fields if key in model.model_fields_set}
 
 
+def dumped(model: BaseModel, *keys: str) -> dict[str, Any]:
+    """Return what a block says besides its defaults, as a file writes it; ``keys`` are those of interest."""
+    written: Mapping[str, Any] = model.model_dump(
+        mode="json", by_alias=True, exclude_defaults=True, exclude_none=True, include=set(keys) or None
+    )
+    return {key: value for key, value in written.items() if value not in ("", [], {})}
+
+
 @dataclass(slots=True)
 class Conversion:
     """A conversion in progress: new files by their paths below ``directory``, and the losses.
@@ -63,7 +73,7 @@ class Conversion:
     """
 
     source: Suite
-    dialect: Dialect | None
+    dialect: Dialect | Literal["harness"] | None
     directory: Path
     files: dict[str, str] = field(default_factory=dict[str, str])
     copies: dict[str, Path] = field(default_factory=dict[str, Path])
@@ -82,7 +92,8 @@ class Conversion:
         """Note the keys that have a value and are not among the known ones."""
         for key, value in written.items():
             if key not in known and value not in (None, "", (), {}, False):
-                self.lose(path, f"{prefix}{key}", "it has no counterpart")
+                name = "expected_output" if key == "hint" and self.dialect == "evals.json" else key
+                self.lose(path, f"{prefix}{name}", "it has no counterpart")
 
     def name_of(self, path: Path) -> str:
         """Return the path of a source file from the folder of the eval file."""

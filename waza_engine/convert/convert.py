@@ -9,16 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from waza_engine.boundary import Boundary, FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
 from waza_engine.convert.conversion import Conversion, ConversionError, LossKind, Target
+from waza_engine.convert.of_harness import HarnessFiles, suite_of_prompts
+from waza_engine.convert.recorded import converted_recording, recording_at
 from waza_engine.convert.to_evals_json import to_evals_json
+from waza_engine.convert.to_harness import PROMPTS, to_harness
 from waza_engine.convert.to_vally import to_vally
 from waza_engine.convert.to_waza import to_waza
 from waza_engine.files import copy_file, make_folder, opened_to_read, remove_file
@@ -28,9 +31,11 @@ from waza_engine.runs.trials.triggers import has_triggers, trigger_file
 from waza_engine.scaffold.files import ScaffoldError, check_free, existing_files, write_files
 from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
-from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite, vally_project_of
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_reader import parse_json
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
@@ -41,11 +46,28 @@ _YAML = (".yaml", ".yml")
 _SHOWN = 3
 
 
-def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
-    """Return the files of a suite in another format; nothing is written.
+def convert(
+    path: Path,
+    to: Target | None,
+    directory: Path,
+    *,
+    grader: Path | None = None,
+    adapter: Path | None = None,
+) -> Conversion:
+    """Return the files of a suite, or of a recorded run, in another format; nothing is written.
 
-    ``to`` None is waza, for a waza suite it must be given. Raises ``ConversionError``.
+    ``to`` None is waza, for a waza suite it must be given. ``grader`` and ``adapter`` belong to prompts of
+    agent-eval-harness. Raises ``ConversionError``.
     """
+    recording = recording_at(path)
+    if recording is not None:
+        conversion = converted_recording(recording, to, directory)
+        return _stamped_with(conversion, to or "waza", [conversion.source.path])
+    prompts = _prompts_at(path)
+    if prompts is not None:
+        return _of_prompts(HarnessFiles.around(prompts, grader, adapter), to or "waza", directory)
+    if grader is not None or adapter is not None:
+        raise ConversionError(f"{path} is no file of prompts, so --grader and --adapter have no effect.")
     eval_file = path
     try:
         eval_file = eval_file_of(path)
@@ -66,14 +88,39 @@ def convert(path: Path, to: Target | None, directory: Path) -> Conversion:
         raise ConversionError(str(error)) from None
     except FileError as error:
         raise ConversionError(f"{eval_file}: {error.why}.") from None
-    suite = conversion.source
-    sources = _sources(suite.path, None if dialect == "vally" else suite)
+    return _stamped_with(conversion, target, _sources(conversion))
+
+
+def _stamped_with(conversion: Conversion, target: Target, sources: list[Path]) -> Conversion:
+    """Return the conversion with its stamp. Raises ``ConversionError`` when a source cannot be read."""
     conversion.stamp = {
-        "from": conversion.from_here(suite.path),
+        "from": conversion.from_here(conversion.source.path),
         "to": target,
-        "sources": _digests(sources, directory),
+        "sources": _digests(sources, conversion.directory, conversion.copies.values()),
     }
     return conversion
+
+
+def _prompts_at(path: Path) -> Path | None:
+    """Return the file of prompts that a path names, also by its folder; None for anything else."""
+    if path.is_dir() and not any((path / name).is_file() for name in (*EVAL_NAMES, "evals.json")):
+        path = path / PROMPTS
+    return path if path.suffix in ROW_SUFFIXES and path.is_file() else None
+
+
+def _of_prompts(files: HarnessFiles, target: Target, directory: Path) -> Conversion:
+    if target == "harness":
+        raise ConversionError(f"{files.prompts} has that format already.")
+    if directory.absolute() == files.prompts.absolute().parent:
+        raise ConversionError(f"{directory} has the file that is converted; name another folder with -o.")
+    try:
+        conversion = suite_of_prompts(files, directory)
+        _write(conversion, target)
+    except (SuiteFileError, SuiteError) as error:
+        raise ConversionError(str(error)) from None
+    except FileError as error:
+        raise ConversionError(f"{files.prompts}: {error.why}.") from None
+    return _stamped_with(conversion, target, files.listed)
 
 
 def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
@@ -96,6 +143,9 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
             _copy(source, target, within, conversion.directory)
         files = conversion.files | {STAMP: _stamp(conversion)}
         paths = write_files(conversion.directory, files, force=force)
+        for path in paths:
+            if files[path.relative_to(conversion.directory).as_posix()].startswith("#!"):
+                path.chmod(0o755)
     except ScaffoldError:
         for target in copies:
             if target not in there:
@@ -137,14 +187,14 @@ def changes_since(path: Path, directory: Path) -> list[str]:
 
     Raises ``ConversionError`` when the folder has no such copy.
     """
-    sources, written = _stamped(directory)
-    try:
-        eval_file = eval_file_of(path)
-        found = foreign_eval_in(read_text(eval_file), eval_file)
-        suite = _source(eval_file) if found is None or found.dialect != "vally" else None
-    except (SuiteFileError, SuiteError) as error:
-        raise ConversionError(str(error)) from None
-    now = _digests(_sources(eval_file, suite), directory)
+    to, sources, written = _stamped(directory)
+    now: Mapping[str, str]
+    if recording_at(path) is not None or _prompts_at(path) is not None:
+        # These files are those that were named then.
+        files = [directory / name for name in sources]
+        now = _digests([each for each in files if each.is_file()], directory)
+    else:
+        now = convert(path, to, directory).stamp["sources"]
     return [
         *(f"{name} has changed" for name in now if name in sources and sources[name] != now[name]),
         *(f"{name} is new" for name in now if name not in sources),
@@ -153,18 +203,19 @@ def changes_since(path: Path, directory: Path) -> list[str]:
     ]
 
 
-def _stamped(directory: Path) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    """Return the digests in ``converted.json``: of the sources, and of the written files."""
+def _stamped(directory: Path) -> tuple[Target, Mapping[str, object], Mapping[str, object]]:
+    """Return the format in ``converted.json``, and the digests of the sources and of the written files."""
     stamp = directory / STAMP
     try:
         document = parse_json(read_text(stamp), stamp).value
     except SuiteFileError as error:
         raise ConversionError(f"{directory} has no converted copy that can be compared: {error}.") from None
     keys = cast("Mapping[str, object]", document if isinstance(document, Mapping) else {})
+    to = next((target for target in get_args(Target) if target == keys.get("to")), None)
     sources, written = keys.get("sources"), keys.get("written")
-    if not (isinstance(sources, Mapping) and isinstance(written, Mapping)):
+    if to is None or not (isinstance(sources, Mapping) and isinstance(written, Mapping)):
         raise ConversionError(f"{stamp} does not say which files were converted and written; convert again.")
-    return cast("Mapping[str, object]", sources), cast("Mapping[str, object]", written)
+    return to, cast("Mapping[str, object]", sources), cast("Mapping[str, object]", written)
 
 
 def _changes_of_copy(written: Mapping[str, object], directory: Path) -> Iterator[str]:
@@ -193,8 +244,8 @@ def _write(conversion: Conversion, target: Target) -> None:
         conversion.lose(suite.path, "reading", warning.removeprefix(f"{suite.path}:"))
     if conversion.dialect == "evals.json":
         _note_descriptions(conversion)
-    if target == "evals.json":
-        to_evals_json(conversion)
+    if target in ("evals.json", "harness"):
+        (to_evals_json if target == "evals.json" else to_harness)(conversion)
         of_tasks = _task_comments(conversion).values()
         count = len(_head(conversion).head) + sum(comments.count for comments in of_tasks)
         if count:
@@ -283,20 +334,26 @@ def _losses_of_graders(vally: VallyEval) -> Iterator[tuple[str, str, LossKind]]:
                 yield place, counterpart.loss, "differs"
 
 
-def _sources(eval_file: Path, suite: Suite | None) -> list[Path]:
-    """Return the files that are converted: the eval file, its tasks, its trigger prompts."""
-    files = [eval_file.absolute(), *(() if suite is None else (task.path for task in suite.tasks))]
-    if suite is not None and has_triggers(suite):
+def _sources(conversion: Conversion) -> list[Path]:
+    """Return the converted files: eval file, tasks, trigger prompts, settings of Vally."""
+    suite = conversion.source
+    files = [suite.path, *(task.path for task in suite.tasks)]
+    if has_triggers(suite):
         files.append(trigger_file(suite))
-    return list(dict.fromkeys(files))
+    if (project := vally_project_of(suite.path)) is not None:
+        files.append(project)
+    return files
 
 
-def _digests(files: list[Path], directory: Path) -> dict[str, str]:
+def _digests(files: Sequence[Path], directory: Path, copies: Iterable[Path] = ()) -> dict[str, str]:
+    """Return the digests of the converted files, and of those that are copied."""
     found: dict[str, str] = {}
-    for file in files:
+    for file in dict.fromkeys((*files, *copies)):
         try:
             digest = _digest(file, suite_boundary(file.parent))
         except FileError as error:
+            if file not in files:
+                continue  # It cannot be copied either.
             raise ConversionError(f"{file} cannot be read: {error.why}.") from None
         found[os.path.relpath(file, directory.absolute()).replace(os.sep, "/")] = digest
     return found

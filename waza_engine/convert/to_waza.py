@@ -7,12 +7,11 @@ The files are the suite as this engine runs the source, so verdicts are the same
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from waza_engine.convert.comments import Comments, yaml_with
-from waza_engine.convert.conversion import Conversion
+from waza_engine.convert.conversion import Conversion, dumped
 from waza_engine.results.places import file_segment
 from waza_engine.runs.agent.skills import listed_directories
 from waza_engine.runs.trials.triggers import trigger_tests_of
@@ -30,34 +29,41 @@ def to_waza(conversion: Conversion, comments: Comments) -> None:
     suite = conversion.source
     tests = trigger_tests_of(suite) if suite.is_trigger_list else None
     if tests is not None:
-        conversion.files["trigger_tests.yaml"] = yaml_with(_dumped(tests))
+        conversion.files["trigger_tests.yaml"] = yaml_with(dumped(tests))
         why = "waza tries each prompt once, a trigger list three times"
         conversion.lose(suite.path, "repetitions", why, "differs")
         return
     spec = suite.spec
-    config = _dumped(spec.config)
+    config = dumped(spec.config)
     folders = [conversion.from_here(each) for each in _skill_directories(conversion)]
     written = {
-        **_dumped(spec, "name", "description", "skill", "version"),
+        **dumped(spec, "name", "description", "skill", "version"),
         "config": {**config, **({"skill_directories": folders} if folders else {})},
         "tasks": ["tasks/*.yaml"],
+        **dumped(spec, "graders"),
     }
-    conversion.files["eval.yaml"] = yaml_with(written, {(): comments.head})
     tasks = [found.task for found in suite.tasks if found.task is not None]
-    names = told_apart(file_segment(task.id or task.name) for task in tasks)
+    names = list(told_apart(file_segment(task.id or task.name) for task in tasks))
+    files = [f"tasks/{name}.yaml" for name in names]
+    if conversion.dialect == "harness" and files != sorted(files):
+        # Rows keep their order.
+        written["tasks"] = files
+    conversion.files["eval.yaml"] = yaml_with(written, {(): comments.head})
     for position, (task, name) in enumerate(zip(tasks, names, strict=True)):
         data = _task(conversion, task)
         places = comments.of_task(position, [grader["name"] for grader in data.get("graders", ())])
         conversion.files[f"tasks/{name}.yaml"] = yaml_with(data, places)
     text = json.dumps([_task(conversion, task) for task in tasks])
     ours = [words for key, words in _OURS.items() if f'"{key}":' in text]
+    text += json.dumps(written, default=str)
     ours += ["the `score` grader"] if '"type": "score"' in text else []
+    ours += ["the `inline` grader"] if '"type": "inline"' in text else []
     if ours:
         conversion.lose(suite.path, "graders", f"upstream waza does not read {', '.join(ours)}", "upstream")
 
 
 def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
-    data = _dumped(task)
+    data = dumped(task)
     directory = conversion.source.directory
     if task.context_dir:
         data["context_dir"] = conversion.from_here(directory / task.context_dir)
@@ -76,7 +82,7 @@ def _task(conversion: Conversion, task: TaskFile) -> dict[str, Any]:
 def _input_file(
     conversion: Conversion, task: TaskFile, file: InputFile, place: Path | None
 ) -> dict[str, Any]:
-    data = _dumped(file)
+    data = dumped(file)
     if file.copy_from and place is not None:
         if file.copy_from == f"{task.context_dir}/{file.path}" and place.is_file():
             # A file of the fixture directory needs no key of ours.
@@ -93,10 +99,3 @@ def _skill_directories(conversion: Conversion) -> list[Any]:
         return [] if own is None else [own]
     none = TaskFile.model_construct(_fields_set=set(), skill_directories=())
     return listed_directories(suite, none)
-
-
-def _dumped(model: Any, *keys: str) -> dict[str, Any]:
-    dumped: Mapping[str, Any] = model.model_dump(
-        mode="json", by_alias=True, exclude_defaults=True, exclude_none=True, include=set(keys) or None
-    )
-    return {key: value for key, value in dumped.items() if value not in ("", [], {})}

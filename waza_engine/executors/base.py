@@ -84,6 +84,10 @@ def unasked() -> None:
     """Do nothing when an agent is asked."""
 
 
+def unprepared() -> None:
+    """Do nothing when the agent's own files are in the workspace."""
+
+
 def unheard(_: str) -> None:
     """Ignore a line of output."""
 
@@ -109,6 +113,7 @@ class ExecutionRequest:
     it. ``watch`` gets every tool call as it begins, from any thread; ``heard`` gets every line that a
     command-line agent writes.
 
+    ``prepared`` is called when the executor has put the agent's own files into the workspace, such as skills.
     ``asked`` is called right before the agent gets the prompt. ``paid`` gets every answer of a model when it
     has arrived, from any thread and before the turn goes on: it is paid for, and would be lost if the process
     is killed.
@@ -137,6 +142,7 @@ class ExecutionRequest:
     trial: int = 0
     follow_ups: int = 0
     commands: MockedCommands | None = None
+    prepared: Callable[[], None] = unprepared
     watch: Callable[[ToolCall], None] = unwatched
     heard: Callable[[str], None] = unheard
     paid: Callable[[PaidAnswer], None] = unpaid
@@ -155,7 +161,8 @@ class ExecutionResponse:
     are transcript entries as upstream writes them. ``usage`` is None when the executor reports none.
     ``duration_ms`` is how long the agent took, None when the caller's clock is right. ``cut`` is true when a
     token limit ended the last answer in its middle, as far as that is known. ``refusal`` is the model's text
-    in the field with which it refuses to answer.
+    in the field with which it refuses to answer. ``knows_files`` is false when the workspace does not have
+    the files that the agent left.
     """
 
     output: str
@@ -169,6 +176,7 @@ class ExecutionResponse:
     duration_ms: int | None = None
     cut: bool = False
     refusal: str = ""
+    knows_files: bool = True
 
 
 class Executor(Protocol):

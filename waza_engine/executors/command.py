@@ -348,6 +348,7 @@ class CommandExecutor:
         if request.session is None:
             workdir.mkdir(parents=True, exist_ok=True)
             prepare_workdir(adapter, request, workdir, self._suite)
+            request.prepared()
         with self._mcp_config(request) as mcp_config:
             arguments = arguments_of(
                 adapter,

@@ -5,8 +5,8 @@ skill invocations, usage and duration, and the files of its workspace while they
 conversation is cut at the user's messages in the transcript; if it cannot be cut, all of it comes with the
 first turn, and every later turn has the last output.
 
-Result files are those of this engine and of upstream (``results/reading/recordings.py``). A transcript file
-holds the last trial of one task, a snapshot one trial.
+Result files are those of this engine and of upstream, captures and trials
+(``results/reading/recordings.py``). A transcript file holds the last trial of one task, a snapshot one trial.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ from waza_engine.executors.base import (
 from waza_engine.executors.registry import register
 from waza_engine.files import copy_file, is_named, special_names
 from waza_engine.results.attachments import with_attachments
+from waza_engine.results.codec.runs import trigger_of
 from waza_engine.results.codec.trials import trial_of
-from waza_engine.results.json_values import Block, block_of, moment
+from waza_engine.results.json_values import Block, block_of, blocks_of, moment
 from waza_engine.results.places import results_directory
+from waza_engine.results.reading.captures import OF_ROWS
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.results.record import TrialOutcome
+from waza_engine.results.record import TrialOutcome, TriggerOutcome
 from waza_engine.spec.executors import replays
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.problems import SuiteFileError
@@ -51,30 +53,23 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedTrigger:
-    """The recorded result of a trigger prompt."""
-
-    triggered: bool
-    output: str
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
 class RecordedFile:
     """The content of one file: trials by task and number, and trigger prompts. ``skill`` was tested.
 
     A trial that was stopped has no answer and is not among them; ``cut_short`` are the tasks that had one.
-    ``single`` marks a file that holds one trial of several, which are in other files next to it.
+    ``single`` marks a file that holds one trial of several, which are in other files next to it; ``of_rows``
+    one of captures or trials, which have no files of the agent.
     """
 
     path: Path
     trials: Mapping[str, Mapping[int, TrialOutcome]]
-    triggers: Mapping[str, RecordedTrigger] = field(default_factory=dict[str, RecordedTrigger])
+    triggers: Mapping[str, TriggerOutcome] = field(default_factory=dict[str, TriggerOutcome])
     skill: str = ""
     executor: str = ""
     eval_file: str = ""
     single: bool = False
     cut_short: frozenset[str] = frozenset()
+    of_rows: bool = False
 
 
 class RecordedAnswers:
@@ -103,7 +98,7 @@ class RecordedAnswers:
             )
         return found[number]
 
-    def trigger(self, prompt: str) -> tuple[RecordedTrigger, str]:
+    def trigger(self, prompt: str) -> tuple[TriggerOutcome, str]:
         """Return the recorded result of a trigger prompt, and the tested skill.
 
         Raises ``ExecutorError``.
@@ -225,28 +220,20 @@ def _file(path: Path) -> RecordedFile:
             task: {trial.number: trial for trial in trials if not trial.stopped}
             for task, trials in outcomes.items()
         },
-        _triggers(with_attachments(recording.document.get("trigger_results"), path)),
+        {
+            trigger.prompt: trigger
+            for trigger in map(
+                trigger_of, blocks_of(with_attachments(recording.document.get("trigger_results"), path))
+            )
+        },
         header.skill,
         header.executor,
         recording.eval_file,
         cut_short=frozenset(
             task for task, trials in outcomes.items() if any(each.stopped for each in trials)
         ),
+        of_rows=OF_ROWS in header.settings,
     )
-
-
-def _triggers(listed: object) -> dict[str, RecordedTrigger]:
-    found: dict[str, RecordedTrigger] = {}
-    for item in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        if isinstance(item, Mapping):
-            result = cast("Block", item)
-            output, error = result.get("final_output"), result.get("error_msg")
-            found[str(result.get("prompt") or "")] = RecordedTrigger(
-                result.get("did_trigger") is True,
-                output if isinstance(output, str) else "",
-                error if isinstance(error, str) else "",
-            )
-    return found
 
 
 def _transcript(path: Path, document: Block) -> RecordedFile:
@@ -346,7 +333,8 @@ class ReplayExecutor:
         newest = self._answers.first()
         trials = [trial for of in newest.trials.values() for trial in of.values()] if newest else []
         self.warnings: tuple[str, ...] = ()
-        if trials and all(workspace_of(trial) is None for trial in trials):
+        self._of_rows = newest is not None and newest.of_rows
+        if trials and not self._of_rows and all(workspace_of(trial) is None for trial in trials):
             self.warnings = (
                 f"{self._answers.name}: no workspace of the recorded trials is left, so graders of files see "
                 "what the task starts with",
@@ -361,7 +349,7 @@ class ReplayExecutor:
         turn, start = _position(request.session)
         if turn == 1 and (kept := workspace_of(trial)) is not None:
             _restore(kept, request.workspace)
-        return _answer(trial, turn, start, request)
+        return replace(_answer(trial, turn, start, request), knows_files=not self._of_rows)
 
     def close(self) -> None:
         """Do nothing: nothing was started."""
@@ -371,7 +359,7 @@ class ReplayExecutor:
         if recorded.error:
             raise ExecutorError(recorded.error)
         names = dict.fromkeys(name for name in (self._tested, request.skill or skill) if name)
-        skills = [SkillInvocation(name) for name in names] if recorded.triggered else []
+        skills = [SkillInvocation(name) for name in names] if recorded.did_trigger else []
         return ExecutionResponse(recorded.output, skill_invocations=skills, duration_ms=0)
 
 

@@ -5,18 +5,26 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from waza_engine.boundary import Boundary, FileError
-from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.base import (
+    ExecutionRequest,
+    ExecutionResponse,
+    Executor,
+    ExecutorError,
+    ExecutorSettings,
+)
 from waza_engine.executors.registry import create_executor
 from waza_engine.files import make_folder, read_bytes
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.programs.input import trajectory
 from waza_engine.harness.rows import HarnessError, Prompt
+from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.json_values import Json
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
@@ -52,6 +60,21 @@ class AgentOptions:
     timeout: float | None = None
     workspaces: Path | None = None
     budget: Budget = field(default_factory=Budget)
+
+
+@contextmanager
+def opened_agent(options: AgentOptions) -> Generator[Agent]:
+    """Give an agent; everything that is started meanwhile ends with it. Raises ``HarnessError``."""
+    agent, programs = Agent(options), ProcessScope()
+    # Programs that grade belong to it, too.
+    before = current_scope.set(programs)
+    agent.cancellation.on_request(programs.close)
+    try:
+        yield agent
+    finally:
+        agent.close()
+        programs.close()
+        current_scope.reset(before)
 
 
 def load_adapter(path: Path) -> tuple[AdapterFile, Sequence[str]]:
@@ -150,15 +173,26 @@ class Agent:
         directory = self.directory_for(name)
         started = milliseconds()
         talk = self._talk(prompt, directory, heard)
-        answer = _answer(prompt, talk, started, milliseconds(), self.facts_of(directory))
+        answer = answer_of(prompt, talk, started, milliseconds(), self.facts_of(directory))
         return answer, Spending(tokens_of(talk.usage), cost_of(talk.usage))
+
+    @property
+    def milliseconds(self) -> float | None:
+        """Return the time limit of a turn: the option, else that of the adapter."""
+        return self._options.timeout or self.adapter.timeout
+
+    def execute(self, request: ExecutionRequest, cancellation: RunCancellation) -> ExecutionResponse:
+        """Execute one turn, outside of any budget. Raises ``ExecutorError``."""
+        if self._executor is None:
+            raise ExecutorError(self._broken)
+        return self._executor.execute(request, cancellation)
 
     def _talk(self, prompt: Prompt, directory: Path, heard: Callable[[str], None]) -> Conversation:
         if self._executor is None:
             return Conversation(error=self._broken)
         if not prompt.turns:
             return Conversation()
-        limit = self._options.timeout or prompt.timeout or self.adapter.timeout or DEFAULT_MILLISECONDS
+        limit = self._options.timeout or prompt.timeout or self.milliseconds or DEFAULT_MILLISECONDS
         first, *further = prompt.turns
         request = ExecutionRequest(
             first, directory, timeout_seconds=limit / 1000, heard=heard, task_id=prompt.id
@@ -179,7 +213,11 @@ def _no_checkpoint(*_: object) -> Any:
     raise AssertionError("a conversation of the harness has no checkpoints")
 
 
-def _answer(prompt: Prompt, talk: Conversation, started: int, ended: int, facts: Json) -> Json:
+def answer_of(prompt: Prompt, talk: Conversation, started: int, ended: int, facts: Json) -> Json:
+    """Return a conversation as a row without prompt and score; ``facts`` are its metadata.
+
+    ``started`` and ``ended`` are milliseconds since 1970.
+    """
     context = GradingContext(transcript=talk.events, tool_calls=talk.tool_calls)
     steps = [relative_step(step, started) for step in trajectory(context)]
     end = _last_end(talk.events)

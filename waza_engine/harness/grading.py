@@ -12,9 +12,12 @@ from typing import Any, Self, cast
 from waza_engine.counting import counted
 from waza_engine.files import FileError, read_bytes
 from waza_engine.graders.programs.answers import UnusableAnswerError, verdict_of_answer
-from waza_engine.harness.rows import HarnessError, Row, has_failed, is_input, read_rows
+from waza_engine.harness.row_values import has_failed, is_input
+from waza_engine.harness.rows import HarnessError, Row, read_rows
 from waza_engine.harness.warm_grader import WarmGrader
 from waza_engine.results.json_values import Json, block_of
+from waza_engine.results.record import Validation
+from waza_engine.scoring.tasks import composite, trial_status
 from waza_engine.terminal import complain
 
 TIMEOUT_SECONDS = 30.0
@@ -75,6 +78,35 @@ class HarnessGrader:
 def failed_result(error: UnusableAnswerError) -> Json:
     """Return the result for an answer that a broken grader did not grade."""
     return {"pass": False, "score": 0, "reasoning": f"Error: {error}"}
+
+
+def score_of_verdicts(verdicts: Mapping[str, Validation]) -> Json:
+    """Return the verdicts of a suite's graders as one: it passes when all required ones do.
+
+    They are its ``outcome``. Raises ``UnusableAnswerError`` when one could not grade, or waits for a person.
+    """
+    graded = [verdict.graded for verdict in verdicts.values()]
+    status = trial_status(graded)
+    if status not in ("passed", "failed") or not graded:
+        broken = next((each for each in verdicts.values() if each.status != "graded"), None)
+        why = f"{broken.name}: {broken.feedback}" if broken else "nothing graded the answer"
+        raise UnusableAnswerError("exit", why)
+    failed = [f"{each.name}: {each.feedback}" for each in verdicts.values() if not each.passed]
+    outcome = {
+        name: {
+            "pass": each.passed,
+            "score": each.score,
+            "feedback": each.feedback,
+            **({} if each.required else {"required": False}),
+        }
+        for name, each in verdicts.items()
+    }
+    return {
+        "pass": status == "passed",
+        "score": composite(graded).weighted_score,
+        "reasoning": "; ".join(failed) or "All graders pass",
+        "outcome": outcome,
+    }
 
 
 class Tally:

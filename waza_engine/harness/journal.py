@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from waza_engine.files import FileError, opened_to_read, remove_file
-from waza_engine.harness.rows import HarnessError, has_failed, line_of, number_in
+from waza_engine.harness.row_values import has_failed, number_in
+from waza_engine.harness.rows import HarnessError, line_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, texts_of, whole
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.writing.store import (
@@ -28,11 +29,8 @@ from waza_engine.results.writing.store import (
     write_whole,
 )
 from waza_engine.scoring.cost import Cost, Spending, total_cost
+from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST
 
-DIGEST = "wazaDigest"
-"""The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
-BROKEN = ":broken"
-"""The end of a digest when the grader broke, and its error is the last one of the row."""
 Answers = defaultdict[tuple[str, int], list[Json]]
 """Answers by their digest and the number of the trial, 0 for a capture."""
 Wanted = defaultdict[str, dict[str, str]]
@@ -115,6 +113,7 @@ def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, grade
         if not of_answer:
             raise HarnessError(f"{output} has rows without `metadata.{DIGEST}`, so --resume cannot use it.")
         entries, digests = _entries(row), wanted.get(text_of(row.get("id")))
+        errors = block_of(block_of(row, "metadata"), AGENT_ERRORS)
         if digests is not None and of_answer not in digests:
             continue
         complete = len(entries) == (trials or 1) and not any(map(_is_broken, entries))
@@ -125,9 +124,11 @@ def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, grade
             continue
         for entry in entries:
             if not _is_broken(entry):
-                answers[of_answer, whole(entry.get("trialNum"))].append(
-                    _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN))
-                )
+                answer = _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN_GRADER))
+                trial = whole(entry.get("trialNum"))
+                if error := text_of(errors.get(str(trial))):
+                    answer["errors"] = [error]
+                answers[of_answer, trial].append(answer)
     held = {key for key, found in answers.items() if found}
     journal.open()
     for (digest, trial), found in list(answers.items()):

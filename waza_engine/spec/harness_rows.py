@@ -22,11 +22,17 @@ _WORDS: Mapping[RowKind, str] = {
         "holds prompts; name it as `tasks_from` in an eval.yaml, or ask an agent with "
         "`waza-engine harness capture`"
     ),
-    "capture": (
-        "holds captures of agent-eval-harness; `waza-engine harness` grades, summarizes and compares them"
-    ),
-    "trials": "holds trials of agent-eval-harness; `waza-engine harness compare` reads them",
+    "capture": "holds captures of agent-eval-harness, the results of a run and no suite",
+    "trials": "holds trials of agent-eval-harness, the results of a run and no suite",
 }
+DIGEST = "wazaDigest"
+"""The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
+AGENT_ERRORS = "wazaErrors"
+"""The key of the metadata of trials with the errors of the agent, by the number of the trial."""
+TASK_KEY = "wazaTask"
+"""The key of a prompt's metadata with the id of its task: a grader file is not told the id of the prompt."""
+BROKEN_GRADER = ":broken"
+"""The end of a digest when the grader broke, and its error is the last one of the row."""
 
 
 def row_kind(row: Mapping[str, Any]) -> RowKind | None:

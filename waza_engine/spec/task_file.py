@@ -108,6 +108,7 @@ _FIXTURE = {
     "x-waza-kind": "path.suite",
 }
 _BOTH_PROMPTS = "give `prompt` or `prompt_file`, not both"
+_BOTH_REPOSITORIES = "give `git` or `repos`, not both"
 _BOTH_PARTNERS = "give `follow_up_prompts` or a `responder`, not both"
 
 
@@ -233,6 +234,14 @@ class TaskInputs(Block):
             },
             "x-waza-message": _BOTH_PARTNERS,
         },
+        {
+            "not": {
+                "type": "object",
+                "required": ["git", "repos"],
+                "properties": {"git": {"const": True}, "repos": {"type": "array", "minItems": 1}},
+            },
+            "x-waza-message": _BOTH_REPOSITORIES,
+        },
     )
 
     prompt: Annotated[Text, kind("prompt.text")] = Field(
@@ -281,6 +290,14 @@ class TaskInputs(Block):
         description="Local git repositories to check out into the workspace.",
         examples=[[{"type": "worktree", "source": ".", "dest": "app"}]],
     )
+    git: Switch = Field(
+        default=False,
+        description=(
+            "Make the workspace a git repository with one commit of its files, so that graders see with "
+            "`git status` and `git diff` what the agent did. Upstream does not know this key."
+        ),
+        examples=[True],
+    )
     workdir: Annotated[InsidePath, kind("path.workspace")] | None = Field(
         default=None,
         description=(
@@ -306,6 +323,8 @@ class TaskInputs(Block):
             raise ValueError(_BOTH_PROMPTS)
         if self.follow_up_prompts and self.responder is not None:
             raise ValueError(_BOTH_PARTNERS)
+        if self.git and self.repos:
+            raise ValueError(_BOTH_REPOSITORIES)
         return self
 
 

@@ -36,7 +36,7 @@ DocumentKind = Literal[
     "trials",
     "adapter",
 ]
-SUITES: frozenset[DocumentKind] = frozenset({"eval", "evals_json", "trigger_list"})
+SUITES: frozenset[DocumentKind] = frozenset({"eval", "evals_json", "trigger_list", "vally_eval"})
 """The kinds of files that a run takes as a suite."""
 _READERS: Mapping[DocumentKind, Reader] = {
     **dict.fromkeys(("evals_json", "trigger_list", "adapter"), parse_json),

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.project.claim import (
@@ -353,6 +354,8 @@ class Project:
         document = self.documents.get(path)
         is_open = document is not None and document.kind in SUITES
         if is_open or path.name in self.eval_names(path) or self._is_other_eval(path):
+            return (self.suite(path),)
+        if is_named_as_evals(path.name) and self.claim(path) in SUITES:
             return (self.suite(path),)
         found = self._suites_that_pick_up(path, most_far)
         if found or path.parent.name != "tasks":

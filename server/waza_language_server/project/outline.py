@@ -15,9 +15,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, word
-from waza_language_server.syntax.item_memo import ItemMemo, items_where
-from waza_language_server.syntax.merges import value_at
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node, items_where, value_at
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -124,6 +122,9 @@ def outline(tree: Tree) -> Outline:
     said: list[_Said] = []
     for place, graders in entries.own_lists():
         said += _said_by_list(place, graders, entries)
+    if entries.is_of_vally:
+        said += map(_said_by, entries.own_graders())
+    settings = "defaults" if entries.is_of_vally and root.entry("defaults") is not None else "config"
     inline_tasks, said_inline = _inline_tasks(root, entries)
     said += said_inline
     patterns = _patterns(root)
@@ -137,12 +138,12 @@ def outline(tree: Tree) -> Outline:
         adapter=word(root.get("config", "adapter")),
         recording=word(root.get("config", "recording")),
         graders=tuple([one.grader for one in said]),
-        model=word(root.get("config", "model")),
+        model=word(root.get(settings, "model")),
         executor=next(
             (
                 name
-                for key in ("executor", "engine", "engine_type")
-                if (name := word(root.get("config", key)))
+                for key in (("executor",), ("executor", "name"), ("engine",), ("engine_type",))
+                if (name := word(root.get(settings, *key)))
             ),
             None,
         ),

@@ -14,8 +14,8 @@ from waza_engine.harness.comparison.report import latency_statistics, percentile
 from waza_engine.harness.comparison.strategies import bootstrap, iterations
 from waza_engine.harness.grading import Tally
 from waza_engine.harness.review import snippet
-from waza_engine.harness.rows import has_failed
-from waza_engine.harness.views import fixed, shortened_lines
+from waza_engine.harness.row_values import has_failed
+from waza_engine.harness.summary import fixed, shortened_lines
 
 
 def carried_out(folder: Path, command: str, **files: str) -> Finished:
@@ -136,15 +136,16 @@ class TestFiles:
             False,
         ]
 
-    @pytest.mark.parametrize("kind", ["run", "grade", "report", "compare"])
-    def test_outside_of_the_group_its_files_are_recognized(self, tmp_path: Path, kind: str) -> None:
+    def test_outside_of_the_group_its_files_are_recognized(self, tmp_path: Path) -> None:
         from tests.command_line import engine
 
-        content = lines(prompt("a", "x")) if kind == "run" else lines(capture("a", 1.0), capture("b", 1.0))
-        (tmp_path / "rows.jsonl").write_text(content, "utf-8")
-        ended = engine(kind, "rows.jsonl", *(["rows.jsonl"] if kind == "compare" else []), cwd=tmp_path)
-        assert ended.returncode != 0
-        assert "`waza-engine harness" in ended.stderr
+        (tmp_path / "prompts.jsonl").write_text(lines(prompt("a", "x")), "utf-8")
+        (tmp_path / "rows.jsonl").write_text(lines(capture("a", 1.0), capture("b", 0.0)), "utf-8")
+        run = engine("run", "prompts.jsonl", cwd=tmp_path)
+        assert run.returncode != 0
+        assert "`waza-engine harness capture`" in run.stderr
+        assert "1 of 2 tasks passed" in engine("report", "rows.jsonl", cwd=tmp_path).stdout
+        assert engine("compare", "rows.jsonl", "rows.jsonl", cwd=tmp_path).returncode == 0
 
 
 class TestStatistics:

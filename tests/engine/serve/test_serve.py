@@ -10,7 +10,7 @@ import pytest
 from tests.engine.serve.client import PATIENCE_SECONDS, Engine
 from tests.engine.suites import GREETS, HANGS, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
-from waza_engine import serve
+from waza_engine import json_rpc_lines, serve
 from waza_engine.commands import methods
 from waza_engine.json_rpc import RpcError
 from waza_engine.results.reading.newest_scores import latest_results
@@ -274,7 +274,7 @@ def test_taking_back_a_request_is_never_fatal(lasting_engine: Engine, tmp_path: 
 
 
 def test_a_line_that_is_too_long_gets_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "LONGEST_LINE_BYTES", 64)
+    monkeypatch.setattr(json_rpc_lines, "LONGEST_LINE_BYTES", 64)
     wire = io.BytesIO()
     serve.Server(wire).read(io.BytesIO(b"x" * 1000 + b'\n{"jsonrpc": "1.0", "id": 5}\n'))
     answers = [json.loads(line) for line in wire.getvalue().splitlines()]

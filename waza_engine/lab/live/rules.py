@@ -21,7 +21,8 @@ from waza_engine.lab.live.work import LentTrials, LiveTrial, built_in
 from waza_engine.lab.proposing import proposed_texts
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
-from waza_engine.runs.regrading.regrade import without_workspace
+from waza_engine.runs.grading.recorded_verdicts import without_workspace
+from waza_engine.runs.regrading.regrade import NO_WORKSPACE
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
 
@@ -67,7 +68,9 @@ def verdict_of(trial: LiveTrial) -> Validation | None:
     """Return a grader's current verdict on a trial; None when it cannot be judged here."""
     if trial.built is None:
         return next(iter(grade_expected(trial.written.spec.expected, trial.context, (trial.grader,))), None)
-    built = trial.built if trial.context.workspace is not None else without_workspace(trial.built)
+    built = (
+        trial.built if trial.context.workspace is not None else without_workspace(trial.built, NO_WORKSPACE)
+    )
     verdict = grade_here(built, trial.context)
     return verdict if verdict.status == "graded" else None
 

@@ -42,19 +42,27 @@ _STATS_NAMES = {
 }
 _USAGE_NAMES = {"total_turns": "turns", "tokens_input": "input_tokens", "tokens_output": "output_tokens"}
 _STATUSES = {"partial": "failed", "timeout": "error"}
-_LINES_PER_CHECKPOINT = 100
 _MAJOR_VERSION = "1"
 
 
 def read_document(path: Path) -> Block | None:
-    """Return the document of a result file; that of a journal is assembled from its lines."""
+    """Return the document of a result file.
+
+    That of a journal, and that of captures or trials, is assembled from their lines.
+    """
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:
         return None
     if path.name.endswith(JOURNAL_SUFFIX):
         return document_in(content, object_in, journal=True, place=partial(_place_entries, path))
-    return document_in(content, object_in, journal=False)
+    found = document_in(content, object_in, journal=False)
+    if found is None or "tasks" not in found:
+        # Few results are those of another tool.
+        from waza_engine.results.reading.captures import rows_document
+
+        found = rows_document(content) or found
+    return found
 
 
 def _place_entries(journal: Path, begun: Block) -> Iterable[Block]:
@@ -89,7 +97,10 @@ def why_unreadable(path: Path) -> str:
     if not text:
         return f"{path} is not a result file: it is empty."
     if words := harness_words(text):
-        return f"{path} {words}."
+        from waza_engine.results.reading.captures import first_broken_line
+
+        line = first_broken_line(text)
+        return f"{path}:{line}: the line must be a JSON object." if line else f"{path} {words}."
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
@@ -118,12 +129,11 @@ def document_in(
     if not journal:
         return decode(content)
     entries: list[Block] = []
-    for number, line in enumerate(content.split(b"\n"), 1):
+    for line in content.split(b"\n"):
         entry = decode(line) if line else None
         if entry is not None:
             entries.append(entry)
-        if not number % _LINES_PER_CHECKPOINT:
-            checkpoint()
+        checkpoint()
     if not entries or "eval_id" not in entries[0]:
         return None
     entries[1:1] = place(entries[0])
@@ -285,7 +295,7 @@ def head_of(path: Path) -> RunHead | None:
     except OSError:
         return None
     # With the first file that there is: most suites were never run.
-    from waza_engine.results.codec.header import header_of
+    from waza_engine.results.codec.runs import header_of
 
     known = _before_the_tasks(text)
     summary = block_of(known, "summary")

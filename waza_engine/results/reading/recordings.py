@@ -1,7 +1,8 @@
 """A recorded run for graders: the output, calls and usage of each trial's agent.
 
-Reads this engine's documents and journals, upstream's ``results.json``, and files of the Python era (which
-hold no tool calls beyond their transcript). Everything may be missing or null.
+Reads this engine's documents and journals, upstream's ``results.json``, captures and trials of
+agent-eval-harness, and files of the Python era (which hold no tool calls beyond their transcript). Everything
+may be missing or null.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.figures import task_of
-from waza_engine.results.codec.header import header_of
+from waza_engine.results.codec.runs import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
 from waza_engine.results.places import (
@@ -120,10 +121,8 @@ def read_recording(path: Path) -> Recording:
     except FileError as error:
         raise RecordingError(f"The result file {path} cannot be read: {error.why}.") from None
     found = read_document(path)
-    if found is None:
+    if found is None or not isinstance(found.get("tasks"), list):
         raise RecordingError(why_unreadable(path))
-    if not isinstance(found.get("tasks"), list):
-        raise RecordingError(f"{path} is not a result file: it has no list `tasks`.")
     if version := unknown_version(found):
         raise RecordingError(f"{path} has the format version {version}; only version 1 can be read.")
     under_way = False

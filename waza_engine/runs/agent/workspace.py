@@ -193,7 +193,12 @@ def _directory(*, keep: bool = False) -> Generator[Path]:
         yield directory
     finally:
         if not keep:
-            shutil.rmtree(directory, onerror=_remove_anyway)
+            remove_workspace(directory)
+
+
+def remove_workspace(directory: Path) -> None:
+    """Remove a workspace with write-protected files as well. Raises ``OSError``."""
+    shutil.rmtree(directory, onerror=_remove_anyway)
 
 
 def _remove_anyway(remove: Callable[[str], object], path: str, _: object) -> None:
@@ -246,6 +251,8 @@ def _filled(
     instructions = _copied_instructions(directory, fixtures, (*instruction_files, *task.instruction_files))
     if task.inputs.workdir:
         _make_workdir(directory, task.inputs.workdir)
+    if task.inputs.git:
+        _make_repository(directory)
     return Workspace(directory, files, instructions, warnings)
 
 
@@ -377,6 +384,35 @@ def _write(target: Path, content: bytes) -> None:
         raise WorkspaceError(
             f"{target.name} cannot be written into the workspace: {error.strerror or error}"
         ) from None
+
+
+_COMMIT = (
+    *("-c", "core.hooksPath=", "-c", "commit.gpgsign=false", "-c", "user.name=waza"),
+    *("-c", "user.email=waza@localhost", "commit", "--quiet", "--allow-empty", "--no-verify"),
+)
+
+
+def _make_repository(directory: Path) -> None:
+    """Make the workspace a repository with one commit of its files, for ``inputs.git``."""
+    if (directory / ".git").exists():
+        raise WorkspaceError("`inputs.git`: the files of the task hold a `.git` already")
+    if shutil.which("git") is None:
+        raise WorkspaceError("`inputs.git` needs `git`, which is not installed")
+    try:
+        git("-c", "init.defaultBranch=main", "init", "--quiet", "--template=", at=directory)
+        git("add", "--all", at=directory)
+        git(*_COMMIT, "--message=Files of the task", at=directory)
+    except GitError as error:
+        raise WorkspaceError(f"`inputs.git`: {error}") from None
+
+
+def add_to_first_commit(directory: Path) -> None:
+    """Add the files that an executor has put into a workspace with ``inputs.git``: they are not the agent's.
+
+    Raises ``GitError``.
+    """
+    git("add", "--all", at=directory)
+    git(*_COMMIT, "--amend", "--no-edit", at=directory)
 
 
 _URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|[^/\\]+@[^/\\]+:)")

@@ -37,6 +37,11 @@ def needs_workspace(built: BuiltGrader) -> bool:
     return built.grader is not None and built.grader.needs_workspace
 
 
+def without_workspace(built: BuiltGrader, why: str) -> BuiltGrader:
+    """Return a grader that reports why there is no directory: that is no failure of the agent."""
+    return replace(built, grader=None, error=why) if needs_workspace(built) else built
+
+
 def has_verdict(built: BuiltGrader, trial: RecordedTrial) -> bool:
     """Return whether a grader of this name and type gave a verdict in the run."""
     found = (trial.outcome.validations or {}).get(built.name)

@@ -144,7 +144,7 @@ def prompt_tasks(path: Path, files: SuiteFiles = DISK) -> tuple[list[TaskFile], 
         elif (first := lines_of.setdefault(prompt.id, number)) != number:
             faults.append((number, f"the id `{prompt.id}` is taken by line {first}; each line needs its own"))
         else:
-            tasks.append(_task_of_line(prompt))
+            tasks.append(task_of_line(prompt))
     if faults:
         raise SuiteFileError(path, faults[0][0], _listed(faults))
     return tasks, warnings
@@ -217,7 +217,8 @@ def _all_findings(error: ValidationError, block: Mapping[str, Any]) -> str:
     return "; ".join(found.values())
 
 
-def _task_of_line(prompt: PromptLine) -> TaskFile:
+def task_of_line(prompt: PromptLine) -> TaskFile:
+    """Return a prompt as a task; its category is a tag."""
     first, *further = (prompt.input,) if isinstance(prompt.input, str) else prompt.input
     category = prompt.metadata.get("category")
     timeout_ms = prompt.timeout or 0

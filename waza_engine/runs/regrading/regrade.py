@@ -42,6 +42,7 @@ from waza_engine.runs.grading.recorded_verdicts import (
     needs_workspace,
     recorded_baseline,
     recorded_verdict,
+    without_workspace,
 )
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
@@ -51,7 +52,7 @@ from waza_engine.runs.settings.options import check_executor
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask
-from waza_engine.spec.loading import load_project_config
+from waza_engine.spec.loading import load_eval_file, load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -218,7 +219,7 @@ class Regrading:
         }
         asked = [built for built in task.graders if built.name not in kept]
         if context.workspace is None:
-            asked = [without_workspace(built) for built in asked]
+            asked = [without_workspace(built, NO_WORKSPACE) for built in asked]
         graded = {verdict.name: verdict for verdict in grade(asked, context, cancellation, kept)}
         found = {built.name: (kept | graded)[built.name] for built in task.graders}
         if task.grade_expected:
@@ -280,7 +281,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
     files = DISK.overlaid(request.overlays)
     # A suite that leaves the executor to the command line does not name one.
     answered = recording.header.executor or "replay"
-    path = request.suite or suite_of_record(recording, suites, files)
+    path = request.suite or suite_of_record(recording, files)
     resident = suites.suite(path)
     given = {"executor": answered}
     suite, selected, found = resident.selected(path, given, files, request.tasks, request.graders)
@@ -379,7 +380,7 @@ def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask
 _LEVELS = 6
 
 
-def suite_of_record(recording: Recording, suites: ResidentSuites, files: SuiteFiles) -> Path:
+def suite_of_record(recording: Recording, files: SuiteFiles) -> Path:
     """Return the eval file that a record belongs to: next to its ``.waza``, or above it with its name.
 
     Raises ``SuiteError`` when there is none.
@@ -393,7 +394,7 @@ def suite_of_record(recording: Recording, suites: ResidentSuites, files: SuiteFi
         own = place.parent == results_directory(folder)
         for name in names:
             eval_file = folder / name
-            if eval_file.is_file() and (own or _is_of_name(eval_file, eval_name, suites, files)):
+            if eval_file.is_file() and (own or _is_of_name(eval_file, eval_name, files)):
                 return eval_file
         renamed = _renamed(folder, recording) if own else None
         if renamed is not None:
@@ -408,9 +409,11 @@ def _renamed(folder: Path, recording: Recording) -> Path | None:
     return folder / name if name else None
 
 
-def _is_of_name(eval_file: Path, name: str, suites: ResidentSuites, files: SuiteFiles) -> bool:
+def _is_of_name(eval_file: Path, name: str, files: SuiteFiles) -> bool:
+    """Return whether a suite, for any executor, has this name."""
     try:
-        return bool(name) and suites.name_of(eval_file, files) == name
+        found, *_ = load_eval_file(eval_file, {"executor": "replay"}, lenient=True, files=files)
+        return bool(name) and found.name == name
     except SuiteFileError:
         return False
 
@@ -464,13 +467,6 @@ def recorded_context(
         workspace=workspace or kept_workspace(found.workspace),
         baseline_output=recorded_baseline(recording, base.task_id, found.number),
     )
-
-
-def without_workspace(built: BuiltGrader) -> BuiltGrader:
-    """Return a grader that reports the missing directory: that is no failure of the agent."""
-    if not needs_workspace(built):
-        return built
-    return replace(built, grader=None, error=NO_WORKSPACE)
 
 
 def with_review(verdict: Validation, trial: RecordedTrial) -> Validation:

@@ -37,7 +37,8 @@ class Conversation:
     """The result of the turns so far. ``output`` is that of the last turn; everything else adds up.
 
     ``prompts`` are those that were sent. It is ``stopped`` when the run reached its limit, ``interrupted``
-    when it was cancelled after an answer; ``transient`` says that its error may go away by itself.
+    when it was cancelled after an answer; ``transient`` says that its error may go away by itself, and
+    ``knows_files`` whether the workspace has the files that the agent left.
     """
 
     prompts: list[str] = field(default_factory=list[str])
@@ -53,6 +54,7 @@ class Conversation:
     stopped: bool = False
     interrupted: bool = False
     transient: bool = False
+    knows_files: bool = True
     checkpoints: list[CheckpointOutcome] = field(default_factory=list[CheckpointOutcome])
 
     @property
@@ -71,6 +73,7 @@ class Conversation:
         self.usage = added(self.usage, response.usage)
         self.error = response.error or ""
         self.transient = response.transient
+        self.knows_files = response.knows_files
 
     def add_arrived(self, answers: Sequence[PaidAnswer]) -> None:
         """Add the answers that have arrived of an unfinished turn: they are paid for."""

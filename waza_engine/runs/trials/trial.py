@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
-from waza_engine.executors.base import ExecutionRequest, Executor
+from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, unprepared
 from waza_engine.graders.base import GradingContext
+from waza_engine.processes.git import GitError
 from waza_engine.results.codec.trials import FAILURES
 from waza_engine.results.record import (
     Answerer,
@@ -29,6 +30,7 @@ from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
 from waza_engine.runs.agent.workspace import (
     Workspace,
     WorkspaceError,
+    add_to_first_commit,
     fixture_directory,
     fresh_workspace,
     prompt_of,
@@ -36,6 +38,7 @@ from waza_engine.runs.agent.workspace import (
 )
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
+from waza_engine.runs.grading.recorded_verdicts import without_workspace
 from waza_engine.runs.limits.budget import Tally
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
@@ -210,6 +213,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         watch=trial.watch,
         paid=trial.paid(context.executor, "agent"),
         asked=trial.tell_asking_once(),
+        prepared=_committed(workspace.directory) if task.spec.inputs.git else unprepared,
     )
     judging, replying = trial.tally(context.judges, "judge"), trial.tally(context.executor, "responder")
     inputs = task.spec.inputs
@@ -292,7 +296,7 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
     task = trial.task
     validations: dict[str, Validation] = {}
     try:
-        for verdict in grade(task.graders, context, trial.context.cancellation):
+        for verdict in grade(_gradable(task.graders, context), context, trial.context.cancellation):
             validations[verdict.name] = verdict
             if judging.usage != outcome.judge_usage:
                 # The usage of a judge is paid for, too.
@@ -353,7 +357,7 @@ def _grading_context(
         usage=talk.usage,
         duration_ms=talk.duration_ms,
         prompt=execution.prompt,
-        workspace=execution.workspace,
+        workspace=execution.workspace if talk.knows_files else None,
         suite_directory=context.suite.directory,
         fixtures_directory=fixture_directory(task.spec, context.suite.directory),
         assertions=context.assertions,
@@ -382,10 +386,29 @@ def _at_checkpoint(checkpoint: Checkpoint, trial: _Trial, context: GradingContex
     if cancellation.requested:
         raise CancelledRunError
     graders = trial.task.checkpoint_graders[checkpoint.after_turn] if trial.task.graded else ()
-    validations = {v.name: v for v in grade(graders, context, cancellation)}
+    validations = {v.name: v for v in grade(_gradable(graders, context), context, cancellation)}
     status = trial_status([validation.graded for validation in validations.values()])
     stopped = checkpoint.on_failure == "stop" and status in ("failed", "error")
     return CheckpointOutcome(checkpoint.after_turn, status, validations, stopped)
+
+
+def _committed(workspace: Path) -> Callable[[], None]:
+    """Return a function that adds to the first commit of a workspace. It raises ``ExecutorError``."""
+
+    def prepared() -> None:
+        try:
+            add_to_first_commit(workspace)
+        except GitError as error:
+            raise ExecutorError(f"`inputs.git`: {error}") from None
+
+    return prepared
+
+
+def _gradable(graders: Sequence[BuiltGrader], context: GradingContext) -> Sequence[BuiltGrader]:
+    """Return the graders; those that need the files of the agent are errors where these are not known."""
+    if context.workspace is not None:
+        return graders
+    return [without_workspace(built, "the recording has no files of the agent") for built in graders]
 
 
 _SHOWN_CHARACTERS = 160

@@ -24,7 +24,6 @@ from waza_language_server.analysis.schema_rules.misplaced_keys import (
     UnknownKey,
     UnknownKeys,
     fallen_block,
-    pushed_block,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_keys import of_another_type, unknown_key
@@ -172,10 +171,8 @@ def _explain_unknown(
         checkpoint()
     unknown = [entry for entry, _ in entries]
     whole = entries[0][1] if entries else shape
-    mistake = (
-        pushed_block(subject, mapping, shape, unknown)
-        or fallen_block(subject, mapping, shape, unknown)
-        or of_another_type(subject, mapping, whole, unknown)
+    mistake = fallen_block(subject, mapping, shape, unknown) or of_another_type(
+        subject, mapping, whole, unknown
     )
     if mistake is not None:
         collected.unknown.append(mistake.unknown)

@@ -27,14 +27,12 @@ from waza_language_server.analysis.schema_rules.plain_values import document_val
 from waza_language_server.analysis.schema_rules.schema_errors import FoundError, explained, found_errors
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unlikely_values import (
+    OPENING_QUOTES,
     escaped_text,
     items_inside,
     may_be_escaped,
-    may_be_no_name,
-    may_be_unlikely,
     may_hold_items,
-    no_name,
-    unlikely_values,
+    printed_quotes,
 )
 from waza_language_server.schema.catalog import LINE_KINDS, Catalog, SchemaName
 from waza_language_server.schema.locate import grader_type, type_node
@@ -182,12 +180,11 @@ def _may_need_advice(node: Node, shape: Shape) -> bool:
     green = node.green
     if green.kind == "scalar":
         if not green.value or green.tag is not None:
-            return wrong_values.says_nothing(node, shape)
+            return False
         if green.style != "plain":
-            return (green.style == "double" and may_be_escaped(node, shape)) or may_be_no_name(green.value)
+            return green.style == "double" and may_be_escaped(node, shape)
         return (
-            may_be_unlikely(green.value)
-            or may_be_no_name(green.value)
+            green.value[0] in OPENING_QUOTES
             or (shape.reads_all_as_text and wrong_values.may_be_typed(green.value))
             or may_hold_items(green.value)
         )
@@ -216,14 +213,10 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
 def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
     if not subject.tree.is_json:
         yield from wrong_values.typed_as_text(subject, node, shape)
-    if node.value and may_be_unlikely(node.value):
-        yield from unlikely_values(node, shape)
-    if node.value and may_be_no_name(node.value):
-        yield from no_name(node, shape)
+    if node.style == "plain":
+        yield from printed_quotes(node, shape)
     if node.style == "double" and may_be_escaped(node, shape):
         found = escaped_text(subject.text, node, shape)
         yield from map(_without_single_quotes, found) if subject.tree.is_json else found
     if node.value and node.style == "plain" and may_hold_items(node.value):
         yield from items_inside(subject.text, node, shape)
-    if wrong_values.says_nothing(node, shape):
-        yield from wrong_values.switch_without_value(subject, node, shape)

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.analysis.fix_limits import keeps_data
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.trial import Chosen, Trials
+from waza_language_server.analysis.trial import Chosen, Trials, keeps_data
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edits, composed
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
@@ -68,16 +67,21 @@ def code_actions(
     workspace: Workspace,
     span: Span,
     problems: Sequence[Problem],
+    *,
+    creates_files: bool = False,
 ) -> tuple[CodeAction, ...]:
     """Return the fixes of the problems that touch a span, the safe ones first.
 
-    ``problems`` are those of this version of the document.
+    ``problems`` are those of this version of the document. Fixes that create a file are for clients that can.
     """
     trials = Trials(document, workspace, problems)
     found: dict[tuple[str, Edits], CodeAction] = {}
     for problem, fix in fixes_at(span, problems)[: most_tried(document)]:
         key = fix.title, fix.edits
-        if key not in found and trials.repairs([(problem, fix)], may_reveal=True):
+        if fix.creates is not None and creates_files:
+            change = WorkspaceEdit(creations=(fix.creates,))
+            found[key] = CodeAction(fix.title, "quickfix", change, (problem,))
+        elif key not in found and trials.repairs([(problem, fix)], may_reveal=True):
             change = _change(document, fix.edits)
             preferred = fix.preferred and keeps_data(document.text, fix.edits)
             found[key] = CodeAction(fix.title, "quickfix", change, (problem,), preferred)

@@ -87,6 +87,12 @@ def hover(
     the score is looked at, for its age.
     """
     told = _told(document, workspace, offset, documentation, now, patience, prices)
+    if document.kind in ("captures", "trials"):
+        from waza_language_server.features.rows.records import record_summary
+
+        summary = record_summary(document, offset)
+        if summary is not None:
+            return Hover(*summary) if told is None else replace(told, text=f"{told.text}\n\n{summary[1]}")
     anchored = anchored_value(document, offset)
     if anchored is None:
         return told

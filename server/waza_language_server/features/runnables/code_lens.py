@@ -11,27 +11,28 @@ pointer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
-from waza_language_server.features.runnables.estimate_text import estimate_words
 from waza_language_server.features.runnables.runnables import Runnable, is_off, runnables
 from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.suite_file import is_of_vally
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_engine.results.reading.scores import RunResult
-    from waza_language_server.features.runnables.estimate_text import SuiteEstimates
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
+
 
 Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
 Affected = Callable[["Path", "RunResult | None"], tuple[int, int] | None]
@@ -67,7 +68,7 @@ class CodeLens:
     span: Span
     title: str
     command: str
-    argument: dict[str, str]
+    argument: dict[str, Any]
     kind: LensKind = "run"
 
 
@@ -141,7 +142,10 @@ def lenses_of(
     waiting: dict[Path, _Waiting] = {}
     estimates: dict[Path, SuiteEstimates | None] = {}
     changed: dict[Path, tuple[int, int] | None] = {}
+    task_words: dict[Path, str] = {}
     for suite in suites:
+        of_vally = is_of_vally(workspace.project.tree(suite).root)
+        task_words[suite] = "case" if suite.suffix == ".json" else "stimulus" if of_vally else "task"
         recorded = workspace.project.scores.results(suite)
         answered[suite] = _answered(recorded)
         waiting[suite] = _waiting_of(suite, recorded)
@@ -151,7 +155,7 @@ def lenses_of(
     for runnable in found:
         checkpoint()
         estimate = _estimate_words(runnable.id, estimates[runnable.id.suite])
-        called = words or _called(runnable.id)
+        called = words or _called(runnable.id, task_words[runnable.id.suite])
         run = _run_lens(runnable, running, called, estimate, tell_suite=len(suites) > 1)
         again = _regrade_lens(runnable, answered[runnable.id.suite])
         # For a grader, regrading comes first: it answers the same question at no cost.
@@ -167,10 +171,11 @@ def lenses_of(
     return tuple(lenses)
 
 
-def _called(target: RunnableId) -> str:
+def _called(target: RunnableId, task_word: str) -> str:
     """Return what the format of a file calls a part of it."""
-    is_json = target.suite.suffix == ".json"
-    return {"suite": "all", "task": "case"}.get(target.kind, target.kind) if is_json else target.kind
+    if target.kind == "task":
+        return task_word
+    return "all" if target.kind == "suite" and target.suite.suffix == ".json" else target.kind
 
 
 def _run_lens(
@@ -239,3 +244,52 @@ def _waiting(recorded: RunResult) -> _Waiting:
         if said.status == "pending"
         for each in ((task.id, name), (task.id, None), (None, name), (None, None))
     )
+
+
+LEAST_SECONDS = 1.0
+"""A shorter run needs no warning."""
+
+
+@frozen()
+class Estimate:
+    """The engine's estimate of a run: trials, US dollars, seconds of wall clock; None is unknown.
+
+    ``free`` is true if no paid model is used.
+    """
+
+    trials: int
+    usd: float | None
+    seconds: float | None
+    free: bool = False
+
+
+@frozen()
+class SuiteEstimates:
+    """The estimate of a whole suite, and those of its tasks by id."""
+
+    suite: Estimate
+    tasks: Mapping[str, Estimate] = field(default_factory=dict[str, Estimate])
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """Return ``≈ $0.42 · 3 min · 12 trials``, without unknown parts; "" if nothing is worth showing."""
+    cost = "" if estimate.free or estimate.usd is None else money(estimate.usd)
+    time = "" if estimate.seconds is None else _time(estimate.seconds)
+    if not cost and not time:
+        return ""
+    trials = counted(estimate.trials, "trial")
+    return " · ".join(part for part in (f"≈ {cost or time}", time if cost else "", trials) if part)
+
+
+def money(usd: float) -> str:
+    """Return an amount with cents; less than half a cent is shown as less than one."""
+    return f"${usd:,.2f}" if usd >= 0.005 or usd <= 0 else "< $0.01"
+
+
+def _time(seconds: float) -> str:
+    if seconds < LEAST_SECONDS:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -12,26 +12,40 @@ line are projections of this list.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
+from waza_engine.vocabulary import shown_grader
+from waza_language_server.features.rows.records import id_of, records
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, task_id, word
+from waza_language_server.project.suite_files import files_of_workspace, suite_title
 from waza_language_server.project.uris import path_of
+from waza_language_server.project.verdict_places import VerdictPlaces
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.workspace_edit import FilePlace
+
 
 MAX_SUITES = 3
 """A task that more suites pick up is offered for the nearest ones."""
+
+
+MOST_LENSES = 2_000
+"""Lines with lenses of their own; longer files have them at the top."""
 
 
 @frozen()
@@ -51,6 +65,8 @@ def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
     """Return what can be run from a document, in the order of its text."""
     path = path_of(document.uri)
     root = document.tree.root
+    if document.kind == "prompts":
+        return tuple(collect(_of_prompts(document, workspace.project)))
     if path is None or root is None or (root.kind != "mapping" and document.kind != "trigger_list"):
         return ()
     entries, whole = SuiteFile(document.tree), Span(0, len(document.text))
@@ -99,6 +115,28 @@ def is_off(project: Project, suite: Path) -> bool:
     return some
 
 
+def _of_prompts(document: Document, project: Project) -> Iterator[Runnable]:
+    """Yield the tasks that prompts are in the suites that name their file; of long files the suites."""
+    suites = list(suites_asking(document, project))
+    listed = list(islice(records(document), MOST_LENSES + 1)) if suites else []
+    for suite in suites:
+        if len(listed) > MOST_LENSES:
+            whole = Span(0, len(document.text))
+            yield Runnable(RunnableId(suite), _start(listed[0]), suite.parent.name, whole)
+            continue
+        for row in listed:
+            if name := id_of(row):
+                yield Runnable(RunnableId(suite, name), _start(row), name, row.span)
+
+
+def suites_asking(document: Document, project: Project) -> Iterator[Path]:
+    """Yield the eval files that name a file as their prompts."""
+    path = path_of(document.uri)
+    for suite in project.suites_that_name(path) if path is not None else ():
+        if path in suite.named("tasks_from"):
+            yield suite.path
+
+
 def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:
     seen: set[tuple[str, bool]] = set()
     for prompt in prompts_in(root):
@@ -137,7 +175,7 @@ def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> It
     for graders in chain((entries.own_graders(),), map(entries.graders_of, tasks)):
         for grader in graders:
             task = grader.task.id if grader.task is not None else own_task
-            if grader.has_results:
+            if grader.has_results and grader.place != "constraint":
                 target = RunnableId(suite, task, grader.name)
                 yield Runnable(target, _start(grader.item), grader.name, grader.item.span)
         checkpoint()
@@ -154,3 +192,81 @@ def _first_line(root: Node) -> Span | None:
 def _start(item: Node) -> Span:
     key = item.at(item.span.start)
     return key.span if key.kind == "scalar" else Span(item.span.start, item.span.start)
+
+
+ItemKind = Literal["suite", "task", "grader", "prompt"]
+
+
+@frozen()
+class TreeItem:
+    """One line of the tree.
+
+    ``runs`` is the id of the runnable of the item: its own if it is a runnable, None in a disabled task and
+    for a suite with all tasks disabled.
+    """
+
+    id: str
+    kind: ItemKind
+    label: str
+    place: FilePlace
+    runs: str | None
+
+    @property
+    def has_children(self) -> bool:
+        """Return whether there may be items below it."""
+        return self.kind in ("suite", "task")
+
+
+def suites(project: Project) -> tuple[TreeItem, ...]:
+    """Return the suites in the open folders, by their paths."""
+    found: dict[Path, TreeItem] = {}
+    for file in files_of_workspace(project):
+        checkpoint()
+        if file.kind in SUITES and file.path is not None:
+            path = file.path
+            if not project.text(path).value.strip() or project.disk.stamp(path) is None:
+                continue  # it is open, and empty as yet, or not there any more
+            label = suite_title(project, path)
+            place = VerdictPlaces(project, path).of_suite()
+            item = _runnable(RunnableId(path), "suite", label, place)
+            found[path] = replace(item, runs=None) if is_off(project, path) else item
+    return tuple(found[path] for path in sorted(found))
+
+
+def children(project: Project, parent: RunnableId) -> tuple[TreeItem, ...]:
+    """Return the children of a suite or a task, in the order of a run."""
+    places = VerdictPlaces(project, parent.suite)
+    if parent.kind == "suite":
+        items = _task_items(project, places, parent.suite)
+    elif parent.kind == "task" and parent.task is not None:
+        items = _grader_items(places, parent.suite, parent.task)
+    else:
+        return ()
+    found: dict[str, TreeItem] = {}
+    for item in items:
+        checkpoint()
+        found.setdefault(item.id, item)
+    return tuple(found.values())
+
+
+def _task_items(project: Project, places: VerdictPlaces, suite: Path) -> Iterator[TreeItem]:
+    inline = [(task.id, word(task.node.get("name"))) for task in SuiteFile(project.tree(suite)).tasks()]
+    files = ((task.id, task.outline.name) for task in project.tasks_of(project.suite(suite)).value)
+    for task, name in (*inline, *files):
+        item = _runnable(RunnableId(suite, task), "task", name or task, places.of_task(task))
+        yield replace(item, runs=None) if places.is_switched_off(task) else item
+    for prompt, should, place in places.prompts():
+        yield _runnable(RunnableId(suite, prompt=prompt, should_trigger=should), "prompt", prompt, place)
+
+
+def _grader_items(places: VerdictPlaces, suite: Path, task: str) -> Iterator[TreeItem]:
+    off = places.is_switched_off(task)
+    for name, by_itself in places.graders_of(task):
+        own = RunnableId(suite, task, name)
+        runs = own if by_itself else RunnableId(suite, task)
+        place = places.of_grader(task, name)
+        yield TreeItem(str(own), "grader", shown_grader(name), place, None if off else str(runs))
+
+
+def _runnable(own: RunnableId, kind: ItemKind, label: str, place: FilePlace) -> TreeItem:
+    return TreeItem(str(own), kind, label, place, str(own))

@@ -32,11 +32,10 @@ from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.outline import outline_of, weight_of
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at, task_id, word
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.merges import value_at
+from waza_language_server.syntax.nodes import value_at
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.newest_scores import CheckResult
-    from waza_engine.results.reading.scores import RunResult
+    from waza_engine.results.reading.scores import CheckResult, RunResult
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores, Outcome, Score
@@ -84,6 +83,10 @@ def inlay_hints(
 
     ``now`` is when the scores are looked at, for their age.
     """
+    if document.kind in ("captures", "trials"):
+        from waza_language_server.features.rows.records import record_hints
+
+        return tuple(InlayHint(*hint) for hint in record_hints(document, span))
     if document.kind not in {*SUITES, "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []
@@ -108,7 +111,7 @@ def hints_beside_graders(
     told = (*verdicts(document, scores, span, now), *histories(document, scores, span, now))
     if document.kind == "evals_json":
         # With the first file of this kind.
-        from waza_language_server.features.scores.benchmark_hints import benchmark_hints
+        from waza_language_server.features.scores.requirement_hints import benchmark_hints
 
         told = (*told, *benchmark_hints(document, scores.project))
     return list(_hints_of_verdicts(document, told))

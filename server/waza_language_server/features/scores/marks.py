@@ -28,7 +28,7 @@ from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.verdict_places import VerdictPlaces
-from waza_language_server.syntax.item_memo import ItemMemo
+from waza_language_server.syntax.nodes import ItemMemo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,6 +222,8 @@ def marks(document: Document, workspace: Workspace) -> tuple[Mark, ...]:
 
         known = kept.lists.setdefault(place, ItemMemo()).of(items, ask)
         found += _placed(document, items, known)
+    if file.is_of_vally:
+        found += _marks_of(document, scores, file.own_graders())
     for task in file.tasks():
         found += _marks_of(document, scores, file.graders_of(task))
     hints = hints_beside_graders(document, scores)

@@ -19,7 +19,7 @@ from waza_language_server.text.labels import label
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from waza_language_server.features.runnables.suite_tree import TreeItem
+    from waza_language_server.features.runnables.runnables import TreeItem
     from waza_language_server.features.scores.stale_results import Shown
     from waza_language_server.project.document import Document, DocumentKind
     from waza_language_server.project.skill_file import SkillFile
@@ -74,7 +74,7 @@ def _state(ls: WazaServer, kind: DocumentKind, suites: Iterable[Path]) -> dict[s
 
 async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
     """Return the suites of the open folders, or the children of an item that was returned before."""
-    from waza_language_server.features.runnables.suite_tree import children, suites
+    from waza_language_server.features.runnables.runnables import children, suites
 
     try:
         parent = None if params.parent is None else RunnableId.parse(params.parent)

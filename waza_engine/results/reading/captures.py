@@ -1,0 +1,216 @@
+"""Captures and trials of agent-eval-harness as the record of a run.
+
+| of a row | in the record |
+|---|---|
+| a capture | a task with one trial; a further capture with its id is its next trial |
+| trials | a task with these trials |
+| `score`, or `pass`, `score`, `reasoning`, `outcome` of a trial | the verdict of the grader `grader` |
+| `trajectory` | the transcript and the tool calls |
+| `timing`, `duration` | the start, the duration, the tokens |
+| `errors`, or the reason of a trial without an answer | the error of the trial |
+
+The workspace of the agent is not in a row. Rows of captures do not say where a turn ends, so a conversation
+has no messages of its user. Light, no models.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.trials import trial_document
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, number, text_of, texts_of, whole
+from waza_engine.results.record import TrialOutcome, Validation
+from waza_engine.scoring.tasks import task_status, trial_status
+from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST, row_kind
+from waza_engine.vocabulary import ToolCall, Usage
+
+GRADER = "grader"
+"""The name of the one grader of a row."""
+OF_ROWS = "rows"
+"""The setting of a record that was made of rows: it has no files of the agent."""
+_GRADER_ERROR = "Error: "
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+_EVENTS = {"message": "assistant.message", "thought": "assistant.reasoning"}
+
+
+def rows_document(content: bytes) -> Json | None:
+    """Return captures or trials as the document of a run; None for any other content, or a broken line."""
+    rows: list[Block] = []
+    for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        if not line.strip():
+            continue
+        row = _object_in(line)
+        if row is None or (not rows and row_kind(row) not in ("capture", "trials")):
+            return None
+        rows.append(row)
+    return _document(rows) if rows else None
+
+
+def first_broken_line(text: str) -> int | None:
+    """Return the number of the first line that is no JSON object, None when all are."""
+    lines = enumerate(text.split("\n"), 1)
+    return next((number for number, line in lines if line.strip() and _object_in(line) is None), None)
+
+
+def _object_in(line: bytes | str) -> Block | None:
+    try:
+        found: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return cast("Block", found) if isinstance(found, dict) else None
+
+
+def _document(rows: Sequence[Block]) -> Json:
+    trials: dict[str, list[TrialOutcome]] = {}
+    for row in rows:
+        listed = trials.setdefault(text_of(row.get("id")), [])
+        listed += _trials(row, len(listed))
+    starts = [number(start) for row in rows if (start := block_of(row, "timing").get("start"))]
+    document: Json = {
+        "timestamp": _time(min(starts)) if starts else None,
+        "config": {"engine_type": "command", "runs_per_test": max(map(len, trials.values()))},
+        "metadata": {"engine": {"settings": {OF_ROWS: row_kind(rows[0])}}},
+        "tasks": [
+            {
+                "test_id": task,
+                "display_name": task,
+                "status": task_status([trial.status for trial in of_task]),
+                "stats": {"total_runs": len(of_task)},
+                "runs": [trial_document(trial) for trial in of_task],
+            }
+            for task, of_task in trials.items()
+        ],
+    }
+    return run_document(run_of(document))
+
+
+def _trials(row: Block, before: int) -> Iterator[TrialOutcome]:
+    entries = blocks_of(row.get("trials"))
+    agent_errors = block_of(block_of(row, "metadata"), AGENT_ERRORS)
+    if not entries and "trials" not in row:
+        yield _capture(row, before + 1)
+    for position, entry in enumerate(entries, 1):
+        reason = text_of(entry.get("reasoning"))
+        nothing = not (entry.get("output") or entry.get("trajectory"))
+        broke = "score" not in entry and reason.startswith(_GRADER_ERROR)
+        error = text_of(agent_errors.get(str(entry.get("trialNum") or position)))
+        error = error or (reason.removeprefix(_GRADER_ERROR) if broke and nothing else "")
+        verdict = _broken_verdict(reason.removeprefix(_GRADER_ERROR)) if broke else _verdict(entry)
+        duration = number(entry.get("duration"))
+        found = before + (whole(entry.get("trialNum")) or position)
+        yield _trial(row, entry, found, verdict=None if error else verdict, error=error, duration=duration)
+
+
+def _capture(row: Block, position: int) -> TrialOutcome:
+    errors = list(texts_of(row.get("errors")))
+    verdict = _verdict(block_of(row, "score"))
+    # Only our own rows say that the grader broke, and not the agent.
+    if errors and text_of(block_of(row, "metadata").get(DIGEST)).endswith(BROKEN_GRADER):
+        verdict = _broken_verdict(errors.pop())
+    timing = block_of(row, "timing")
+    duration = number(timing.get("total")) or number(timing.get("end")) - number(timing.get("start"))
+    return _trial(row, row, position, verdict=verdict, error="; ".join(errors), duration=duration)
+
+
+def _trial(
+    row: Block, entry: Block, position: int, *, verdict: Validation | None, error: str, duration: float
+) -> TrialOutcome:
+    timing = block_of(row, "timing")
+    output = text_of(entry.get("output"))
+    calls, events = _session(row, blocks_of(entry.get("trajectory")), number(timing.get("start")))
+    return TrialOutcome(
+        number=position,
+        status=trial_status([] if verdict is None else [verdict.graded], execution_error=bool(error)),
+        validations={} if verdict is None else {GRADER: verdict},
+        duration_ms=max(0, round(duration)),
+        output=output,
+        events=events,
+        tool_calls=calls,
+        usage=_usage(timing),
+        error=error,
+    )
+
+
+def _verdict(score: Block) -> Validation | None:
+    if not isinstance(score.get("pass"), bool):
+        return None
+    details: Mapping[str, Any] = block_of(score, "outcome")
+    value = min(1.0, max(0.0, number(score.get("score"))))
+    return Validation(
+        GRADER, "inline", value, score["pass"], text_of(score.get("reasoning")), details=details
+    )
+
+
+def _broken_verdict(why: str) -> Validation:
+    return Validation(GRADER, "inline", 0.0, passed=False, feedback=why, status="error")
+
+
+def _session(row: Block, steps: Sequence[Block], start: float) -> tuple[list[ToolCall], list[Json]]:
+    """Return the tool calls and the transcript of a trajectory, whose times count from ``start``."""
+    calls: list[ToolCall] = []
+    prompt = row.get("input")
+    prompts = cast("list[Any]", prompt) if isinstance(prompt, list) else [prompt]
+    events: list[Json] = []
+    if len(prompts) == 1:
+        events.append({"type": "user.message", "content": text_of(prompts[0])})
+    for step in steps:
+        kind, at = text_of(step.get("type")), number(step.get("timestamp"))
+        time = {"timestamp": _time(start + at)} if start else {}
+        if kind in _EVENTS:
+            events.append({"type": _EVENTS[kind], "content": text_of(step.get("content")), **time})
+        elif kind == "plan":
+            events.append({"type": "session.plan", "entries": blocks_of(step.get("entries")), **time})
+        elif kind == "tool_call":
+            call, status = _call(step, f"call-{len(calls) + 1}"), step.get("status")
+            calls.append(call)
+            events.append(
+                {
+                    "type": "tool.execution_start",
+                    "tool_call_id": call.id,
+                    "tool_name": call.name,
+                    "arguments": call.arguments,
+                    **time,
+                }
+            )
+            if status in ("completed", "failed"):
+                end = {"timestamp": _time(start + at + number(step.get("duration")))} if start else {}
+                result = {} if call.result is None else {"tool_result": call.result}
+                events.append(
+                    {
+                        "type": "tool.execution_complete",
+                        "tool_call_id": call.id,
+                        "success": call.success,
+                        **result,
+                        **end,
+                    }
+                )
+    return calls, events
+
+
+def _call(step: Block, identifier: str) -> ToolCall:
+    status = step.get("status")
+    return ToolCall(
+        name=text_of(step.get("name")),
+        arguments=block_of(step, "input"),
+        id=identifier,
+        result=step.get("output"),
+        success=status == "completed",
+    )
+
+
+def _usage(timing: Block) -> Usage | None:
+    if "inputTokens" not in timing and "outputTokens" not in timing:
+        return None
+    tokens = whole(timing.get("inputTokens")), whole(timing.get("outputTokens"))
+    return Usage(1, *tokens)
+
+
+def _time(milliseconds: float) -> str | None:
+    try:
+        return (_START + timedelta(milliseconds=milliseconds)).isoformat()
+    except OverflowError:
+        return None
