@@ -597,7 +597,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
     "waza_engine/executors/registry.py": "the receipt of this program's own installation",
     "waza_engine/graders/judging/rubrics.py": "the real path of a rubric that was found inside",
-    "waza_engine/graders/inline.py": "the beginning of a program that is about to be started",
+    "waza_engine/spec/program_files.py": "the beginning of a program that is about to be started",
     "waza_engine/mcp/mocks.py": "a file of the engine's own in a temporary folder",
     "waza_engine/results/writing/store.py": "the user's state, a temporary folder, a path that was named",
     "waza_engine/results/writing/transcripts.py": "the folder of `--transcript-dir`",

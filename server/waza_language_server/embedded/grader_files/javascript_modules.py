@@ -193,7 +193,7 @@ class _Module:
         return None
 
     def function(self, at: int) -> _Function | GraderFinding | None:
-        """Return the function that is declared at a name; a finding if it is none, None if unknown."""
+        """Return the function that is declared at a name; a finding for another value, None if unknown."""
         if self._words[at - 1 : at] == ["function"]:
             opened = at + 1
             return self._function(opened) if self._words[opened : opened + 1] == ["("] else None

@@ -41,7 +41,7 @@ WITHIN_SECONDS = 24 * 3600.0
 _ASKS_AN_AGENT = ("capture", "trials")
 _NEEDS_A_GRADER = ("validate-refs", "grade")
 _WITHOUT = "Without a grader"
-_KEYS = {"command", "file", "prompt", "wait"}
+_KEYS = frozenset({"command", "file", "prompt", "wait"})
 
 
 async def harness(ls: WazaServer, arguments: Sequence[object], token: types.ProgressToken | None) -> Any:
