@@ -190,7 +190,7 @@ def test_one_place_reads_the_verdicts_of_a_result_file() -> None:
         and any(isinstance(given, ast.Constant) and given.value == "validations" for given in node.args)
     }
     layouts = {"executors/replay.py"}
-    assert readers - layouts == {"results/codec/trials.py", "results/codec/verdicts.py"}
+    assert readers - layouts == {"results/codec/trials.py"}
 
 
 def test_every_package_is_on_the_map() -> None:
@@ -590,7 +590,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
     "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
     "waza_engine/convert/of_harness.py": "the grader file that a person has named",
-    "waza_engine/commands/env_file.py": "a file that a person has named",
+    "waza_engine/commands/run_again.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
     "waza_engine/executors/registry.py": "the receipt of this program's own installation",
@@ -601,14 +601,13 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/results/writing/transcripts.py": "the folder of `--transcript-dir`",
     "waza_engine/runs/agent/setup.py": "a file that the run has copied into the workspace",
     "waza_engine/runs/agent/workspace.py": "places that its own function has found inside",
-    "waza_engine/runs/loading/packaged_graders.py": "the eval file",
+    "waza_engine/runs/loading/suite.py": "the eval file",
     "waza_engine/runs/passes/caching.py": "files that were found inside, and the cache that is to be cleared",
     "waza_engine/runs/passes/deciding_files.py": "files that were found inside",
     "waza_engine/scaffold/files.py": "the suite file that a person has named",
     "waza_engine/scaffold/suite.py": "the skill that a person has named",
     "waza_engine/spec/loading.py": "the eval file",
     "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
-    "waza_engine/spec/reading/file_cache.py": "what `read_workspace_file` has found inside",
     "waza_engine/spec/reading/yaml_reader.py": "the eval file",
     "waza_engine/harness/agent.py": "an adapter and a folder that a person has named",
     "waza_engine/harness/grading.py": "a grader that a person has named",
@@ -638,7 +637,7 @@ LISTS_OR_MAKES = {
     "waza_engine/results/reading/place_entries.py": "the folder of a run below the results, links refused",
     "waza_engine/graders/matching/globs.py": "the workspace; links are not followed",
     "waza_engine/commands/records.py": "the folder that a person has named",
-    "waza_engine/commands/watching.py": "the folder of a suite, without its links: times and sizes",
+    "waza_engine/commands/run_again.py": "the folder of a suite, without its links: times and sizes",
     "waza_engine/executors/adapter/command_line.py": "the workspace; links are copied as links",
     "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",
     "waza_engine/executors/command.py": "the workspace",

@@ -80,10 +80,10 @@ def _slips_of(written: str, words: tuple[str, ...]) -> tuple[str, ...]:
     target = _plain(written)
     most = 0 if len(target) <= 2 else 1 if len(target) <= _SHORT else _MOST_SLIPS
     near: dict[int, list[str]] = {}
-    letters, denies = frozenset(target), _denies(written)
+    letters, denies = set(target), _denies(written)
     for word in words:
         plain = _plain(word)
-        if abs(len(plain) - len(target)) > most or len(letters ^ _letters(plain)) > 2 * most:
+        if abs(len(plain) - len(target)) > most or len(letters ^ set(plain)) > 2 * most:
             continue
         # Two letters are not enough to take a "no" away.
         if _denies(word) or not denies:
@@ -170,11 +170,6 @@ def _denies(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def _plain(word: str) -> str:
     return "".join(character for character in word.lower() if character.isalnum())
-
-
-@lru_cache(maxsize=4096)
-def _letters(plain: str) -> frozenset[str]:
-    return frozenset(plain)
 
 
 @lru_cache(maxsize=4096)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from functools import lru_cache
 from pathlib import Path
 
-from waza_engine.files import FileError, read_text, write_atomically
+from waza_engine.files import FileError, read_text, remove_file, write_atomically
 
 _LONGEST_BYTES = 1000
 
@@ -28,28 +27,17 @@ def remember_workspace(place: Path) -> None:
 
 def kept_workspace(written: str) -> Path | None:
     """Return the workspace that a record names, None unless the engine has made that very folder."""
-    place, note = _place_and_note(written, os.environ.get("XDG_STATE_HOME"))
+    place = Path(written)
     try:
-        identity = _identity(written)
-        known = place.is_absolute() and (_noted(note) == identity or _read_note(note) == identity)
+        known = place.is_absolute() and read_text(_note_of(place), _LONGEST_BYTES) == _identity(written)
     except (FileError, OSError, ValueError):
         return None
     return place if known else None
 
 
-def _read_note(note: Path) -> str:
-    return read_text(note, _LONGEST_BYTES)
-
-
-# Live verdicts ask for the workspace of each trial at each edit.
-_noted = lru_cache(maxsize=10_000)(_read_note)
-
-
-@lru_cache(maxsize=10_000)
-def _place_and_note(written: str, state_home: str | None) -> tuple[Path, Path]:
-    del state_home  # It decides where the note is.
-    place = Path(written)
-    return place, _note_of(place)
+def forget_workspace(place: Path) -> None:
+    """Remove the record of a folder that is gone. Raises ``OSError``."""
+    remove_file(_note_of(place))
 
 
 def _note_of(place: Path) -> Path:

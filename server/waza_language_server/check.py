@@ -5,18 +5,22 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from waza_engine.boundary import repository_around
+from waza_engine.files import FileError
 from waza_engine.frozen import frozen
 from waza_engine.spec.foreign_evals import foreign_eval_in, may_be_evals
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.check_rows import checked_parts
 from waza_language_server.project.claim import JSON_SUFFIX, SKILL_NAME, SUITE_FILE_NAMES
-from waza_language_server.project.document import Document
+from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.suite_files import read_suites
@@ -82,10 +86,24 @@ def check_paths(paths: Sequence[Path], *, fixes: bool = False) -> Iterator[Repor
     workspace = workspace_of(paths)
     with workspace.project.disk.held_still():
         read_suites(workspace.project)
-        for file, named in each_file(paths):
+        for file, named in _with_adapters(each_file(paths), workspace.project):
             report, workspace = _check_file(workspace, file, named=named, fixes=fixes)
             if report is not None:
                 yield report
+
+
+def _with_adapters(files: Iterator[tuple[Path, bool]], project: Project) -> Iterator[tuple[Path, bool]]:
+    """Yield files, and after those found in a folder the adapters that suites among them name."""
+    seen: set[Path] = set()
+    adapters: dict[Path, None] = {}
+    for file, named in files:
+        seen.add(_resolved(file))
+        yield file, named
+        if not named and project.claim(file.absolute()) == "eval":
+            adapters |= dict.fromkeys(project.suite(file.absolute()).named("adapter"))
+    for adapter in adapters:
+        if _resolved(adapter) not in seen and project.claim(adapter) == "adapter":
+            yield adapter, False
 
 
 def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Sequence[Problem], Workspace]:
@@ -168,8 +186,8 @@ def files_below(folder: Path) -> Iterator[Path]:
 def _may_be_ours(path: Path) -> bool:
     suffix = path.suffix.lower()
     if suffix == JSON_SUFFIX:
-        return may_be_evals(path.name) or path.parent.name == "evals"
-    return suffix in SUFFIXES or path.name == SKILL_NAME
+        return may_be_evals(path.name) or path.parent.name in ("evals", "adapters")
+    return suffix in (*SUFFIXES, *ROW_SUFFIXES) or path.name == SKILL_NAME
 
 
 def open_document(project: Project, path: Path) -> Document | None:
@@ -189,14 +207,28 @@ def _check_file(
         try:
             document = open_document(project, file)
             if document is None:
-                return _not_checked(project, file, named=named), workspace
-            problems, workspace = diagnose_with_plug_ins(document, workspace)
-            found: Fixes = _fixes(document, workspace, problems) if fixes else {}
-            findings = tuple(_finding(file, document, problem, found) for problem in problems)
+                kind = project.claim(file.absolute()) if file.suffix.lower() in ROW_SUFFIXES else None
+                if kind is None:
+                    return _not_checked(project, file, named=named), workspace
+                findings = tuple(_findings_of_parts(file, kind, workspace))
+            else:
+                problems, workspace = diagnose_with_plug_ins(document, workspace)
+                found: Fixes = _fixes(document, workspace, problems) if fixes else {}
+                findings = tuple(_finding(file, document, problem, found) for problem in problems)
+        except FileError as error:
+            return Report(file, note=error.why, unread=True), workspace
         except Exception as error:  # noqa: BLE001 - reported to the user
             findings = ()
             failures.append(RuleFailure("the check", error))
     return Report(file, findings, failures=tuple(failures)), workspace
+
+
+def _findings_of_parts(file: Path, kind: DocumentKind, workspace: Workspace) -> Iterator[Finding]:
+    for document, before, problems in checked_parts(file.absolute(), kind, workspace):
+        for problem in problems:
+            found = _finding(file, document, problem, {})
+            (line, column), (end_line, end_column) = found.start, found.end
+            yield replace(found, start=(before + line, column), end=(before + end_line, end_column))
 
 
 def _fixes(document: Document, workspace: Workspace, problems: Sequence[Problem]) -> Fixes:

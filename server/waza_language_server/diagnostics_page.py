@@ -15,7 +15,7 @@ from waza_language_server.analysis.codes.code import Code
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.annotated_source import annotate_source, carets_of
-from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
@@ -30,6 +30,7 @@ _FILE_NAMES = {
     "vally_eval": "demo.eval.yaml",
     "vally_project": ".vally.yaml",
 }
+_LANGUAGES = {"evals_json": "json", "adapter": "json", "prompts": "json"}
 _INTRODUCTION = """\
 # Diagnostics
 
@@ -67,7 +68,7 @@ def diagnostics_page() -> str:
 def problems_of(entry: Code, text: str) -> tuple[Problem, ...]:
     """Return the problems with a code in a text, next to the other files of its example."""
     if not entry.files:
-        document = Document("untitled:example", 0, text, _kind(entry))
+        document = Document("untitled:example", 0, text, entry.kind)
         workspace = Workspace(Project(), default_catalog())
         return tuple(problem for problem in diagnose(document, workspace) if problem.code == entry.code)
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +79,7 @@ def problems_of(entry: Code, text: str) -> tuple[Problem, ...]:
             other = (path.parent / name).resolve()
             other.parent.mkdir(parents=True, exist_ok=True)
             other.write_text(content, encoding="utf-8")
-        document = Document(uri_of(path), 0, text, _kind(entry))
+        document = Document(uri_of(path), 0, text, entry.kind)
         workspace = Workspace(Project([path.parents[1]]), default_catalog()).with_document(document)
         return tuple(problem for problem in diagnose(document, workspace) if problem.code == entry.code)
 
@@ -102,7 +103,7 @@ def section(entry: Code) -> str:
         remedy,
     ]
     if not entry.no_fix:
-        lines.append(f"```{'json' if entry.kind == 'evals_json' else 'yaml'}\n{entry.fixed}```")
+        lines.append(f"```{_LANGUAGES.get(entry.kind, 'yaml')}\n{entry.fixed}```")
     return "\n\n".join(lines) + "\n"
 
 
@@ -114,12 +115,6 @@ def _entries() -> Iterator[Code]:
 def _shortened(text: str) -> str:
     rows = (row if len(row) <= 200 else f"{row[:199]}…" for row in text.splitlines())
     return "".join(f"{row}\n" for row in rows)
-
-
-def _kind(entry: Code) -> DocumentKind:
-    if entry.kind == "prompts":
-        raise ValueError("prompts have no rules")
-    return entry.kind
 
 
 if __name__ == "__main__":

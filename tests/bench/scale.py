@@ -20,7 +20,8 @@ import psutil
 from tests.engine.cluster.faults import mock_suite
 from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.addresses import ClusterAddress
-from waza_engine.cluster.dask_cluster import LOCAL_SLOTS, DaskCluster
+from waza_engine.cluster.dask_cluster import DaskCluster
+from waza_engine.cluster.local_workers import SLOTS as LOCAL_SLOTS
 from waza_engine.cluster.place import FolderPlace
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation

@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from rich.table import Table
 
-from waza_engine.commands.output import StandardOutput
-from waza_engine.commands.printer import Printer
+from waza_engine.commands.printer import Printer, StandardOutput
 from waza_engine.terminal import (
     LogFormatter,
     complain,

@@ -21,6 +21,7 @@ write(
     {
       "id": 1,
       "promt": "Name the total",
+      "expected_output": "The total.",
       "assertions": [
         {"type": "content", "pattern": "tota[l]"},
         {"type": "must_not", "pattern": "Name"}
@@ -28,6 +29,21 @@ write(
     }
   ]
 }
+`,
+);
+write(
+  "evals/tea.eval.yaml",
+  `name: tea
+defaults: {executor: mock}
+stimuli:
+  - name: Brews tea
+    prompt: Brew tea.
+    constraints:
+      max_tool_calls: 0
+    graders:
+      - type: output-contains
+        name: says-tea
+        config: {substring: tea}
 `,
 );
 write("package.json", '{\n  "name": "charts",\n  "promt": 1,\n  "evals": [{"prompt": "a"}]\n}\n');
@@ -57,6 +73,25 @@ async function scenario(page) {
     await hintOn('"pattern": "tota', /^✓/u);
     await hintOn('"pattern": "Name"', /^✗/u);
     await page.screenshot({ path: path.join(artifacts, "verdicts.png") });
+  });
+
+  await step("the file is converted, after its losses were shown, and the new suite is open", async () => {
+    await editor.applyQuickFix(page, '"skill_name"', '"skill_name"', "Convert to a Vally eval file");
+    const question = page.locator(".monaco-dialog-box", { hasText: "1 part left out" });
+    await question.waitFor();
+    await page.screenshot({ path: path.join(artifacts, "losses.png") });
+    if (fs.existsSync(path.join(workspace, "evals/converted-vally"))) throw new Error("It is written before the answer.");
+    await question.locator(".monaco-button", { hasText: /^Convert$/u }).click();
+    await editor.waitForLine(page, "stimuli:");
+    await page.screenshot({ path: path.join(artifacts, "converted.png") });
+  });
+
+  await step("a stimulus of Vally is run by its lens, and it, its grader and its constraint have verdicts", async () => {
+    await editor.openFile(page, "tea.eval.yaml", "name: tea");
+    await editor.clickLens(page, "Run stimulus", "a run of the stimulus", () => hasHint("name: Brews tea", /^✓/u));
+    await hintOn("name: says-tea", /^✓/u);
+    await hintOn("max_tool_calls: 0", /^✓/u);
+    await page.screenshot({ path: path.join(artifacts, "vally.png") });
   });
 
   await step("JSON of another tool has neither problems nor lenses", async () => {

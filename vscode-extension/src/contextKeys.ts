@@ -65,25 +65,28 @@ export class ContextKeys implements vscode.Disposable {
 
     private async ask(): Promise<void> {
         const [document, client] = [vscode.window.activeTextEditor?.document, this.client()];
-        const state = document?.uri.scheme === "file" && client !== undefined ? await stateOf(client, document) : NOTHING;
-        const isKnown = client !== undefined;
-        const shown = JSON.stringify([state, isKnown]);
+        const found = document?.uri.scheme === "file" && client !== undefined ? await stateOf(client, document) : undefined;
+        const state = found ?? NOTHING;
+        // Until the server has answered about the file in front, the keys ask it themselves: "waza:canRun" may still be about the one before.
+        const known = found === undefined || document === undefined ? [] : [document.uri.toString()];
+        const shown = JSON.stringify([state, known]);
         if (document !== vscode.window.activeTextEditor?.document || this.shown === shown) {
             return; // asked again for the other file
         }
         this.shown = shown;
         this.state = state;
-        await vscode.commands.executeCommand("setContext", "waza:known", isKnown);
+        await vscode.commands.executeCommand("setContext", "waza:known", known);
         await vscode.commands.executeCommand("setContext", "waza:canRun", state.canRun);
         await vscode.commands.executeCommand("setContext", "waza:recorded", state.recorded);
     }
 }
 
-async function stateOf(client: LanguageClient, document: vscode.TextDocument): Promise<SuiteState> {
+/** Asks the server about a file; undefined when the server is gone, or has a newer text to read first: then a change follows. */
+async function stateOf(client: LanguageClient, document: vscode.TextDocument): Promise<SuiteState | undefined> {
     const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
     try {
         return (await client.sendRequest<SuiteState | null>("waza/suiteState", { textDocument })) ?? NOTHING;
     } catch {
-        return NOTHING; // the server is gone, or a newer text came: asked again then
+        return undefined;
     }
 }

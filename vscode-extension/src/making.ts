@@ -131,8 +131,7 @@ export async function saveRecordAsTask(connect: Connect, item: string, record?: 
     if (name !== undefined) {
         const trial = /#trial-(\d+)/u.exec(item)?.[1];
         const asked = { id, name, ...(trial === undefined ? {} : { trial }), ...(record === undefined ? {} : { record }) };
-        const made = await ask(connect, "waza.saveRecordAsTask", asked);
-        await show(made?.files?.[0]);
+        await ask(connect, "waza.saveRecordAsTask", asked); // the server has the file shown
     }
 }
 

@@ -3,46 +3,30 @@
 An assertion that hangs, exhausts memory or crashes the interpreter costs its worker, not the run: the worker
 is killed with all it started, that assertion is an error, and the following ones go to a new worker.
 
-A request to a worker is ``{"contexts", "assertions", "replay", "explain"?}``; each assertion is answered by a
-line ``{"passed", "error", "timed_out"?, "unusable"?}``, in one context after the other, with ``values`` and
-``decided`` when it is to be explained. Where a language takes several contexts, one may be the number of a
-trial that the worker has cached: ``keep`` sends it some by number, and ``forget`` are those that are no
-longer needed.
+A request to a worker is ``{"context", "assertions", "replay", "explain"?}``; each assertion is answered by a
+line ``{"passed", "error", "timed_out"?, "unusable"?}``, with ``values`` and ``decided`` when it is to be
+explained.
 
-Architecture invariant: a worker hands each evaluation the values as it received them. Changes that one makes
-to its lists and dicts are not seen by the next.
+Architecture invariant: no evaluation sees what another one did to its lists and dicts.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
-import threading
-import weakref
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
-from weakref import WeakKeyDictionary
 
 from waza_engine.counting import in_seconds
-from waza_engine.processes.workers import (
-    Worker,
-    WorkerLostError,
-    WorkerPool,
-    WorkerProgram,
-    WorkersClosedError,
-)
+from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkerProgram, WorkersClosedError
 
 MEMORY_BYTES = 1_000_000_000
-TOLD_WITHIN_SECONDS = 0.05
-"""The most delay of a worker's answers on one of several contexts, while it goes on."""
 _HERE = Path(__file__).parent
 _LIMITED = _HERE.parent / "processes" / "limited.py"
 _ISOLATED_PYTHON = (sys.executable, "-I", "-S", "-B")
@@ -99,14 +83,12 @@ class Language:
     """How assertions of a language are evaluated.
 
     ``binds`` returns whether an assertion may bind a name that later ones see, so that it is evaluated again
-    when its worker was lost; ``crash`` is the message for a worker that ends. ``together`` says whether a
-    request may have several contexts.
+    when its worker was lost; ``crash`` is the message for a worker that ends.
     """
 
     program: WorkerProgram
     binds: Callable[[str], bool]
     crash: str
-    together: bool = False
 
 
 def _python(memory_bytes: int) -> Sequence[str]:
@@ -158,14 +140,9 @@ def _installed_node(found: str) -> tuple[str, str]:
 
 
 PYTHON = Language(
-    WorkerProgram(
-        name="python",
-        command=_python,
-        settings={"told_within_seconds": TOLD_WITHIN_SECONDS},
-    ),
+    WorkerProgram(name="python", command=_python, settings={}),
     binds=lambda text: ":=" in text,
     crash="it crashed the interpreter",
-    together=True,
 )
 JAVASCRIPT = Language(
     WorkerProgram(
@@ -176,109 +153,10 @@ JAVASCRIPT = Language(
 )
 
 
-MOST_TOGETHER = 64
-MOST_TOGETHER_CHARACTERS = 1_000_000
-MOST_KEPT_BYTES = 200_000_000
-"""About how much of its memory a worker may fill with trials."""
-_BYTES_OF_BLOCK = 250
-_BYTES_OF_ITEM = 100
-_numbers = itertools.count(1)
-
-
-class TrialNames:
-    """The names that assertions may use of one trial; ``make`` returns them for a worker without them.
-
-    It is equal to nothing but itself. Workers cache it for as long as it exists.
-    """
-
-    __slots__ = ("__weakref__", "make", "number")
-
-    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
-        self.make = make
-        self.number = next(_numbers)
-
-
-@dataclass(frozen=True, slots=True)
-class TogetherRequest:
-    """A request to a worker as JSON, and how many trials are in it."""
-
-    line: str
-    trials: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    trial: weakref.ref[TrialNames]
-    size: int
-
-
-class KeptTrials:
-    """The trials that one worker keeps. Used by the thread that has the worker."""
-
-    def __init__(self, most_bytes: int = MOST_KEPT_BYTES) -> None:
-        self._kept: dict[int, _Kept] = {}
-        self._free_bytes = most_bytes
-
-    def requests(self, assertions: Sequence[str], trials: Sequence[TrialNames]) -> Iterator[TogetherRequest]:
-        """Yield requests that a worker reads whole before it evaluates anything; each has to be sent.
-
-        Trials that it has not cached are sent, and cached while there is room. None is evicted to make room
-        for another: a caller with more trials than fit would evict all of them again and again.
-        """
-        forgotten, told, asked, characters = self._forgotten(), dict[int, str](), list[str](), 0
-        for trial in trials:
-            text = "" if trial.number in self._kept else json.dumps(trial.make(), default=str)
-            if asked and (len(asked) == MOST_TOGETHER or characters + len(text) > MOST_TOGETHER_CHARACTERS):
-                yield _request(assertions, asked, told, forgotten)
-                forgotten, told, asked, characters = (), {}, [], 0
-            characters += len(text)
-            if text and self._keeps(trial, text):
-                told[trial.number] = text
-                text = ""
-            asked.append(text or str(trial.number))
-        if asked:
-            yield _request(assertions, asked, told, forgotten)
-
-    def _keeps(self, trial: TrialNames, text: str) -> bool:
-        size = _size_in_worker(text)
-        if size > self._free_bytes:
-            return False
-        self._free_bytes -= size
-        self._kept[trial.number] = _Kept(weakref.ref(trial), size)
-        return True
-
-    def _forgotten(self) -> Sequence[int]:
-        gone = [number for number, kept in self._kept.items() if kept.trial() is None]
-        for number in gone:
-            self._free_bytes += self._kept.pop(number).size
-        return gone
-
-
-def _request(
-    assertions: Sequence[str], asked: Sequence[str], told: Mapping[int, str], forgotten: Sequence[int]
-) -> TogetherRequest:
-    keep = ", ".join(f'"{number}": {text}' for number, text in told.items())
-    line = (
-        f'{{"forget": {json.dumps(list(forgotten))}, "keep": {{{keep}}}, "contexts": [{", ".join(asked)}],'
-        f' "assertions": {json.dumps(list(assertions))}, "replay": []}}'
-    )
-    return TogetherRequest(line, len(asked))
-
-
-def _size_in_worker(text: str) -> int:
-    """Return about how many bytes JSON takes once it is read: lists and dicts take more than they look."""
-    blocks = text.count("{") + text.count("[")
-    return len(text) + blocks * _BYTES_OF_BLOCK + text.count(",") * _BYTES_OF_ITEM
-
-
 __all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome", "ExplainedAssertion"]
 
 DEADLINE_SECONDS = 5.0
 _LANGUAGES: Mapping[str, Language] = {"python": PYTHON, "javascript": JAVASCRIPT}
-
-
-class _LadenWorkerError(Exception):
-    """The worker was lost, maybe because of its cached data: try again with another one."""
 
 
 class AssertionEvaluator:
@@ -295,8 +173,6 @@ class AssertionEvaluator:
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
         self._pool = WorkerPool(deadline_seconds=deadline_seconds, workers=workers, memory_bytes=memory_bytes)
-        self._lock = threading.Lock()
-        self._kept: WeakKeyDictionary[Worker, KeptTrials] = WeakKeyDictionary()
 
     def __enter__(self) -> Self:
         return self
@@ -338,42 +214,16 @@ class AssertionEvaluator:
         """
         spoken, last = _LANGUAGES[language], assertions[-1]
         replay = [text for text in assertions[:-1] if spoken.binds(text)]
-        request = {"contexts": [dict(context)], "assertions": [last], "replay": replay, "explain": True}
+        request = {"context": dict(context), "assertions": [last], "replay": replay, "explain": True}
         preparation = self._pool.deadline_seconds * len(replay)
-        while True:
-            try:
-                with self._pool.turn(), self._worker(spoken) as worker:
-                    (answer,) = worker.ask(request, 1, preparation_seconds=preparation)
-                    return ExplainedAssertion.of(answer)
-            except _LadenWorkerError:
-                continue
-            except WorkerLostError as lost:
-                return ExplainedAssertion(self._outcome(lost, spoken))
-            except WorkersClosedError:
-                raise RuntimeError("the assertion evaluator is closed") from None
-
-    def evaluate_together(
-        self,
-        assertions: Sequence[str],
-        trials: Sequence[TrialNames],
-        language: Literal["python", "javascript"] = "python",
-    ) -> list[list[AssertionOutcome]]:
-        """Evaluate the same assertions for each trial, as ``evaluate`` does, and raise what it raises.
-
-        Small trials share a request, and trials that the worker has cached are not sent again. If the worker
-        dies, the trials are evaluated one by one to find the one that caused it.
-        """
-        found: list[list[AssertionOutcome]] = []
-        if assertions and _LANGUAGES[language].together:
-            try:
-                with self._pool.turn(), self._pool.borrowed(_LANGUAGES[language].program) as worker:
-                    for request in self._kept_by(worker).requests(assertions, trials):
-                        found += self._answers(worker, request, len(assertions))
-            except WorkersClosedError:
-                raise RuntimeError("the assertion evaluator is closed") from None
-            except WorkerLostError:
-                pass
-        return found + [self.evaluate(assertions, trial.make(), language) for trial in trials[len(found) :]]
+        try:
+            with self._pool.turn(), self._pool.borrowed(spoken.program) as worker:
+                (answer,) = worker.ask(request, 1, preparation_seconds=preparation)
+                return ExplainedAssertion.of(answer)
+        except WorkerLostError as lost:
+            return ExplainedAssertion(self._outcome(lost, spoken))
+        except WorkersClosedError:
+            raise RuntimeError("the assertion evaluator is closed") from None
 
     def close(self) -> None:
         """End every worker, also those that are evaluating; can be called twice."""
@@ -395,48 +245,15 @@ class AssertionEvaluator:
         earlier = zip(assertions, outcomes, strict=False)
         replay = [text for text, outcome in earlier if outcome.error is None and language.binds(text)]
         waiting = assertions[len(outcomes) :]
-        request = {"contexts": [context], "assertions": waiting, "replay": replay}
+        request = {"context": context, "assertions": waiting, "replay": replay}
         preparation = self._pool.deadline_seconds * len(replay)
         try:
-            with self._worker(language) as worker:
+            with self._pool.borrowed(language.program) as worker:
                 for answer in worker.ask(request, len(waiting), preparation_seconds=preparation):
                     # Answers before the loss of the worker count.
                     outcomes.append(AssertionOutcome.of(answer))  # noqa: PERF401
-        except _LadenWorkerError:
-            return
         except WorkerLostError as lost:
             outcomes.append(self._outcome(lost, language))
-
-    @contextmanager
-    def _worker(self, language: Language) -> Generator[Worker]:
-        """Yield a worker without cached data. Raises ``_LadenWorkerError`` if cached data may be to blame."""
-        with self._pool.borrowed(language.program) as worker:
-            try:
-                yield worker
-            except WorkerLostError as lost:
-                with self._lock:
-                    laden = worker in self._kept
-                if laden and lost.why != "slow":
-                    raise _LadenWorkerError from None
-                raise
-
-    def _kept_by(self, worker: Worker) -> KeptTrials:
-        with self._lock:
-            return self._kept.setdefault(worker, KeptTrials())
-
-    def _answers(
-        self, worker: Worker, request: TogetherRequest, assertions: int
-    ) -> Iterator[list[AssertionOutcome]]:
-        answers = worker.ask(
-            request.line,
-            assertions * request.trials,
-            deadline_seconds=self._pool.deadline_seconds + TOLD_WITHIN_SECONDS,
-        )
-        outcomes = map(AssertionOutcome.of, answers)
-        for _ in range(request.trials):
-            found = list(itertools.islice(outcomes, assertions))
-            if len(found) == assertions:
-                yield found
 
     def _outcome(self, lost: WorkerLostError, language: Language) -> AssertionOutcome:
         if lost.why == "slow":

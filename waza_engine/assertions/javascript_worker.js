@@ -35,7 +35,7 @@ function receive(message) {
     deadlineSeconds = message.deadline_seconds;
     return;
   }
-  const context = freshContext(message.contexts[0]);
+  const context = freshContext(message.context);
   reply({ ready: true });
   for (const assertion of message.assertions) {
     reply(evaluate(assertion, context));

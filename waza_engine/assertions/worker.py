@@ -1,13 +1,11 @@
 """The process that evaluates assertions: a script for ``python -I -S -B``, never imported by the product.
 
-It speaks JSON lines. First line in: its settings (``evaluator.py``). Then a request ``{"contexts",
-"assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and one line an assertion of each
-context, ``{"passed", "error", "observed"?, "unusable"?}``, with ``values`` and ``decided`` when it is to be
-explained; ``observed`` are the values of short parts of a false one, ``unusable`` one that no answer could
-make true: it is not an expression, or uses an unknown name. The assertions in ``replay`` are evaluated first,
-unanswered, for the names they bind. In one context every answer is sent immediately, in several within
-``told_within_seconds`` or when the current evaluation ends. A context may be the number of one that it was
-told to ``keep``; the numbers in ``forget`` are of no use any more.
+It speaks JSON lines. First line in: its settings (``evaluator.py``). Then a request ``{"context",
+"assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and one line an assertion,
+``{"passed", "error", "observed"?, "unusable"?}``, with ``values`` and ``decided`` when it is to be explained;
+``observed`` are the values of short parts of a false one, ``unusable`` one that no answer could make true: it
+is not an expression, or uses an unknown name. The assertions in ``replay`` are evaluated first, unanswered,
+for the names they bind.
 
 Verdicts are those of ``eval(text, {"__builtins__": {}}, context)``, which upstream uses: one context for all
 assertions of a grader, every exception is a failure. Here ``interpreter.py`` evaluates: nothing of a suite is
@@ -54,55 +52,31 @@ def main() -> None:
     sys.setrecursionlimit(RECURSION_LIMIT)
     limited = _limit(settings["memory_bytes"])
     evaluate = Evaluation(settings["memory_bytes"], limited)
-    kept: dict[int, dict[str, Any]] = {}
     while line := requests.readline():
         try:
             request = json.loads(line)
-            for number in request.get("forget", ()):
-                del kept[number]
-            kept.update((int(number), told) for number, told in request.get("keep", {}).items())
             assertions, replay = request["assertions"], request["replay"]
-            named = evaluate.named(assertions) if kept else None
             observing = "explain" not in request and all(map(evaluate.is_repeatable, (*replay, *assertions)))
-            # Contexts that are not cached are only in this request, and most of them may be large.
-            contexts: list[Any] = [
-                each if isinstance(each, int) else _context(each) for each in request["contexts"]
-            ]
+            context = {**names_for_assertions(), **request["context"]}
         except (MemoryError, RecursionError):
             # The parent reads the end of output as "this cannot be evaluated here".
             sys.exit(3)
-        deadline = settings["deadline_seconds"] * (len(replay) + len(assertions)) + 2
-        _end_after(deadline)
+        _end_after(settings["deadline_seconds"] * (len(replay) + len(assertions)) + 2)
         for text in replay:
-            evaluate(text, contexts[0])
+            evaluate(text, context)
         replies.write(b'{"ready": true}\n')
         replies.flush()
-        told = time.monotonic()
-        for each in contexts:
-            try:
-                context = _context(_fresh(kept[each], named)) if isinstance(each, int) else each
-            except MemoryError:
-                sys.exit(3)
-            for text in assertions:
-                parts = Parts() if request.get("explain") else None
-                begun = time.process_time()
-                passed, error = evaluate(text, context, parts)
-                brief = time.process_time() - begun < OBSERVED_WITHIN_SECONDS
-                if kept and evaluate.ran_out:
-                    # It may be enough for a worker without cached data.
-                    sys.exit(3)
-                answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
-                answer |= {"unusable": True} if evaluate.unusable else {}
-                if observing and brief and not passed and error is None:
-                    answer["observed"] = evaluate.observed(text, context)
-                replies.write(json.dumps(answer).encode() + b"\n")
-                if len(contexts) == 1:
-                    replies.flush()
-                elif time.monotonic() - told > settings["told_within_seconds"]:
-                    replies.flush()
-                    told = time.monotonic()
-                    _end_after(deadline)
-        replies.flush()
+        for text in assertions:
+            parts = Parts() if request.get("explain") else None
+            begun = time.process_time()
+            passed, error = evaluate(text, context, parts)
+            brief = time.process_time() - begun < OBSERVED_WITHIN_SECONDS
+            answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
+            answer |= {"unusable": True} if evaluate.unusable else {}
+            if observing and brief and not passed and error is None:
+                answer["observed"] = evaluate.observed(text, context)
+            replies.write(json.dumps(answer).encode() + b"\n")
+            replies.flush()
         _end_after(None)
 
 
@@ -116,18 +90,16 @@ class Evaluation:
         self._read = functools.lru_cache(maxsize=64)(_read)
         self._parts = functools.lru_cache(maxsize=64)(_parts_of)
         self.is_repeatable = functools.lru_cache(maxsize=64)(is_repeatable)
-        self.ran_out = False
         self.unusable = False
 
     def __call__(
         self, text: str, context: dict[str, Any], parts: Parts | None = None
     ) -> tuple[bool, str | None]:
         """Return whether an assertion is true, and why that is unknown."""
-        self.ran_out = self.unusable = False
+        self.unusable = False
         try:
             return self._evaluate(text, context, parts), None
         except MemoryError:
-            self.ran_out = True
             return False, f"it needs more than the allowed memory{self._memory}"
         except RecursionError:
             return False, "it calls itself without end or is nested too deeply"
@@ -146,19 +118,6 @@ class Evaluation:
         except BaseException as error:  # noqa: BLE001 - every exception is a failure, SystemExit and StopIteration included
             return False, _bounded(_described(error))
 
-    def named(self, texts: list[str]) -> frozenset[str] | None:
-        """Return the names that some assertions mention, None when that is not sure.
-
-        They cannot reach any other name.
-        """
-        found: set[str] = set()
-        try:
-            for text in texts:
-                found |= self._read(text)[1]
-        except Exception:  # noqa: BLE001 - the error is reported when it is evaluated
-            return None
-        return frozenset(found)
-
     def observed(self, text: str, context: dict[str, Any]) -> list[tuple[str, str]]:
         """Return the values of short parts of a false assertion, which is evaluated again for it."""
         parts = self._parts(text)
@@ -168,7 +127,7 @@ class Evaluation:
             return []
 
     def _evaluate(self, text: str, context: dict[str, Any], parts: Parts | None) -> bool:
-        expression, _ = self._read(text)
+        expression = self._read(text)
         if parts is None:
             return bool(expression(context))
         try:
@@ -179,16 +138,13 @@ class Evaluation:
         return bool(watched(context, parts.note))
 
 
-def _read(text: str) -> tuple[Expression, frozenset[str]]:
-    """Return an assertion that can be evaluated, and the names in it."""
+def _read(text: str) -> Expression:
+    """Return an assertion that can be evaluated."""
     tree = parse_expression(text)
-    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and is_refused_attribute(node.attr):
             raise RefusedError(f"the attribute `{node.attr}` is not allowed in an assertion")
-        if isinstance(node, ast.Name):
-            names.add(node.id)
-    return Expression(tree, check_expression(tree)), frozenset(names)
+    return Expression(tree, check_expression(tree))
 
 
 def _parts_of(text: str) -> Parts:
@@ -220,32 +176,6 @@ def _column(error: SyntaxError) -> str:
 
 def _bounded(text: str) -> str:
     return text if len(text) <= ERROR_CHARACTERS else text[:ERROR_CHARACTERS] + "…"
-
-
-def _context(names: dict[str, Any]) -> dict[str, Any]:
-    return {**names_for_assertions(), **names}
-
-
-def _fresh(kept: dict[str, Any], named: frozenset[str] | None) -> dict[str, Any]:
-    """Return the names of a trial so that no assertion can change the cache: mutable values are copied.
-
-    ``named`` are those that are in reach, None for all.
-    """
-    try:
-        return {
-            name: _copied(value) if named is None or name in named else value for name, value in kept.items()
-        }
-    except RecursionError:
-        # JSON data may be nested more deeply than Python can copy.
-        return json.loads(json.dumps(kept))
-
-
-def _copied(value: Any) -> Any:
-    if value.__class__ is dict:
-        return {key: each if each.__class__ is str else _copied(each) for key, each in value.items()}
-    if value.__class__ is list:
-        return [each if each.__class__ is str else _copied(each) for each in value]
-    return value
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:

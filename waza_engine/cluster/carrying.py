@@ -15,18 +15,18 @@ from pathlib import Path
 import psutil
 
 from waza_engine.boundary import suite_boundary
+from waza_engine.cluster.bundle import content_name, manifest_name, settings_on_worker
 from waza_engine.cluster.host import Host
-from waza_engine.cluster.place import FolderPlace
+from waza_engine.cluster.place import FolderPlace, Place
 from waza_engine.executors.base import ExecutorError
 from waza_engine.masking import masked
-from waza_engine.results.codec.trials import answer_document, trial_document
-from waza_engine.results.codec.verdicts import cost_document, cost_of
+from waza_engine.results.codec.trials import answer_document, cost_document, cost_of, trial_document
 from waza_engine.results.json_values import Block, Json, block_of, given, text_of, whole
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.settings.table import Budget
+from waza_engine.runs.settings.table import Budget, RunSettings
 from waza_engine.runs.trials.attempts import InterruptedTrialError
 from waza_engine.runs.trials.context import TrialRequest, request_from
 from waza_engine.runs.trials.trial import Phase
@@ -72,16 +72,26 @@ def carry(message: Block, send: Send) -> None:
         raise
 
 
-def message_of(request: TrialRequest, place: FolderPlace, suite: Path, run_id: str, spent: Spending) -> Json:
+def message_of(
+    request: TrialRequest, place: Place, suite: Path, run_id: str, spent: Spending, bundle: str
+) -> Json:
     """Return the message for a trial without its ``key`` and ``attempt``: plain JSON.
 
-    ``suite`` is the directory of the suite, ``spent`` what the run has spent so far.
+    ``suite`` is the directory of the suite, ``spent`` what the run has spent so far. ``bundle`` is the digest
+    of the files of the suite for workers that do not see them, "" when all do.
     """
+    settings = request.settings
+    context = settings.context_directory
+    # Workers have working directories of their own.
+    settings = replace(
+        settings, path=settings.path.absolute(), context_directory=context and context.absolute()
+    )
     return {
         "run": run_id,
-        "place": str(place.folder),
+        "place": place.name,
         "suite": str(suite),
-        "request": request.document(),
+        "bundle": bundle,
+        "request": replace(request, settings=settings).document(),
         "spent": spending_document(spent),
     }
 
@@ -122,10 +132,21 @@ def end_pass(place: str, baseline: bool) -> None:
         threading.Thread(target=run.close_host, args=(baseline,), daemon=True).start()
 
 
-def can_read(place: str, suite: str, nonce: str) -> bool:
-    """Return whether this worker sees the folder of a run, with what its coordinator wrote there."""
-    file = Path(place) / nonce
-    return suite_boundary(Path(suite)).holds(file) and file.is_file()
+def why_not_read(place: str, suite: str, nonce: str) -> str:
+    """Return why this worker cannot read what the coordinator wrote to the place of a run, "" if it can."""
+    try:
+        return "" if place_at(place, Path(suite)).has(nonce) else "it is not there"
+    except (OSError, ImportError) as error:
+        return str(getattr(error, "strerror", None) or error)
+
+
+def place_at(name: str, suite: Path) -> Place:
+    """Return the place of a name: a folder of a suite, or one in an object store. Raises ``OSError``."""
+    if "://" not in name:
+        return FolderPlace(Path(name), suite_boundary(suite))
+    from waza_engine.cluster.object_place import ObjectPlace
+
+    return ObjectPlace(name)
 
 
 def close_runs() -> None:
@@ -148,10 +169,10 @@ class _ActiveRun:
 
     def __init__(self, message: Block) -> None:
         self.run_id = text_of(message["run"])
-        self.place = FolderPlace(Path(message["place"]), suite_boundary(Path(message["suite"])))
+        self.place = place_at(text_of(message["place"]), Path(text_of(message["suite"])))
         self.cancellation = RunCancellation()
         self.failure = ""
-        self._hosts: dict[bool, Host | Exception] = {}
+        self._hosts: dict[bool, Host | SuiteError | SuiteFileError | ExecutorError] = {}
         self._loading = threading.Lock()
         self._lock = threading.Lock()
         self._active = 0
@@ -172,15 +193,18 @@ class _ActiveRun:
                 self._active -= 1
                 self._used = time.monotonic()
 
-    def host(self, request: TrialRequest) -> Host:
-        """Return the host of the trials with skills, or without; it is created once."""
+    def host(self, request: TrialRequest, bundle: str) -> Host:
+        """Return the host of the trials with skills, or without; it is created once.
+
+        ``bundle`` is that of the message. Raises ``OSError`` when the files of the suite cannot be read.
+        """
         with self._loading:
             found = self._hosts.get(request.baseline)
             if found is None:
                 try:
                     found = Host(
                         self.run_id,
-                        request.settings,
+                        self._settings(request, bundle),
                         self.cancellation,
                         file=request.file,
                         baseline=request.baseline,
@@ -191,6 +215,14 @@ class _ActiveRun:
         if isinstance(found, Exception):
             raise found
         return found
+
+    def _settings(self, request: TrialRequest, bundle: str) -> RunSettings:
+        if not bundle:
+            return request.settings
+        manifest = self.place.content(manifest_name(bundle))
+        return settings_on_worker(
+            request.settings, manifest, lambda: self.place.content(content_name(bundle))
+        )
 
     def look(self) -> bool:
         """Renew the lease if it is time, and return whether the run is still needed here."""
@@ -203,7 +235,7 @@ class _ActiveRun:
             late = active > 0 and time.monotonic() - self._renewed > GIVE_UP_SECONDS
             idle = not active and now - self._used > _IDLE_SECONDS
         if late:
-            self.fail("the folder of the run could not be written for too long")
+            self.fail(f"{self.place.name} could not be written for too long")
         if self.place.is_stopped or not self.place.is_there:
             self.cancellation.request()
         return active > 0 or not idle
@@ -297,12 +329,13 @@ class _Trial:
         limits = Meter(budget)
         limits.carry(spending_of(block_of(message, "spent")))
         self.meter = _TrialMeter(self.request.budget, limits)
+        self._bundle = text_of(message["bundle"])
         self._key, self._attempt = text_of(message["key"]), whole(message["attempt"])
         self._send = send
         self._permitted = False
 
     def host(self) -> Host:
-        return self.run.host(self.request)
+        return self.run.host(self.request, self._bundle)
 
     def tell(self, host: Host, text: str, phase: Phase | None) -> None:
         if (phase == "asking" and host.agent_costs) or (phase == "grading" and host.judges_cost):
@@ -328,7 +361,7 @@ class _Trial:
         try:
             self._permitted = self.run.place.permit(self._key, self._attempt, WORKER, {"asked": asked})
         except OSError as error:
-            self.run.fail(f"the folder of the run cannot be written: {error.strerror or error}")
+            self.run.fail(f"{self.run.place.name} cannot be written: {error.strerror or error}")
         if not self._permitted:
             raise CancelledRunError
 

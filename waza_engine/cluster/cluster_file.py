@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.cluster.addresses import checked_address
+from waza_engine.later_patterns import compiled_later
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import read_yaml
@@ -19,17 +20,22 @@ if TYPE_CHECKING:
 
 PACKAGES = ("distributed", "dask_cloudprovider", "dask_jobqueue", "dask_kubernetes", "dask_yarn")
 """The packages whose classes a file may name: the file must not import anything else."""
+# As Dask says so: "SSHCluster requires the `asyncssh` package".
+_NAMED_PACKAGE = compiled_later(r"`(\w[\w.-]*)` package")
 _KEYS = {"cluster", "arguments", "workers", "adapt"}
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterFile:
-    """A class of clusters and its arguments; ``workers`` to start, or ``adapt`` to what waits."""
+    """A class of clusters and its arguments; ``workers`` to start, or ``adapt`` to what waits.
+
+    Without both, its arguments decide how many workers it starts.
+    """
 
     path: Path
     cluster: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    workers: int = 1
+    workers: int | None = None
     adapt: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
@@ -49,12 +55,12 @@ def read_cluster_file(path: Path) -> ClusterFile:
         )
     arguments: Any = found.get("arguments") or {}
     adapt: Any = found.get("adapt") or {}
-    workers: Any = found.get("workers", 1)
+    workers: Any = found.get("workers")
     if not isinstance(arguments, Mapping):
         raise SuiteError(f"{path}: `arguments` are those of the class, by name.")
     if not _is_range(adapt):
         raise SuiteError(f"{path}: `adapt` takes whole numbers, such as {{minimum: 1, maximum: 20}}.")
-    if not isinstance(workers, int) or workers < 1:
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
         raise SuiteError(f"{path}: `workers` is a whole number, 1 or more.")
     by_name = {str(key): value for key, value in cast("Mapping[object, Any]", arguments).items()}
     return ClusterFile(path, name, by_name, workers, adapt)
@@ -68,25 +74,42 @@ def start_cluster(file: ClusterFile, security: Security | None) -> Any:
     module, _, name = file.cluster.rpartition(".")
     try:
         kind = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError):
-        package = file.cluster.partition(".")[0].replace("_", "-")
-        raise SuiteError(f"{file.path}: there is no `{file.cluster}`; install {package}.") from None
+    except (ImportError, AttributeError) as error:
+        package = _missing_package(error) or file.cluster.partition(".")[0]
+        raise SuiteError(
+            f"{file.path}: there is no `{file.cluster}`; install {package.replace('_', '-')}."
+        ) from None
     arguments = dict(file.arguments) if security is None else {**file.arguments, "security": security}
     try:
         cluster = kind(**arguments)
     except Exception as error:  # noqa: BLE001 - it may be anything, and is the author's to mend
-        raise SuiteError(f"{file.path}: `{file.cluster}` cannot be started: {error}.") from None
+        if package := _missing_package(error):
+            raise SuiteError(f"{file.path}: `{file.cluster}` needs {package}; install it.") from None
+        why = " ".join(str(error).replace("\\n", " ").split()).rstrip(".")
+        raise SuiteError(f"{file.path}: `{file.cluster}` cannot be started: {why}.") from None
     try:
         checked_address(str(cluster.scheduler_address), f"{file.path}: `{cluster.scheduler_address}`")
         if file.adapt:
             cluster.adapt(**file.adapt)
-        else:
+        elif file.workers is not None:
             cluster.scale(file.workers)
     except BaseException:
         with suppress(Exception):
             cluster.close()
         raise
     return cluster
+
+
+def _missing_package(error: BaseException | None) -> str:
+    """Return the package that is missing according to an error or one of its causes, "" if none is."""
+    while error is not None:
+        if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):
+            found = _NAMED_PACKAGE.search(str(error))
+            return found[1] if found else ""
+        if isinstance(error, ModuleNotFoundError):
+            return (error.name or "").partition(".")[0]
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def _is_range(adapt: object) -> bool:

@@ -7,6 +7,7 @@ trial: each only makes this backend look into the place.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,15 +17,12 @@ from typing import TYPE_CHECKING
 from distributed import Future
 from distributed.scheduler import KilledWorker
 
-from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.carrying import entry_of, message_of, spending_of
-from waza_engine.cluster.place import FolderPlace
+from waza_engine.cluster.place import Place
 from waza_engine.results.codec.trials import arrived_answer_of, trial_document, trial_of, with_answers
 from waza_engine.results.json_values import Block, Json, block_of, text_of
-from waza_engine.results.places import place_directory
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome
 from waza_engine.runs.limits.cancellation import CancelledRunError
-from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.attempts import InterruptedTrialError
 from waza_engine.runs.trials.backend import BackendError, LostTrialError
 from waza_engine.runs.trials.context import RunContext, TrialRequest
@@ -62,8 +60,8 @@ class _Pending:
 class DaskBackend:
     """Executes the trials of one pass on a cluster. All but ``start`` is called by the cluster's thread."""
 
-    def __init__(self, cluster: DaskCluster, context: RunContext) -> None:
-        """Raise ``SuiteError`` when the folder of the run cannot be shared."""
+    def __init__(self, cluster: DaskCluster, place: Place, bundle: str, context: RunContext) -> None:
+        """``bundle`` is the digest of the files of the suite in the place, "" when all workers see them."""
         self._cluster = cluster
         self._context = context
         self._run_id = context.progress.stream.run_id
@@ -73,12 +71,13 @@ class DaskBackend:
         """Is called when the cluster has more slots than before."""
         self._numbers = count()
         self._pending: dict[str, _Pending] = {}
-        self._place = _created_place(cluster, context, self._run_id)
-        self._folder = str(self._place.folder)
+        self._place = place
+        self._bundle = bundle
+        self._looked = time.monotonic()
         cluster.listen(self._topic, self._hear)
         context.cancellation.on_request(self._cancel)
         meter = context.executor.meter
-        meter.stopping.on_request(lambda: cluster.reach_limit(self._folder, meter.reason))
+        meter.stopping.on_request(lambda: cluster.reach_limit(self._place.name, meter.reason))
 
     @property
     def workers(self) -> int:
@@ -98,7 +97,7 @@ class DaskBackend:
     def close(self) -> None:
         """End what workers have started for the pass."""
         self._cluster.post(self._pending.clear)
-        self._cluster.end_pass(self, self._folder, baseline=self._context.baseline)
+        self._cluster.end_pass(self, self._place.name, baseline=self._context.baseline)
 
     def start(
         self,
@@ -115,6 +114,11 @@ class DaskBackend:
 
     def look(self) -> None:
         """See what became of the trials that the scheduler said something about."""
+        if time.monotonic() - self._looked >= self._place.look_seconds:
+            self._looked = time.monotonic()
+            self._look()
+
+    def _look(self) -> None:
         gone = self._cluster.failure
         for pending in tuple(self._pending.values()):
             pending.is_uncertain = pending.is_uncertain or bool(gone)
@@ -141,7 +145,7 @@ class DaskBackend:
             pending.is_uncertain = True
             return
         request, meter = pending.request, self._context.executor.meter
-        message = message_of(request, self._place, self._suite, self._run_id, meter.limited)
+        message = message_of(request, self._place, self._suite, self._run_id, meter.limited, self._bundle)
         message |= {"key": pending.key, "attempt": pending.attempt, "topic": self._topic}
         attempt = pending.attempt
         # The scheduler forgets a key when its future is gone, which takes a moment.
@@ -191,7 +195,7 @@ class DaskBackend:
                 self._lose(pending, worker or "")
         except OSError as error:
             reason = error.strerror or error
-            self._end(pending, BackendError(f"the folder {place.folder} cannot be used: {reason}"))
+            self._end(pending, BackendError(f"{place.name} cannot be used: {reason}"))
 
     def _is_claimed(self, pending: _Pending) -> bool:
         try:
@@ -258,22 +262,10 @@ class DaskBackend:
             self._cluster.cancel(futures)
             for pending in self._pending.values():
                 pending.is_uncertain = True
-            self.look()
+            self._look()
 
         # The workers are asked as well.
         with suppress(OSError):
             self._place.write_stop("cancelled")
-        self._cluster.end_run(self._folder)
+        self._cluster.end_run(self._place.name)
         self._cluster.post(cancel)
-
-
-def _created_place(cluster: DaskCluster, context: RunContext, run_id: str) -> FolderPlace:
-    directory = context.suite.directory
-    place = FolderPlace(place_directory(directory, run_id), suite_boundary(directory))
-    try:
-        nonce = place.create()
-    except OSError as error:
-        reason = error.strerror or error
-        raise SuiteError(f"The workers share {place.folder}, which cannot be written: {reason}.") from None
-    cluster.check_reads(place.folder, directory, nonce)
-    return place

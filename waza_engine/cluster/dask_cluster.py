@@ -5,30 +5,28 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from distributed import Client, Future, LocalCluster
 
 from waza_engine.cluster.addresses import ClusterAddress
-from waza_engine.cluster.carrying import can_read, end_pass, end_run, reach_limit
+from waza_engine.cluster.carrying import end_pass, end_run, reach_limit, why_not_read
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
 from waza_engine.cluster.dask_backend import DaskBackend
-from waza_engine.cluster.dask_processes import WORKS, carry_in_dask, offer_slots
-from waza_engine.cluster.dask_settings import apply_settings
-from waza_engine.cluster.versions import difference, hello, resource_of
-from waza_engine.processes.programs import start_marked
-from waza_engine.processes.scope import ProcessScope
+from waza_engine.cluster.dask_processes import carry_in_dask, offer_slots
+from waza_engine.cluster.dask_settings import BackgroundErrors, apply_settings
+from waza_engine.cluster.local_workers import SLOTS, LocalWorkers
+from waza_engine.cluster.place import FolderPlace, Place
+from waza_engine.cluster.shared_places import SharedPlaces
+from waza_engine.cluster.versions import difference, hello, machine, resource_of
+from waza_engine.counting import counted
 from waza_engine.results.json_values import Json
 from waza_engine.results.places import workspace_prefix
 from waza_engine.runs.loading.suite import SuiteError
@@ -39,15 +37,14 @@ if TYPE_CHECKING:
     from waza_engine.runs.trials.context import RunContext
     from waza_engine.runs.trials.selection import SelectedTask
 
-LOCAL_SLOTS = 4
-"""Trials at a time of each local worker: they wait for agents, and compute little."""
 _TICK_SECONDS = 0.25
 _REFRESH_SECONDS = 2.0
 _OPEN_SECONDS = 30.0
+# Jobs wait in a queue, and machines of a cloud start, for minutes.
+_QUEUE_SECONDS = 600.0
 _NO_WORKER_SECONDS = 60.0
 _SILENT_SECONDS = 60.0
 _ENDING_SECONDS = 5.0
-_SHOWN_LINES = 5
 
 
 class DaskCluster:
@@ -56,12 +53,14 @@ class DaskCluster:
     Its calls for backends are made by one thread, one after the other.
     """
 
-    def __init__(self, address: ClusterAddress, warn: Callable[[str], None]) -> None:
+    def __init__(self, address: ClusterAddress, warn: Callable[[str], None], store: str = "") -> None:
+        """``store`` is the address of an object store for the trials, "" for the folder of the suite."""
         apply_settings()
+        self._errors = BackgroundErrors()
         self._address = address
         self._warn = warn
         self._resource = resource_of(hello())
-        self._local: _LocalWorkers | None = None
+        self._local: LocalWorkers | None = None
         self._client: Client | None = None
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._backends: list[DaskBackend] = []
@@ -69,10 +68,13 @@ class DaskCluster:
         self._is_open = False
         self._is_closed = threading.Event()
         self._is_adaptive = False
+        self._patience_to_open = _OPEN_SECONDS
         self._slots = 0
         self._heard = 0.0
         self._empty_since: float | None = None
         self._closing = contextlib.ExitStack()
+        self._places = SharedPlaces(store, warn)
+        self._closing.callback(self._places.close)
 
     def __enter__(self) -> Self:
         """Open it. Raises ``SuiteError`` when it cannot be reached, or no worker can be used."""
@@ -90,8 +92,8 @@ class DaskCluster:
 
     def backend(self, tasks: Sequence[SelectedTask], context: RunContext) -> DaskBackend:
         """Return the backend of a pass. Raises ``SuiteError`` when workers cannot see the suite."""
-        del tasks
-        backend = DaskBackend(self, context)
+        place, bundle = self._places.open(tasks, context, self.check_reads)
+        backend = DaskBackend(self, place, bundle, context)
         self.post(lambda: self._backends.append(backend))
         return backend
 
@@ -158,19 +160,41 @@ class DaskCluster:
         self.post(lambda: self._backends.remove(backend))
         self._in_background(lambda client: client.run(end_pass, place, baseline, on_error="ignore"))
 
-    def check_reads(self, place: Path, suite: Path, nonce: str) -> None:
-        """Raise ``SuiteError`` when a worker does not see the folder of a run."""
+    def described(self) -> list[str]:
+        """Return a line about each worker that gets trials."""
+        workers, found = self._workers(), self._on_usable(machine)
+        self._slots = sum(workers.values())
+        return [
+            f"{address}: {counted(workers.get(address, 0), 'slot')}, {found[address]}" for address in found
+        ]
+
+    def check_store(self) -> None:
+        """Raise ``SuiteError`` when this machine or a worker cannot use the object store."""
+        self._places.check(self.check_reads)
+
+    def check_reads(self, place: Place, suite: Path, nonce: str) -> None:
+        """Raise ``SuiteError`` when a worker does not see the place of a run."""
+        found = self._on_usable(why_not_read, place.name, str(suite), nonce)
+        blind = [(address, why) for address, why in found.items() if why != ""]
+        if not blind:
+            return
+        address, why = blind[0]
+        if isinstance(place, FolderPlace):
+            raise SuiteError(
+                f"The worker {address} does not see {place.name}; it needs the folder of the suite at the "
+                "same path, on a disk that both machines share. Without such a disk, use `--store`."
+            )
+        raise SuiteError(
+            f"The worker {address} cannot use {place.name}: {why}; it needs the credentials and settings of "
+            "the store in its own environment."
+        )
+
+    def _on_usable(self, call: Callable[..., object], *arguments: object) -> Mapping[str, object]:
+        """Call a function on each worker that gets trials; return its results, or errors, by address."""
         assert self._client is not None
         usable = [address for address, slots in self._workers().items() if slots]
-        found: Mapping[str, object] = self._client.run(
-            can_read, str(place), str(suite), nonce, workers=usable, on_error="return"
-        )
-        blind = [address for address, sees in found.items() if sees is not True]
-        if blind:
-            raise SuiteError(
-                f"The worker {blind[0]} does not see {place}; it needs the folder of the suite at the same "
-                "path, on a disk that both machines share."
-            )
+        found: Mapping[str, object] = self._client.run(call, *arguments, workers=usable, on_error="return")
+        return found
 
     @property
     def _patience(self) -> float:
@@ -197,7 +221,7 @@ class DaskCluster:
             )
             self._closing.callback(scheduler.close, _ENDING_SECONDS)
             address = str(scheduler.scheduler_address)
-            self._local = _LocalWorkers(self._address.local, address, certificates)
+            self._local = LocalWorkers(self._address.local, address, certificates)
             self._closing.callback(self._local.close)
             self._local.start()
             return address, security
@@ -206,7 +230,8 @@ class DaskCluster:
         described = read_cluster_file(file)
         security = None if certificates is None else security_of(certificates, "tls:")
         cluster = start_cluster(described, security)
-        self._closing.callback(cluster.close)
+        self._closing.callback(self._close_started, cluster)
+        self._patience_to_open = _QUEUE_SECONDS
         self._is_adaptive = bool(described.adapt)
         return str(cluster.scheduler_address), cluster.security
 
@@ -225,14 +250,20 @@ class DaskCluster:
         self._closing.callback(self._calls.put, None)
         self._closing.callback(self._is_closed.set)
 
+    def _close_started(self, cluster: Any) -> None:
+        # Dask raises what it likes for workers that did not start.
+        with contextlib.suppress(Exception):
+            cluster.close()
+
     def _close_client(self, client: Client) -> None:
         with contextlib.suppress(Exception):
             client.close(timeout=_ENDING_SECONDS)
 
     def _await_workers(self, address: str) -> None:
         """Wait until all local workers are there, or one of a scheduler. Raises ``SuiteError``."""
-        wanted = self._address.local * LOCAL_SLOTS or 1
-        deadline = time.monotonic() + _OPEN_SECONDS
+        wanted = self._address.local * SLOTS or 1
+        began, is_told = time.monotonic(), False
+        deadline = began + self._patience_to_open
         while True:
             self._refresh()
             if self._slots >= wanted or (self._slots and time.monotonic() > deadline):
@@ -241,8 +272,17 @@ class DaskCluster:
                 raise SuiteError(f"The workers cannot be started: {self._local.last_words()}")
             if self._unfit:
                 raise SuiteError(*self._unfit.values())
+            file = self._address.file
+            if file is not None and self._errors.last:
+                raise SuiteError(f"{file}: no worker can be started: {self._errors.last}.")
             if time.monotonic() > deadline:
-                raise SuiteError(f"{address} has no worker; `waza-engine worker` starts one.")
+                advice = (
+                    "`waza-engine worker` starts one" if file is None else f"{file} starts none that joins"
+                )
+                raise SuiteError(f"{address} has no worker; {advice}.")
+            if time.monotonic() > began + _OPEN_SECONDS and not is_told:
+                self._warn(f"No worker has joined yet; the run waits {deadline - began:.0f} seconds for one.")
+                is_told = True
             time.sleep(_TICK_SECONDS)
         self._is_open = True
         for sentence in self._unfit.values():
@@ -320,69 +360,6 @@ class DaskCluster:
                     self._heard = time.monotonic()
             now = time.monotonic()
             self._empty_since = None if self._slots else (self._empty_since or now)
-
-
-@dataclass(slots=True)
-class _LocalWorker:
-    process: subprocess.Popen[bytes]
-    has_begun: bool = False
-    lines: deque[str] = field(default_factory=lambda: deque[str](maxlen=_SHOWN_LINES))
-
-
-class _LocalWorkers:
-    """Worker processes on this machine, which end with this one."""
-
-    def __init__(self, count: int, address: str, certificates: Path) -> None:
-        self._count = count
-        self._command = [
-            *(sys.executable, "-P", "-m", "waza_engine", "worker", address),
-            *("--slots", str(LOCAL_SLOTS), "--tls", str(certificates)),
-        ]
-        self._scope = ProcessScope()
-        self._workers: list[_LocalWorker] = []
-
-    @property
-    def are_gone(self) -> bool:
-        """Return whether all have ended."""
-        return all(worker.process.poll() is not None for worker in self._workers)
-
-    def start(self) -> None:
-        """Start all of them."""
-        for _ in range(self._count):
-            self._start()
-
-    def replace_ended(self) -> None:
-        """Start another worker for each that has ended, unless it did not even begin."""
-        for worker in tuple(self._workers):
-            if worker.process.poll() is not None and worker.has_begun:
-                self._workers.remove(worker)
-                self._start()
-
-    def last_words(self) -> str:
-        """Return what a worker that ended has printed last."""
-        lines = [line for worker in self._workers for line in worker.lines]
-        return " ".join(lines) or "they end without a word."
-
-    def close(self) -> None:
-        """End them: first by a request, so that they remove their files."""
-        self._scope.close()
-
-    def _start(self) -> None:
-        process = self._scope.start(
-            lambda: start_marked(
-                self._command, Path.cwd(), os.environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT
-            )
-        )
-        worker = _LocalWorker(process)
-        self._workers.append(worker)
-        threading.Thread(target=self._read, args=(worker, process.stdout), daemon=True).start()
-
-    def _read(self, worker: _LocalWorker, output: IO[bytes]) -> None:
-        with self._scope.holding(worker.process, _ENDING_SECONDS):
-            for line in output:
-                worker.has_begun = worker.has_begun or WORKS.encode() in line
-                worker.lines.append(line.decode("utf-8", "replace").strip())
-            worker.process.wait()
 
 
 def _reason(error: Exception) -> str:

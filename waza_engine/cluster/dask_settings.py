@@ -25,3 +25,21 @@ def apply_settings() -> None:
     # The run reports what goes wrong in a cluster.
     for name in ("distributed", "distributed.client", "distributed.gc", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+class BackgroundErrors(logging.Handler):
+    """Keeps the ``last`` error of a background task of Dask in place of printing it, "" without one.
+
+    Dask reports a job that cannot be submitted in its log alone.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.last = ""
+        logger = logging.getLogger("tornado.application")
+        logger.handlers[:], logger.propagate = [self], False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the error of a record."""
+        if record.exc_info and record.exc_info[1] is not None:
+            self.last = " ".join(str(record.exc_info[1]).split())

@@ -1,4 +1,4 @@
-"""The folder that the coordinator and the workers of a run share: claims, leases, answers, documents.
+"""The place that the coordinator and the workers of a run share: claims, leases, answers, documents.
 
 Dask carries messages; the truth about a trial is here. The first to create a file has won: the claim of an
 attempt, and then either the permission to ask an agent that costs, or the revocation of the attempt. So no
@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from waza_engine import files
@@ -21,27 +22,32 @@ from waza_engine.results.reading.place_entries import LEASE_SECONDS, is_over, pl
 from waza_engine.terminal import json_text
 
 
-class FolderPlace:
-    """A shared folder. Methods may be called from several threads; they raise ``OSError``.
+class Place(ABC):
+    """A shared place of a run. Methods may be called from several threads; they raise ``OSError``.
 
-    ``key`` names a trial, ``attempt`` counts how often it was handed out, from 1.
+    ``name`` is its address, the same on all machines. ``key`` names a trial, ``attempt`` counts how often it
+    was handed out, from 1.
     """
 
-    def __init__(self, folder: Path, within: Boundary) -> None:
-        self.folder = folder
-        self._within = within
+    look_seconds = 0.0
+    """How long a look at the place stays valid: each request to an object store takes time, and costs."""
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
     def create(self) -> str:
-        """Create the folder and a file in it; return its name, by which others find out that they see it."""
-        files.make_folder(self.folder, within=self._within)
-        name = f"seen-{secrets.token_hex(8)}"
-        self._create(name, {})
-        return name
+        """Create the place and a file in it; return its name, by which others find out that they see it."""
 
     @property
+    @abstractmethod
     def is_there(self) -> bool:
-        """Return whether the run still has its folder: it is removed when the results are written."""
-        return self.folder.is_dir()
+        """Return whether the run still has its place: it is removed when the results are written."""
+
+    @property
+    @abstractmethod
+    def is_stopped(self) -> bool:
+        """Return whether the run is to end."""
 
     def claim(self, key: str, attempt: int, worker: str) -> bool:
         """Claim an attempt for a worker; return whether it was the first."""
@@ -63,6 +69,71 @@ class FolderPlace:
         """Revoke an attempt before its worker asks an agent; return false when it may have asked."""
         return self._create(f"trials/{key}.{attempt}.asked", {"revoked": True}, sync=True)
 
+    @abstractmethod
+    def append(self, key: str, entry: Json) -> None:
+        """Store a line about an active trial: an answer that was paid for, or the trial so far."""
+
+    @abstractmethod
+    def entries(self, key: str) -> list[Block]:
+        """Return the lines about an active trial."""
+
+    @abstractmethod
+    def finish(self, key: str, document: Json) -> None:
+        """Write the document of a trial that has ended, in one step."""
+
+    def document(self, key: str) -> Block | None:
+        """Return the document of a trial that has ended, None before."""
+        return self._read(f"trials/{key}.json")
+
+    @abstractmethod
+    def write_lease(self, worker: str, description: Json) -> None:
+        """Begin or renew the lease of a worker."""
+
+    @abstractmethod
+    def is_lost(self, worker: str, key: str, attempt: int) -> bool:
+        """Return whether the worker of a claim has ended, or has not renewed its lease."""
+
+    def write_stop(self, reason: str) -> None:
+        """Ask all workers to end the trials of the run."""
+        self._create("stop", {"reason": reason})
+
+    @abstractmethod
+    def has(self, name: str) -> bool:
+        """Return whether a file is there."""
+
+    @abstractmethod
+    def content(self, name: str) -> bytes:
+        """Return the content of a file."""
+
+    @abstractmethod
+    def _create(self, name: str, document: Json, *, sync: bool = False) -> bool:
+        """Create a file unless there is one; with ``sync`` it must survive a crash. Return whether it did."""
+
+    @abstractmethod
+    def _read(self, name: str) -> Block | None:
+        """Return the object in a file, empty when it is being written, None when there is none."""
+
+
+class FolderPlace(Place):
+    """A shared folder."""
+
+    def __init__(self, folder: Path, within: Boundary) -> None:
+        super().__init__(str(folder))
+        self.folder = folder
+        self._within = within
+
+    def create(self) -> str:
+        """Create the folder and a file in it; return its name, by which others find out that they see it."""
+        files.make_folder(self.folder, within=self._within)
+        name = f"seen-{secrets.token_hex(8)}"
+        self._create(name, {})
+        return name
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether the run still has its folder: it is removed when the results are written."""
+        return self.folder.is_dir()
+
     def append(self, key: str, entry: Json) -> None:
         """Store a line about an active trial: an answer that was paid for, or the trial so far."""
         path = self.folder / f"trials/{key}.jsonl"
@@ -73,7 +144,7 @@ class FolderPlace:
     def entries(self, key: str) -> list[Block]:
         """Return the lines about an active trial."""
         try:
-            content = self._content(f"trials/{key}.jsonl")
+            content = self.content(f"trials/{key}.jsonl")
         except FileNotFoundError:
             return []
         return [entry for line in content.splitlines() if (entry := object_in(line)) is not None]
@@ -83,10 +154,6 @@ class FolderPlace:
         self._check()
         content = json_text(plain(document)).encode() + b"\n"
         files.write_atomically(self.folder / f"trials/{key}.json", [content], within=self._within)
-
-    def document(self, key: str) -> Block | None:
-        """Return the document of a trial that has ended, None before."""
-        return self._read(f"trials/{key}.json")
 
     def write_lease(self, worker: str, description: Json) -> None:
         """Begin or renew the lease of a worker."""
@@ -107,14 +174,14 @@ class FolderPlace:
             return now - claim.stat().st_mtime > LEASE_SECONDS
         return is_over(lease, now, self._within)
 
-    def write_stop(self, reason: str) -> None:
-        """Ask all workers to end the trials of the run."""
-        self._create("stop", {"reason": reason})
-
     @property
     def is_stopped(self) -> bool:
         """Return whether the run is to end."""
         return (self.folder / "stop").exists()
+
+    def has(self, name: str) -> bool:
+        """Return whether a file is there, within the boundary of the suite."""
+        return self._within.holds(self.folder / name) and (self.folder / name).is_file()
 
     def _create(self, name: str, document: Json, *, sync: bool = False) -> bool:
         self._check()
@@ -135,11 +202,12 @@ class FolderPlace:
     def _read(self, name: str) -> Block | None:
         """Return the object in a file, empty when it is being written, None when there is none."""
         try:
-            return object_in(self._content(name)) or {}
+            return object_in(self.content(name)) or {}
         except FileNotFoundError:
             return None
 
-    def _content(self, name: str) -> bytes:
+    def content(self, name: str) -> bytes:
+        """Return the content of a file."""
         path = self.folder / name
         try:
             return files.read_bytes(path, LONGEST_BYTES, within=self._within)

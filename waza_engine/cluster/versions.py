@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import os
 import platform
+import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import waza_engine
 from waza_engine.files import read_bytes
+from waza_engine.masking import is_secret_name
 
 _MOST_BYTES = 10_000_000
+_PROGRAMS = ("git", "node", "bun", "docker")
 
 
 @cache
@@ -53,8 +58,15 @@ def difference(worker: str, theirs: Mapping[str, str]) -> str:
 
 
 def machine() -> str:
-    """Return the system of this machine, whose difference is worth a warning."""
-    return f"{platform.system()} {platform.machine()}"
+    """Return what this machine has for trials: its system, programs, free disk and keys, these by name."""
+    programs = [name for name in _PROGRAMS if shutil.which(name)]
+    keys = sorted(name for name, value in os.environ.items() if value and is_secret_name(name))
+    free = shutil.disk_usage(tempfile.gettempdir()).free // 2**30
+    return (
+        f"{platform.node()}, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}, {free} GiB free, "
+        f"programs: {', '.join(programs) or 'none'}, keys: {', '.join(keys) or 'none'}"
+    )
 
 
 def _schemas() -> str:

@@ -25,13 +25,15 @@ from waza_engine.commands.options import (
     OutputFormat,
     PreflightFormat,
     ReportFormat,
+    SuiteOfRecord,
     Tasks,
+    Workspace,
     executors_like,
     recorded,
     suites_argument,
+    with_run_settings,
 )
 from waza_engine.commands.record_commands import record_commands
-from waza_engine.commands.run_options import with_run_settings
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.limits import MOST_WORKERS
 from waza_engine.terminal import complain, say, say_json
@@ -39,6 +41,14 @@ from waza_engine.terminal import complain, say, say_json
 Tls = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="The certificates of the cluster, made by `cluster certificates`."),
+]
+
+Store = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Share trials and suite through an object store, for workers that share no folder.",
+    ),
 ]
 
 application = typer.Typer(
@@ -74,13 +84,12 @@ def run(
     ] = None,
     output_format: Annotated[
         OutputFormat,
-        OutputFormat,
         typer.Option(
             "-f",
             "--format",
             help="text, json (the result document), jsonl (one event per line), or github (annotations).",
         ),
-    ] = OutputFormat.TEXT,
+    ] = "text",
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
@@ -126,6 +135,7 @@ def run(
         ),
     ] = None,
     tls: Tls = None,
+    store: Store = None,
     verbose: Annotated[
         bool | None,
         typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader and the answers."),
@@ -188,7 +198,7 @@ def run(
     carry_out = partial(
         run_command,
         output=output,
-        output_format=output_format.value,
+        output_format=output_format,
         verbose=verbose,
         reporters=reporter or (),
         models=model or (),
@@ -196,14 +206,12 @@ def run(
         telemetry=telemetry,
         jobs=jobs,
         quiet=quiet,
-        layout="" if layout is None else layout.value,
+        layout=layout or "",
         cluster=cluster,
         certificates=tls,
+        store=store,
     )
     again = RunAgain(failed, errors, watch, live, env_file)
-    if layout is not None:
-        # Its folder has the files of the agents.
-        settings = {**settings, "keep_workspace": True}
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
     raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
 
@@ -250,10 +258,9 @@ def convert(
 
     if check:
         raise typer.Exit(check_command(source, directory, as_json=as_json))
-    target = None if to is None else to.value
     harness = {"grader": grader, "adapter": adapter}
     raise typer.Exit(
-        convert_command(source, target, directory, strict=strict, force=force, as_json=as_json, **harness)
+        convert_command(source, to, directory, strict=strict, force=force, as_json=as_json, **harness)
     )
 
 
@@ -271,7 +278,7 @@ def worker(
     """Execute trials that `waza-engine run --cluster` hands to a Dask scheduler, until that or this ends.
 
     Agents, programs and keys are those of this machine. The folder of the suite must be at the same path, on
-    a disk that all machines share.
+    a disk that all machines share, unless the run has a `--store`.
 
     Exit code 0: it was ended. 2: it could not start.
     """
@@ -293,18 +300,37 @@ def cluster_certificates(
     raise typer.Exit(certificates_command(folder))
 
 
+@cluster_commands.command("image", short_help="Write the recipe of an image for workers.")
+def cluster_image(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a new file instead.")
+    ] = None,
+) -> None:
+    """Print a Dockerfile for the scheduler and the workers of a cluster, with the versions of this machine.
+
+    Exit code 0: it is written. 2: it could not be written.
+    """
+    from waza_engine.commands.cluster import image_command
+
+    raise typer.Exit(image_command(output))
+
+
 @cluster_commands.command("check", short_help="Check whether a cluster can run trials.")
 def cluster_check(
     cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="As `run --cluster` takes it.")],
     tls: Tls = None,
+    store: Store = None,
 ) -> None:
-    """Open a cluster, and print how many trials it runs at a time; warn about workers that are not used.
+    """Open a cluster, and print its workers and how many trials they run at a time.
+
+    Workers that get no trial are named, with the reason. With `--store`, an object is created and read by
+    each worker.
 
     Exit code 0: it can run trials. 2: it cannot.
     """
     from waza_engine.commands.cluster import check_command
 
-    raise typer.Exit(check_command(cluster, tls))
+    raise typer.Exit(check_command(cluster, tls, store))
 
 
 @cluster_commands.command("scheduler", short_help="Hand the trials of runs to workers.")
@@ -332,7 +358,7 @@ def preflight(
     strict: Annotated[bool, typer.Option("--strict", help="Treat unknown results as failures.")] = False,
     output_format: Annotated[
         PreflightFormat, typer.Option("-f", "--format", help="human, or json (upstream's report).")
-    ] = PreflightFormat.HUMAN,
+    ] = "human",
 ) -> None:
     """Check offline whether suites can run: skills, fixtures, graders, programs, judges and results.
 
@@ -344,24 +370,16 @@ def preflight(
     """
     from waza_engine.commands.preflight import preflight_command
 
-    raise typer.Exit(preflight_command(paths or (Path(),), context_dir, output_format.value, strict=strict))
+    raise typer.Exit(preflight_command(paths or (Path(),), context_dir, output_format, strict=strict))
 
 
 @application.command(short_help="Grade a recorded run again, without an agent.")
 def grade(
     paths: Annotated[list[Path] | None, recorded("[RECORD|SKILL]...")] = None,
-    suite: Annotated[
-        Path | None,
-        typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
-    ] = None,
+    suite: SuiteOfRecord = None,
     task: Tasks = None,
     grader: Graders = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
-        ),
-    ] = None,
+    workspace: Workspace = None,
     judge_executor: Annotated[
         str | None,
         typer.Option(
@@ -379,7 +397,7 @@ def grade(
     ] = None,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="text, or json (one object with every grader).")
-    ] = ReportFormat.TEXT,
+    ] = "text",
 ) -> None:
     """Grade recorded runs again with their suites as they are now, without an agent.
 
@@ -392,24 +410,16 @@ def grade(
     request = RegradeRequest(
         Path(), suite, tuple(task or ()), tuple(grader or ()), workspace, judge_executor, judge_model
     )
-    raise typer.Exit(grade_command(paths or (Path(),), request, output, output_format.value))
+    raise typer.Exit(grade_command(paths or (Path(),), request, output, output_format))
 
 
 @application.command(short_help="Run mutation tests on the graders.")
 def strength(
     paths: Annotated[list[Path] | None, recorded("[EVAL|SKILL]...")] = None,
-    suite: Annotated[
-        Path | None,
-        typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
-    ] = None,
+    suite: SuiteOfRecord = None,
     task: Tasks = None,
     grader: Graders = None,
-    workspace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
-        ),
-    ] = None,
+    workspace: Workspace = None,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Random seed of the mutations.")] = 0,
     references: Annotated[
         Path | None,
@@ -418,7 +428,7 @@ def strength(
     output_format: Annotated[
         ReportFormat,
         typer.Option("-f", "--format", help="text (a table), or json (one object with every grader)."),
-    ] = ReportFormat.TEXT,
+    ] = "text",
 ) -> None:
     """Mutate the recorded answers and measure how many mutations each grader detects (mutation testing).
 
@@ -433,7 +443,7 @@ def strength(
     from waza_engine.runs.regrading.regrade import RegradeRequest
 
     request = RegradeRequest(Path(), suite, tuple(task or ()), tuple(grader or ()), workspace)
-    raise typer.Exit(strength_command(paths or (Path(),), request, output_format.value, seed, references))
+    raise typer.Exit(strength_command(paths or (Path(),), request, output_format, seed, references))
 
 
 @application.command("mcp", short_help="Serve a coding agent over the Model Context Protocol.")

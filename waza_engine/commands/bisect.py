@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.records import record_of
-from waza_engine.results.codec.header import commit_in
+from waza_engine.results.codec.runs import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.history import history_of

@@ -7,8 +7,12 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
 from waza_engine.executors.registry import installing, missing_packages
+from waza_engine.files import create_file
+from waza_engine.results.writing.store import stored_places
+from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend, TrialBackend
 from waza_engine.terminal import complain, say
@@ -28,10 +32,26 @@ class ChosenCluster:
     Raises ``SuiteError`` for one that cannot be used. Nothing is started or imported before ``opened``.
     """
 
-    def __init__(self, written: str | None, certificates: Path | None) -> None:
+    def __init__(
+        self,
+        written: str | None,
+        certificates: Path | None,
+        store: str | None = None,
+        *,
+        resumes: bool = False,
+    ) -> None:
+        """``store`` is where workers find their trials and the suite, None for the folder of the suite."""
         self._address: ClusterAddress | None = None
+        self._store = ""
         self._cluster: DaskCluster | None = None
         self.backend: BackendFactory = ThreadBackend
+        if store is not None:
+            if written is None and not resumes:
+                raise SuiteError("`--store` goes with `--cluster`, or with `--resume`; add one of them.")
+            _check_packages("--store")
+            from waza_engine.cluster.object_place import checked_store
+
+            self._store = checked_store(store)
         if written is None:
             if certificates is not None:
                 raise SuiteError("`--tls` goes with `--cluster`; name the cluster as well.")
@@ -42,6 +62,19 @@ class ChosenCluster:
         self._address = cluster_address(written, certificates)
         self.backend = self._backend_later
 
+    def fetch(self, paths: Sequence[Path]) -> None:
+        """Fetch what is left of killed runs of suites in the store, before one of them is resumed.
+
+        Raises ``SuiteError`` when such a run has its trials in another store, or they cannot be read.
+        """
+        for directory in {eval_file.parent for eval_file in eval_files_of(paths)}:
+            within = suite_boundary(directory)
+            for folder in stored_places(directory):
+                _check_packages("--store")
+                from waza_engine.cluster.stored_places import fetch_place
+
+                fetch_place(folder, self._store, within)
+
     @contextlib.contextmanager
     def opened(self) -> Generator[DaskCluster | None]:
         """Hold the cluster open, None for threads. Raises ``SuiteError`` when it cannot be opened."""
@@ -50,7 +83,7 @@ class ChosenCluster:
             return
         from waza_engine.cluster.dask_cluster import DaskCluster
 
-        with DaskCluster(self._address, complain) as cluster:
+        with DaskCluster(self._address, complain, self._store) as cluster:
             self._cluster = cluster
             yield cluster
 
@@ -83,15 +116,40 @@ def scheduler_command(address: str, certificates: Path | None) -> int:
     return _exit_code("cluster scheduler", serve)
 
 
-def check_command(written: str, certificates: Path | None) -> int:
+def check_command(written: str, certificates: Path | None, store: str | None) -> int:
     """Open a cluster and print what it can do; return the exit code."""
 
     def check() -> None:
-        with ChosenCluster(written, certificates).opened() as cluster:
+        with ChosenCluster(written, certificates, store).opened() as cluster:
             assert cluster is not None
+            for worker in cluster.described():
+                say(worker)
+            if store is not None:
+                cluster.check_store()
+                say(f"{store}: all workers can use it")
             say(f"{written}: {counted(cluster.slots, 'trial')} at a time")
 
     return _exit_code("cluster check", check)
+
+
+def image_command(file: Path | None) -> int:
+    """Write the recipe of an image for workers, or print it; return the exit code."""
+
+    def make() -> None:
+        from waza_engine.cluster.image import image_recipe
+
+        if file is None:
+            for line in image_recipe().splitlines():
+                say(line)
+            return
+        try:
+            with create_file(file) as created:
+                created.write(image_recipe().encode())
+        except FileExistsError:
+            raise SuiteError(f"{file} is there already; name another file.") from None
+        say(f"{file} is written; build it with: docker build --tag waza-worker --file {file} .")
+
+    return _exit_code("cluster image", make)
 
 
 def certificates_command(folder: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,19 @@ from rich.table import Table
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score, shown_share
-from waza_engine.results.json_values import plain
-from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.results.reports.comparison import comparison
+from waza_engine.figures import is_finite, shown_score, shown_share
+from waza_engine.graders.registry import known_type
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude, trigger_verdict
+from waza_engine.results.json_values import Json, block_of, plain
+from waza_engine.results.reading.recordings import RecordedTask, Recording, RecordingError, read_recording
+from waza_engine.results.reading.scores import TaskResult
+from waza_engine.results.record import RunOutcome, TrialOutcome
 from waza_engine.results.reports.words import VERDICT_WORDS
-from waza_engine.scoring.statistics import SIGNIFICANT
+from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
+from waza_engine.scoring.statistics import SIGNIFICANT, paired_p
 from waza_engine.terminal import complain, say_json
+from waza_engine.vocabulary import told_apart
 
 _NOTHING = 1e-9
 _SCORED = ("passed", "failed", "errored")
@@ -97,7 +104,7 @@ def _rows(
             verdict or "n/a" if score is None else f"{shown_score(score)} {verdict}"
             for score, verdict in zip(scores, task["verdicts"], strict=True)
         ]
-        yield task["task_id"], *cells, _delta(task["score_delta"], scores)
+        yield task["task_id"], *cells, _shown_delta(task["score_delta"], scores)
     for prompt in prompts:
         words = (_PROMPT_WORDS.get(verdict, "n/a") for verdict in prompt["verdicts"])
         yield prompt["prompt"], *words, "–"
@@ -109,10 +116,10 @@ def _rows(
     ):
         # A run without a judged task has neither.
         figures = [figure if told else None for figure, told in zip(found[key], found["scored"], strict=True)]
-        yield label, *map(shown, figures), _delta(found[change], figures)
+        yield label, *map(shown, figures), _shown_delta(found[change], figures)
 
 
-def _delta(delta: float | None, figures: Sequence[float | None]) -> Part:
+def _shown_delta(delta: float | None, figures: Sequence[float | None]) -> Part:
     return _change(None if None in (figures[0], figures[-1]) else delta)
 
 
@@ -129,3 +136,156 @@ def _figure(value: float | None) -> str:
 
 def _percent(value: float | None) -> str:
     return "–" if value is None else shown_share(value)
+
+
+def comparison(recordings: Sequence[Recording]) -> Json:
+    """Return upstream's object of the runs, in the order given.
+
+    Deltas are last minus first. Missing values are null (upstream writes NaN there and fails): a task that is
+    missing has the status ``n/a``, and its numbers are all null. Upstream lacks ``verdicts``, ``scored``
+    (whether a run has a score), ``parts`` (what a run was limited to, so that it is no verdict of all),
+    ``asked_models``, ``trigger_prompts``, ``regressions`` and ``paired``.
+    """
+    documents = [recording.document for recording in recordings]
+    summaries = [block_of(document, "summary") for document in documents]
+    durations = [_number(s.get("duration_ms")) for s in summaries]
+    runs = [run_of(document) for document in documents]
+    concluded = [conclude(run) for run in runs]
+    scores = [
+        None if _number(written.get("aggregate_score")) is None else run.summary.weighted_score
+        for run, written in zip(runs, summaries, strict=True)
+    ]
+    rates = [
+        None
+        if _number(written.get("success_rate")) is None
+        else found.counts.pass_rate(run.summary.success_rate)
+        for run, written, found in zip(runs, summaries, concluded, strict=True)
+    ]
+    by_run = [_tasks(recording) for recording in recordings]
+    by_name = [tasks_by_name(found.tasks) for found in concluded]
+    identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)
+    return {
+        "files": [str(recording.path) for recording in recordings],
+        "models": [recording.header.model for recording in recordings],
+        "aggregate_scores": scores,
+        "success_rates": rates,
+        "aggregate_score_delta": _delta(scores),
+        "success_rate_delta": _delta(rates),
+        "task_deltas": [
+            {
+                **_task(identifier, [tasks.get(identifier) for tasks in by_run]),
+                "verdicts": [tasks[identifier].verdict if identifier in tasks else None for tasks in by_name],
+            }
+            for identifier in identifiers
+        ],
+        "total_tests": [len(recording.tasks) for recording in recordings],
+        "durations_ms": durations,
+        "duration_delta_ms": _delta(durations),
+        "verdicts": [found.verdict for found in concluded],
+        "parts": [list(chosen_parts(run)) for run in runs],
+        "asked_models": [recording.header.asked_model for recording in recordings],
+        "scored": [found.scored for found in concluded],
+        "trigger_prompts": prompt_deltas(runs),
+        **_changes(concluded[0], concluded[-1]),
+        "tool_metrics": [tool_metrics(recording.tasks) for recording in recordings],
+    }
+
+
+def _changes(then: Conclusion, now: Conclusion) -> Json:
+    """Return which tasks passed in the first run and fail in the last, and the paired test over trials."""
+    first, last = (tasks_by_name(found.tasks) for found in (then, now))
+    both = [name for name in last if name in first]
+    steps = [step for name in both for step in trial_changes(first[name], last[name])]
+    return {
+        "regressions": [
+            name for name in both if (first[name].verdict, last[name].verdict) == ("passed", "failed")
+        ],
+        "paired": {"better": steps.count(1), "worse": steps.count(-1), "p": paired_p(steps)},
+    }
+
+
+def prompt_deltas(runs: Sequence[RunOutcome]) -> list[Json]:
+    """Return the result of each trigger prompt in each run, null where it was not tried."""
+    by_run = [
+        {(trigger.prompt, trigger.should_trigger): trigger_verdict(trigger) for trigger in run.triggers}
+        for run in runs
+    ]
+    return [
+        {"prompt": key[0], "should_trigger": key[1], "verdicts": [known.get(key) for known in by_run]}
+        for key in dict.fromkeys(key for known in by_run for key in known)
+    ]
+
+
+def _tasks(recording: Recording) -> dict[str, tuple[TaskResult, float | None]]:
+    found: dict[str, tuple[TaskResult, float | None]] = {}
+    for name, task in zip(told_apart(task.id for task in recording.tasks), recording.tasks, strict=True):
+        rate = _number(block_of(task.document, "stats").get("pass_rate"))
+        found[name] = task.scores, rate
+    return found
+
+
+def _task(identifier: str, found: Sequence[tuple[TaskResult, float | None] | None]) -> Json:
+    scores = [None if each is None or each[1] is None else each[0].score for each in found]
+    rates = [None if each is None else each[1] for each in found]
+    return {
+        "task_id": identifier,
+        "display_name": next((each[0].name for each in found if each is not None), ""),
+        "scores": scores,
+        "pass_rates": rates,
+        "statuses": ["n/a" if each is None else each[0].status for each in found],
+        "score_delta": _delta(scores),
+        "pass_rate_delta": _delta(rates),
+    }
+
+
+def _delta(values: Sequence[float | None]) -> float | None:
+    first, last = values[0], values[-1]
+    return None if first is None or last is None else last - first
+
+
+def _number(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not is_finite(value):
+        return None
+    return value
+
+
+_MANY = 3
+
+
+def tool_metrics(tasks: Sequence[RecordedTask]) -> dict[str, Any]:
+    """Return the statistics of a run; rates are 0..1 and 0 when there is nothing to count.
+
+    ``selection_accuracy`` is the share of verdicts on the choice of tools that passed (upstream always
+    reports 0). The histogram counts trials by their number of calls.
+    """
+    trials = [trial.outcome for task in tasks for trial in task.trials]
+    calls = [call for trial in trials for call in trial.tool_calls or ()]
+    verdicts = [
+        verdict.passed
+        for trial in trials
+        for verdict in (trial.validations or {}).values()
+        if _is_of_tool_choice(verdict.type)
+    ]
+    counts = Counter(min(_MANY, _calls(trial)) for trial in trials)
+    return {
+        "total_calls": len(calls),
+        "tasks_with_tools": sum(any(_calls(trial.outcome) for trial in task.trials) for task in tasks),
+        "avg_calls_per_task": len(calls) / len(tasks) if tasks else 0.0,
+        "success_rate": sum(call.success for call in calls) / len(calls) if calls else 0.0,
+        "selection_accuracy": sum(verdicts) / len(verdicts) if verdicts else 0.0,
+        "call_count_histogram": {
+            "0": counts[0],
+            "1": counts[1],
+            "2": counts[2],
+            f"{_MANY}+": counts[_MANY],
+        },
+    }
+
+
+def _is_of_tool_choice(grader: str) -> bool:
+    found = known_type(grader)
+    return found is not None and found.judges_tool_choice
+
+
+def _calls(trial: TrialOutcome) -> int:
+    return len(trial.tool_calls or ())

@@ -53,11 +53,11 @@ def gate_command(baseline: Path, current: Path, limits: GateLimits, output_forma
 
     return for_each(
         {name: partial(compare, name, *pair) for name, pair in pairs.items()},
-        ("gate", "why") if output_format == GateFormat.HUMAN else (),
-        as_json=output_format == GateFormat.JSON,
+        ("gate", "why") if output_format == "human" else (),
+        as_json=output_format == "json",
         failed=NOT_GATED,
         worst_last=(PASSED, REGRESSED, GOLDEN_FAILED, NOT_GATED),
-        heading=None if output_format == GateFormat.HUMAN else lambda _: None,
+        heading=None if output_format == "human" else lambda _: None,
     )
 
 
@@ -86,20 +86,20 @@ def _only_in(side: str, suite: str, policy: Policy, output_format: GateFormat) -
         complain(f"{suite}: {words}")
     code = REGRESSED if fails else PASSED
     found = {"passed": not fails, "exit_code": code, "verdict": "fail" if fails else "pass"}
-    if output_format == GateFormat.JSON:
+    if output_format == "json":
         say_json({"path": suite, **found, "message": words})
     return Ended(code, (_verdict_part(found), words))
 
 
 def _print(found: Json, output_format: GateFormat, suite: str) -> None:
     match output_format:
-        case GateFormat.JSON:
+        case "json":
             say_json(plain({"path": suite, **found} if suite else found))
-        case GateFormat.MARKDOWN:
+        case "markdown":
             say_lines(gate_markdown(found, suite))
-        case GateFormat.GITHUB:
+        case "github-actions":
             _print_for_github(found, suite)
-        case GateFormat.HUMAN:
+        case "human":
             _print_for_people(found)
 
 

@@ -16,12 +16,13 @@ from waza_engine.commands.each_suite import (
 )
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
-from waza_engine.commands.regraded import TaskReport, answer_in_parts, conclusion_of, document, graded
+from waza_engine.commands.regraded import TaskReport, answer, conclusion_of, document, graded
 from waza_engine.commands.reporting import report_code
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.figures import shown_score
+from waza_engine.results.json_values import plain
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import verdict_words
 from waza_engine.results.writing.store import (
@@ -37,7 +38,7 @@ from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellat
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.terminal import complain, say_document
+from waza_engine.terminal import complain, say_json
 from waza_engine.vocabulary import shown_grader
 
 
@@ -87,8 +88,7 @@ def _graded(
             _tell(regrading, cancellation, reports, add)
         else:
             graded(regrading, cancellation, add)
-            for part in answer_in_parts(regrading, reports):
-                say_document(part.encode())
+            say_json(plain(answer(regrading, reports)))
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
         # Verdicts of paid judges are stored.

@@ -211,24 +211,17 @@ def _folder(cwd: Path | None) -> Path:
 def _agent(options: AgentOptions) -> Generator[Agent]:
     """Give an agent; Ctrl-C cancels it. Raises ``HarnessError``."""
     from waza_engine.commands.requests_to_end import RequestsToEnd
-    from waza_engine.harness.agent import Agent
-    from waza_engine.processes.scope import ProcessScope, current_scope
+    from waza_engine.harness.agent import opened_agent
 
-    agent, programs = Agent(options), ProcessScope()
-    # Programs that grade belong to it, too.
-    before = current_scope.set(programs)
-    agent.cancellation.on_request(programs.close)
-    for warning in agent.warnings:
-        complain(f"warning: {warning}")
-    requests = RequestsToEnd(lambda: threading.Thread(target=agent.cancellation.request).start())
-    requests.heed()
-    try:
-        yield agent
-    finally:
-        requests.run_is_over()
-        agent.close()
-        programs.close()
-        current_scope.reset(before)
+    with opened_agent(options) as agent:
+        for warning in agent.warnings:
+            complain(f"warning: {warning}")
+        requests = RequestsToEnd(lambda: threading.Thread(target=agent.cancellation.request).start())
+        requests.heed()
+        try:
+            yield agent
+        finally:
+            requests.run_is_over()
 
 
 harness.registered_commands.extend(row_commands.registered_commands)

@@ -259,7 +259,7 @@ def schemas(
     Exit code 0: done. 1: an option or a name is wrong.
     """
     from waza_engine.harness.rows import HarnessError, write_out
-    from waza_engine.harness.schemas import OWN_NAMES, SCHEMAS, schema_of
+    from waza_engine.schemas.harness import OWN_NAMES, SCHEMAS, schema_of
 
     names = (*SCHEMAS, *OWN_NAMES)
     with option.clear_errors():

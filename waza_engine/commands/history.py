@@ -14,7 +14,7 @@ from waza_engine.commands.each_suite import Ended, for_each_suite
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score_history
-from waza_engine.results.codec.header import commit_in
+from waza_engine.results.codec.runs import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.recordings import RecordingError, no_results_words

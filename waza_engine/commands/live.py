@@ -5,7 +5,6 @@ The verdicts come as ``live.verdicts`` notifications, a grader each, before the 
 
 from __future__ import annotations
 
-import gc
 import itertools
 import threading
 from collections.abc import Callable, Mapping
@@ -98,8 +97,6 @@ class LiveSessions:
             update = session.judge(number, tell)
         except RecordingError as error:
             raise refused(str(error), INVALID_PARAMS) from None
-        if number == 1:
-            _keep_out_of_collections()
         return {
             "status": update.status,
             "update": number,
@@ -178,7 +175,6 @@ class LiveSessions:
             session = self._sessions.pop(name, None)
         if session is not None:
             session.close()
-            gc.unfreeze()
         return {"closed": session is not None}
 
     def close_all(self) -> None:
@@ -198,13 +194,6 @@ class LiveSessions:
         if session is None:
             raise refused(f"There is no live session {name:.100}.", INVALID_PARAMS)
         return session
-
-
-def _keep_out_of_collections() -> None:
-    """Exclude existing objects from garbage collection: scanning a record takes longer than an edit."""
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
 
 
 def _changes(params: Params) -> dict[Path, str | None]:

@@ -13,6 +13,7 @@ import typer
 
 from waza_engine.commands.command_words import command_line
 from waza_engine.commands.options import executors_like, grader_types_like
+from waza_engine.scaffold.grader_patterns import GraderKind, GraderLanguage
 from waza_engine.terminal import complain, say, say_json, say_lines
 
 MADE, NOT_MADE = 0, 2
@@ -117,34 +118,56 @@ def _save_recorded(identifier: str, suite: Path, task: str, *, as_json: bool) ->
     _tell(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
 
 
-@new.command("grader", short_help="Print a grader to paste, or add it to a file.")
+@new.command("grader", short_help="Print a grader to paste, or add it to a file; write a grader file.")
 def new_grader_command(
     grader_type: Annotated[
         str,
         typer.Argument(
             metavar="TYPE",
-            help="One of the types in docs/graders.md, such as text.",
+            help="One of the types in docs/graders.md, such as text; not needed with --kind.",
             autocompletion=grader_types_like,
         ),
-    ],
+    ] = "",
     name: Annotated[str, typer.Option(metavar="NAME", help="The name of the grader in results.")] = "",
     to: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Add it to `graders` in this eval or task file instead."),
     ] = None,
+    kind: Annotated[
+        GraderKind | None, typer.Option(help="Write a grader file (type inline) of this kind.")
+    ] = None,
+    language: Annotated[
+        GraderLanguage, typer.Option(help="The language of the grader file.")
+    ] = GraderLanguage.PYTHON,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing grader file.")] = False,
 ) -> None:
     """Print a grader to paste, or add it to a file; nothing else in the file changes.
 
-    Exit code 0: printed or added. 2: the grader cannot be created; nothing was written.
+    With --kind a grader file is written as well, into `graders/` next to the eval file or, without --to,
+    below the working directory.
+
+    Exit code 0: printed, written or added. 2: the grader cannot be created; nothing was written.
     """
     from waza_engine.scaffold.files import ScaffoldError, write_content
-    from waza_engine.scaffold.grader import grader_entry, with_grader
+    from waza_engine.scaffold.grader import grader_entry, grader_file, with_grader, write_grader_file
 
     try:
-        if to is None:
-            say_lines(grader_entry(grader_type, name))
+        if (kind is None) == (not grader_type):
+            raise ScaffoldError("Name the TYPE of the grader, or with --kind the kind of grader file.")
+        file = None
+        if kind is not None:
+            grader_type, name = "inline", name or str(kind)
+            file = grader_file(to, name, language)
+        written = "" if file is None else f"{file.parent.name}/{file.name}"
+        entry = grader_entry(grader_type, name, written)
+        added = None if to is None else with_grader(to, grader_type, name, written)
+        if file is not None and kind is not None:
+            write_grader_file(file, kind, force=force)
+            say(str(file))
+        if added is None:
+            say_lines(entry)
             return
-        path, content, chosen = with_grader(to, grader_type, name)
+        path, content, chosen = added
         write_content(path, content)
     except ScaffoldError as error:
         complain(str(error))

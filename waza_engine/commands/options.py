@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any, Self, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_type_hints
 
 import typer
+
+from waza_engine.runs.settings.table import Setting, SettingKind, setting_rows
 
 
 def executors_like(incomplete: str) -> list[str]:
@@ -22,42 +28,22 @@ def grader_types_like(incomplete: str) -> list[str]:
     return [name for name in grader_types() if name.startswith(incomplete)]
 
 
-class ReportFormat(StrEnum):
-    """The format of a report."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class ComparisonFormat(StrEnum):
-    """The format of a comparison."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-class GateFormat(StrEnum):
-    """The format of a gate's result."""
-
-    HUMAN = "human"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    GITHUB = "github-actions"
-
-
-class TaskPolicy(StrEnum):
-    """How a gate treats tasks that only one of two runs has."""
-
-    ALLOW = "allow"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-class PreflightFormat(StrEnum):
-    """The format of a preflight report."""
-
-    HUMAN = "human"
-    JSON = "json"
+ReportFormat = Literal["text", "json"]
+"""The format of a report."""
+ComparisonFormat = Literal["table", "json"]
+"""The format of a comparison."""
+GateFormat = Literal["human", "json", "markdown", "github-actions"]
+"""The format of a gate's result."""
+TaskPolicy = Literal["allow", "warn", "fail"]
+"""How a gate treats tasks that only one of two runs has."""
+PreflightFormat = Literal["human", "json"]
+"""The format of a preflight report."""
+EvalFormat = Literal["waza", "evals.json", "vally"]
+"""A format of eval files."""
+Layout = Literal["skill-creator"]
+"""A layout of other tools in which a run is also written."""
+OutputFormat = Literal["text", "json", "jsonl", "github"]
+"""The format of a run's output."""
 
 
 class ReportKind(StrEnum):
@@ -82,30 +68,6 @@ class ReportKind(StrEnum):
     CSV = "csv", "a row for each verdict of a grader"
 
 
-class EvalFormat(StrEnum):
-    """A format of eval files."""
-
-    WAZA = "waza"
-    EVALS_JSON = "evals.json"
-    VALLY = "vally"
-    HARNESS = "harness"
-
-
-class Layout(StrEnum):
-    """A layout of other tools in which a run is also written."""
-
-    SKILL_CREATOR = "skill-creator"
-
-
-class OutputFormat(StrEnum):
-    """The format of a run's output."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-    GITHUB = "github"
-
-
 def _not_blank(texts: list[str] | None) -> list[str] | None:
     if not all(map(str.strip, texts or ())):
         raise typer.BadParameter("is blank; name one, or leave it out")
@@ -128,6 +90,15 @@ Graders: TypeAlias = Annotated[
         metavar="NAME",
         help="Select graders by name; repeatable.",
         callback=_not_blank,
+    ),
+]
+SuiteOfRecord: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it.")
+]
+Workspace: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
     ),
 ]
 JudgeModel: TypeAlias = Annotated[
@@ -161,3 +132,60 @@ def recorded(metavar: str) -> Any:
         help="Result files, ours or upstream's; or suites (eval.yaml, directory, name of the skill), "
         "for their newest results.",
     )
+
+
+_TYPES: dict[SettingKind, Any] = {
+    "texts": list[str] | None,
+    "text": str | None,
+    "number": int | None,
+    "amount": float | None,
+    "choice": bool | None,
+    "flag": bool,
+    "path": Path | None,
+}
+_EXECUTORS = ("executor", "judge_executor")
+
+
+def with_run_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with an option for every setting that has one, in the place of ``settings``.
+
+    The command gets the given options, by field of ``RunSettings``.
+    """
+    rows = {name: row for name, row in setting_rows().items() if row.option}
+
+    @functools.wraps(command)
+    def with_options(**given: Any) -> None:
+        settings = {name: _value(rows[name], given.pop(name)) for name in rows}
+        command(settings=settings, **given)
+
+    signature = inspect.signature(command)
+    types = get_type_hints(command, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        if name == "settings":
+            parameters += [_option(field, row) for field, row in rows.items()]
+        else:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(parameter.replace(kind=kind, annotation=types[name]))
+    with_options.__dict__["__signature__"] = signature.replace(parameters=parameters)
+    with_options.__annotations__ = {}
+    return with_options
+
+
+def _option(name: str, row: Setting) -> inspect.Parameter:
+    is_number = row.kind in ("number", "amount")
+    option = typer.Option(
+        row.option,
+        metavar=row.metavar or None,
+        help=row.help,
+        min=row.minimum if is_number else None,
+        max=row.maximum,
+        autocompletion=executors_like if name in _EXECUTORS else None,
+    )
+    default = False if row.kind == "flag" else None
+    annotation = Annotated[_TYPES[row.kind], option]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _value(row: Setting, given: Any) -> Any:
+    return tuple(given or ()) if row.kind == "texts" else given

@@ -1,19 +1,31 @@
 """Lines with colours for people, on a terminal, in a pipe or in a file.
 
 Architecture invariant: text is never read as markup. A part of a line is a string, or a string with its
-style, and it is escaped as in ``terminal``: no name can set a colour, add a line or make a link.
+style, and it is escaped as in ``terminal``: no name can set a colour, add a line or make a link. When the
+reader of the output leaves or the disk is full, a run ends in order (``StandardOutput``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import IO, TypeAlias
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, Any, TypeAlias, cast
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from waza_engine.terminal import harmless_lines, visible, visible_lines, without_commands
+from waza_engine.command_line import complain_of_output, drop_output
+from waza_engine.terminal import (
+    Notation,
+    harmless_document,
+    harmless_lines,
+    json_text,
+    visible,
+    visible_lines,
+    without_commands,
+)
 
 Part: TypeAlias = "str | tuple[str, str]"
 """A string, or a string with a style of rich such as ``bold`` or ``dim``."""
@@ -86,3 +98,69 @@ def shown(*parts: Part) -> Text:
     harmless = harmless_lines(line.plain)
     # A command to a build server: its text matters more than its colours.
     return line if harmless == line.plain else Text(harmless)
+
+
+class StandardOutput:
+    """A text stream. After a write that fails, nothing more is written and ``on_failure`` is called."""
+
+    def __init__(self, on_failure: Callable[[], None]) -> None:
+        self.failure: OSError | None = None
+        # A progress bar puts itself in the place of ``sys.stdout`` and writes to this object.
+        self._stream = sys.stdout
+        self._on_failure = on_failure
+        # Runs at the same time print their events in threads of their own.
+        self._lock = threading.RLock()
+
+    @property
+    def stream(self) -> IO[str]:
+        """Return itself, where a file is needed."""
+        return cast("IO[str]", self)
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of standard output."""
+        return self._stream.encoding
+
+    def isatty(self) -> bool:
+        """Return whether it is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """Return the descriptor of standard output."""
+        return self._stream.fileno()
+
+    def write(self, text: str) -> int:
+        """Write text that a ``Printer`` has made harmless, unless writing has failed."""
+        if self.failure is None:
+            self._attempt(lambda: self._stream.write(text))
+        return len(text)
+
+    def say_document(self, content: bytes, notation: Notation = "json") -> None:
+        """Write a finished document as ``terminal.say_document`` does, if that is possible still."""
+        with self._lock:
+            self.flush()
+            if self.failure is None:
+                self._attempt(lambda: self._stream.buffer.write(harmless_document(content, notation)))
+            self.flush()
+
+    def say_json(self, value: Any, indent: int | None = None) -> None:
+        """Write a value as JSON in UTF-8, and flush it, unless writing has failed."""
+        self.say_document(json_text(value, indent).encode() + b"\n")
+
+    def flush(self) -> None:
+        """Flush the output."""
+        if self.failure is None:
+            self._attempt(self._stream.flush)
+
+    def complain(self) -> None:
+        """Report on standard error why the output is incomplete, unless its reader has left."""
+        if self.failure is not None:
+            complain_of_output(self.failure)
+
+    def _attempt(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except OSError as error:
+            self.failure = error
+            drop_output()
+            self._on_failure()

@@ -125,7 +125,7 @@ def compare(
     ],
     output_format: Annotated[
         ComparisonFormat, typer.Option("-f", "--format", help="table, or json (one object with every task).")
-    ] = ComparisonFormat.TABLE,
+    ] = "table",
     everything: Annotated[bool, typer.Option("--all", help="Also show tasks that did not change.")] = False,
 ) -> None:
     """Compare two or more runs: scores, verdicts, and the change from the first to the last.
@@ -134,7 +134,7 @@ def compare(
     """
     from waza_engine.commands.compare import compare_command
 
-    raise typer.Exit(compare_command(results, output_format.value, everything=everything))
+    raise typer.Exit(compare_command(results, output_format, everything=everything))
 
 
 @record_commands.command(short_help="Find the first turn where two runs of a task diverge.")
@@ -149,7 +149,7 @@ def bisect(
     ] = None,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="text, or json (one object).")
-    ] = ReportFormat.TEXT,
+    ] = "text",
 ) -> None:
     """Find the first turn where two runs of a task diverge, and show what differed before it.
 
@@ -160,7 +160,7 @@ def bisect(
     """
     from waza_engine.commands.bisect import bisect_command
 
-    raise typer.Exit(bisect_command(eval_file, task, results or (), output_format.value))
+    raise typer.Exit(bisect_command(eval_file, task, results or (), output_format))
 
 
 @record_commands.command(short_help="Show the last runs of a suite over time.")
@@ -169,7 +169,7 @@ def history(
     last: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="The number of runs to show.")] = 10,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="text, or json (one object).")
-    ] = ReportFormat.TEXT,
+    ] = "text",
 ) -> None:
     """Show the last runs of suites: scores over time, flaky tasks, and when a task began to fail.
 
@@ -177,7 +177,7 @@ def history(
     """
     from waza_engine.commands.history import history_command
 
-    raise typer.Exit(history_command(paths or (Path(),), last, output_format.value))
+    raise typer.Exit(history_command(paths or (Path(),), last, output_format))
 
 
 _WRONG_USE = 2
@@ -218,10 +218,10 @@ def gate(
     ] = False,
     on_new_tasks: Annotated[
         TaskPolicy, typer.Option(help="How to treat tasks that the baseline does not have.")
-    ] = TaskPolicy.ALLOW,
+    ] = "allow",
     on_removed_tasks: Annotated[
         TaskPolicy, typer.Option(help="How to treat tasks that only the baseline has.")
-    ] = TaskPolicy.WARN,
+    ] = "warn",
     fail_under_trigger: Annotated[
         float | None,
         typer.Option(
@@ -243,7 +243,7 @@ def gate(
     ] = None,
     output_format: Annotated[
         GateFormat, typer.Option("-f", "--format", help="The format of the result.")
-    ] = GateFormat.HUMAN,
+    ] = "human",
 ) -> None:
     """Fail when results regress against a baseline.
 
@@ -259,8 +259,8 @@ def gate(
     limits = GateLimits(
         max_regression_pct,
         golden_must_pass,
-        on_new_tasks.value,
-        on_removed_tasks.value,
+        on_new_tasks,
+        on_removed_tasks,
         fail_under_trigger,
         min_pass_exp_k,
     )

@@ -8,7 +8,6 @@ from typing import IO, TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.conclusion_text import (
     MARKS,
     feedback_part,
@@ -31,6 +30,7 @@ from waza_engine.vocabulary import shown_grader
 if TYPE_CHECKING:
     from waza_engine.runs.events.stream import RunEvent
     from waza_engine.runs.run import PreparedRun, RunReport
+
 
 _SHORTEST_NAME = 8
 _ROOM_FOR_BAR = 36
@@ -237,3 +237,32 @@ def _mark(verdict: Validation) -> Part:
     if verdict.shown_status != "graded":
         return MARKS[verdict.shown_status]
     return MARKS["passed" if verdict.passed else "failed"]
+
+
+_BEGINNINGS = ("warning: ", "error: ")
+
+
+def is_complaint(event: RunEvent) -> bool:
+    """Return whether an event is a warning, and not an answer."""
+    return event.kind == "output" and (event.message or "").startswith(_BEGINNINGS)
+
+
+class Complaints:
+    """Remembers what was printed."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def has_told(self, text: str) -> bool:
+        """Return whether exactly this was printed already."""
+        return text in self._told
+
+    def new_in(self, event: RunEvent) -> str:
+        """Return the warning of an event, after the task it is about; "" for none and for a repeated one."""
+        if not is_complaint(event):
+            return ""
+        text = f"{event.task}: {event.message}" if event.task else event.message or ""
+        if self.has_told(text):
+            return ""
+        self._told.add(text)
+        return text

@@ -6,24 +6,38 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
-from waza_engine.commands.conclusion_text import verdict_part
+from waza_engine.commands.conclusion_text import (
+    MARKS,
+    feedback_part,
+    mark_of,
+    print_conclusion,
+    shortened,
+    verdict_part,
+)
 from waza_engine.commands.each_suite import UNUSABLE, Ended, for_each_suite
 from waza_engine.commands.github_output import SuitePlaces, suite_of_record
 from waza_engine.commands.options import ReportKind
+from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
-from waza_engine.commands.result_text import print_results
-from waza_engine.commands.standing import standing_of, standing_words
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
+from waza_engine.figures import shown_score, shown_scores
 from waza_engine.masking import masked, masked_across
-from waza_engine.results.codec.header import header_of
-from waza_engine.results.codec.runs import concluded_document, run_of
+from waza_engine.moments import is_known
+from waza_engine.results.codec.runs import concluded_document, header_of, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import Block, Json, block_of, plain
+from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
+from waza_engine.results.reading.scores import RunOrigin, TaskResult
+from waza_engine.results.reading.suite_conclusion import conclude_suite
+from waza_engine.results.record import RunHeader
+from waza_engine.results.reports.words import spending_words
+from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.terminal import Notation, complain, say_document, visible
+from waza_engine.vocabulary import shown_grader
 
 NO_PASS, NOT_WRITTEN = 1, 2
 _NOTATIONS: Mapping[ReportKind, Notation] = {
@@ -195,3 +209,122 @@ def _with_standing(document: Json, standing: Json) -> Json:
     metadata = block_of(document, "metadata")
     engine = {**block_of(metadata, "engine"), "suite": standing}
     return {**document, "metadata": {**metadata, "engine": engine}}
+
+
+def print_results(
+    document: Block,
+    output: IO[str] | None = None,
+    *,
+    fail_under: float | None = None,
+    standing: Json | None = None,
+) -> Conclusion:
+    """Print a result document in the current layout, to standard output unless another stream is given.
+
+    It has colours on a terminal and is plain elsewhere. ``standing`` is the suite's conclusion from all of
+    its records (``standing_of``). Return the conclusion of the run.
+    """
+    printer = Printer(output)
+    run = run_of(document)
+    found = conclude(run, fail_under=fail_under)
+    printer.line(*_headline(run.header, found))
+    for task in found.tasks:
+        score = f"  {shown_scores(task.score, task.plain_score)}" if task.scored else ""
+        trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
+        trials += f"  ·  {task.estimates.words}" if task.estimates is not None else ""
+        flaky = "  flaky" if task.flaky else ""
+        told = task.reason if task.passes_part else task.untold
+        why = f"  {shortened(told)}" if told else ""
+        printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
+    for task in found.tasks:
+        if task.error or task.verdict in ("failed", "errored") or task.waits or task.has_advice:
+            _explain(printer, task)
+    print_conclusion(printer, found, run.summary.duration_ms)
+    if spent := spending_words(document):
+        printer.line(spent)
+    if standing is not None:
+        printer.line(standing_words(standing))
+    return found
+
+
+def _headline(header: RunHeader, found: Conclusion) -> tuple[Part, ...]:
+    facts = [
+        "trigger prompts" if header.settings.get("prompts") else counted(len(found.tasks), "task"),
+        *(name for name in (header.executor, header.asked_model) if name),
+        *([f"{header.started:%Y-%m-%d %H:%M:%S}"] if is_known(header.started) else []),
+    ]
+    name = header.eval_name or header.skill or "run"
+    return (name, "bold"), f": {', '.join(facts)}"
+
+
+def _explain(printer: Printer, task: TaskConclusion) -> None:
+    complaints = [grader for grader in task.graders if grader.verdict != "passed"]
+    if not task.error and not complaints and task.cause is None:
+        return
+    printer.line()
+    printer.line(mark_of(task), " ", (task.id or task.name, "bold"))
+    if task.error:
+        printer.line(f"    {shortened(task.error)}")
+    if task.cause is not None:
+        printer.line("    ", (f"{task.cause.kind}: {task.cause.evidence}", "dim"))
+    for grader in complaints:
+        printer.line(
+            "    ",
+            MARKS[grader.verdict],
+            f" {shown_grader(grader.name)}{_score(grader)}",
+            feedback_part(grader.feedback),
+        )
+
+
+def _score(grader: GraderConclusion) -> str:
+    return "" if grader.verdict == "pending" else f"  {shown_score(grader.score)}"
+
+
+_EVAL_SUFFIXES = (".yaml", ".yml")
+_WORDS = {"errored": "in error", "unjudged": "not judged"}
+
+
+def standing_of(suite: Path) -> Json | None:
+    """Return the verdict of a suite and of its tasks when parts of it were run since its last whole run.
+
+    None for a result file, a suite whose newest run is of all of it, and one that was never run as a whole.
+    """
+    is_file = suite.suffix in _EVAL_SUFFIXES
+    if not is_file and not suite.is_dir():
+        return None
+    directory, eval_file = (suite.parent, suite.name) if is_file else (suite, None)
+    newest = latest_results(directory, eval_file=eval_file)
+    if newest is None or newest.whole is None or newest.whole.timestamp >= newest.timestamp:
+        return None
+    found = conclude_suite(newest)
+    return {
+        "verdict": found.verdict,
+        "reasons": list(found.reasons),
+        "whole_run": newest.whole.path.name,
+        "tasks": {task.id: _task(task) for task in newest.tasks.values()},
+    }
+
+
+def standing_words(standing: Json) -> str:
+    """Return the verdict of a suite in one line: ``the suite failed: 1 of 2 tasks failed``."""
+    verdict = str(standing["verdict"])
+    reasons = "; ".join(standing["reasons"])
+    came_to = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
+    told = f"the suite {came_to}{f': {reasons}' if reasons else ''}"
+    return f"{told} (its last whole run and the parts run since)"
+
+
+def _task(task: TaskResult) -> Json:
+    """Return a verdict and those of its graders, each with the record of the run that gave it."""
+    verdicts = {**task.graders, **task.checkpoints}
+    return {
+        "status": task.status,
+        "run": _record(task.origin),
+        "graders": {
+            name: {"status": one.status, "passed": one.passed, "run": _record(one.origin)}
+            for name, one in verdicts.items()
+        },
+    }
+
+
+def _record(origin: RunOrigin | None) -> str:
+    return "" if origin is None else origin.results.name

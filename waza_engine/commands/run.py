@@ -8,18 +8,16 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.complaints import Complaints
-from waza_engine.commands.each_suite import file_for_suite
-from waza_engine.commands.output import StandardOutput
-from waza_engine.commands.printer import Printer
-from waza_engine.commands.report import TextReport, progress_bars
+from waza_engine.commands.each_suite import RefusedSuite, file_for_suite, summarize_suites
+from waza_engine.commands.printer import Printer, StandardOutput
+from waza_engine.commands.report import Complaints, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
-from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
 from waza_engine.results.codec.runs import run_document
@@ -54,7 +52,7 @@ from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.terminal import complain
 
 if TYPE_CHECKING:
-    from waza_engine.commands.narrowing import Narrowing
+    from waza_engine.commands.run_again import Narrowing
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 
@@ -76,6 +74,7 @@ def run_command(
     narrowing: Narrowing = lambda settings: settings,
     cluster: str | None = None,
     certificates: Path | None = None,
+    store: str | None = None,
 ) -> int:
     """Run the suites that ``paths`` select and return the worst exit code.
 
@@ -86,18 +85,25 @@ def run_command(
     ``{"suites": [...]}``. ``verbose`` None is as ``.waza.yaml`` says. ``quiet`` prints what did not pass.
     ``narrowing`` returns the settings of a suite with the tasks that are wanted of it. ``layout`` is
     ``skill-creator`` to write such a folder for each run as well. ``cluster`` executes the trials, with the
-    ``certificates`` of a folder.
+    ``certificates`` of a folder, and their state in an object ``store``.
     """
     try:
         told = Telemetry(telemetry or TelemetryOptions(), output_format)
         junit_files = [report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
-        chosen = ChosenCluster(cluster, certificates)
-        paths, settings = _to_resume(paths, settings, models)
+        chosen = ChosenCluster(cluster, certificates, store, resumes=settings.resume)
+        keeps_workspaces = settings.keep_workspace
+        # The folder of a layout has the files of the agents.
+        settings = replace(settings, keep_workspace=keeps_workspaces or bool(layout))
+        paths, settings = _to_resume(paths, settings, models, chosen)
         plan = _plan(paths, settings, output, models, narrowing, chosen.backend)
         if plan.several and recommend:
             raise SuiteError("`--recommend` compares the models of one suite; name one suite.")
-        written = [_of_model(file, model) for file in junit_files for model in _models_of(plan.runs)]
+        written = [
+            _of_model(file, model)
+            for file in junit_files
+            for model in dict.fromkeys(run.model for run in plan.runs)
+        ]
         copies = [run.output for run in plan.runs if run.output is not None]
         _check_files([*copies, *written], plan.eval_files[0])
         for directory in (settings.transcript_directory, settings.session_directory):
@@ -118,7 +124,13 @@ def run_command(
     try:
         with chosen.opened():
             ended = _executed(
-                plan, display, cancellation, junit_files, jobs=jobs, recommend=recommend, layout=bool(layout)
+                plan,
+                display,
+                cancellation,
+                junit_files,
+                jobs=jobs,
+                recommend=recommend,
+                lay_out=partial(_laid_out, layout=layout, keeps_workspaces=keeps_workspaces),
             )
     except SuiteError as error:
         return _refused(error, paths[0])
@@ -156,9 +168,12 @@ def _say_documents(
 
 
 def _to_resume(
-    paths: Sequence[Path], settings: RunSettings, models: Sequence[str]
+    paths: Sequence[Path], settings: RunSettings, models: Sequence[str], chosen: ChosenCluster
 ) -> tuple[Sequence[Path], RunSettings]:
-    """Return the paths of suites and, with ``--resume``, the settings with the record that the paths name."""
+    """Return the paths of suites and, with ``--resume``, the settings with the record that the paths name.
+
+    What a killed run has left in a store is fetched before.
+    """
     if not settings.resume:
         return paths, settings
     from waza_engine.runs.resuming import paths_and_record
@@ -166,6 +181,7 @@ def _to_resume(
     paths, record = paths_and_record(paths)
     if len(eval_files_of(paths)) > 1 or len(models) > 1:
         raise SuiteError("`--resume` goes on with the run of one suite; name one suite.")
+    chosen.fetch(paths)
     return paths, replace(settings, record=record)
 
 
@@ -208,7 +224,7 @@ def _executed(
     *,
     jobs: int,
     recommend: bool,
-    layout: bool,
+    lay_out: Callable[[_Ended], bool],
 ) -> list[_Ended]:
     """Carry the plan out, and return the runs that have ended, in its order.
 
@@ -220,8 +236,7 @@ def _executed(
     def finish(index: int) -> None:
         ended[index].is_kept = _written(ended, index, plan, junit_files)
         display.summarize(index, ended[index])
-        if layout:
-            ended[index].is_kept &= _laid_out(ended[index])
+        ended[index].is_kept &= lay_out(ended[index])
 
     with display:
         for index, report in _reports(plan, display, cancellation, jobs):
@@ -334,10 +349,6 @@ class _Plan:
     def several(self) -> bool:
         """Return whether several suites were selected."""
         return len(self.eval_files) > 1
-
-
-def _models_of(runs: Iterable[_Planned]) -> Sequence[str | None]:
-    return tuple(dict.fromkeys(run.model for run in runs))
 
 
 @dataclass(slots=True)
@@ -546,15 +557,19 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     return True
 
 
-def _laid_out(ended: _Ended) -> bool:
-    """Write the folder of a run, and say where; return whether it is written."""
-    from waza_engine.commands.layout import write_layout
+def _laid_out(ended: _Ended, *, layout: str, keeps_workspaces: bool) -> bool:
+    """Write the folder of a run, and say where; return whether it is written, or none is wanted."""
+    if not layout:
+        return True
+    from waza_engine.commands.layout import remove_workspaces, write_layout
 
     try:
         folder = write_layout(ended.planned.prepared.suite, ended.report.outcome)
     except ResultsError as error:
         complain(str(error))
         return False
+    if not keeps_workspaces:
+        remove_workspaces(ended.report.outcome)
     complain(f"results for skill-creator's viewer: {folder}")
     return True
 

@@ -42,7 +42,13 @@ fixes that write the newer form. Grader types of plug-ins are not checked.
 `waza-engine run` takes an eval file of Vally like its own. Stimuli become tasks: `--task` takes the name of a
 stimulus, or its slug. Skills are those of `environment.skills` alone. Everything without a counterpart is
 named before anything runs: graders of the table below, `environment.commands` and `git`, MCP servers, models
-and numbers of runs of single stimuli, attachments and simulations.
+and numbers of runs of single stimuli, attachments and simulations. So is a stimulus that nothing checks.
+
+In the editor, lenses, the Test Explorer, hints of verdicts and live verdicts are as for suites: *Run suite*,
+*Run stimulus*, *Run grader*. Constraints have their verdicts, too. A changed stimulus or `.vally.yaml` makes
+verdicts stale.
+*Convert to a waza suite* and *Convert to evals.json* are code actions at the first line
+([how files are converted](skill-evals.md#convert-them)).
 
 Verdicts are Vally's:
 

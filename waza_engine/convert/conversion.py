@@ -92,7 +92,8 @@ class Conversion:
         """Note the keys that have a value and are not among the known ones."""
         for key, value in written.items():
             if key not in known and value not in (None, "", (), {}, False):
-                self.lose(path, f"{prefix}{key}", "it has no counterpart")
+                name = "expected_output" if key == "hint" and self.dialect == "evals.json" else key
+                self.lose(path, f"{prefix}{name}", "it has no counterpart")
 
     def name_of(self, path: Path) -> str:
         """Return the path of a source file from the folder of the eval file."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from waza_engine.boundary import Boundary, FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
@@ -32,7 +32,7 @@ from waza_engine.scaffold.files import ScaffoldError, check_free, existing_files
 from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
-from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite
+from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite, vally_project_of
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_reader import parse_json
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
@@ -88,9 +88,7 @@ def convert(
         raise ConversionError(str(error)) from None
     except FileError as error:
         raise ConversionError(f"{eval_file}: {error.why}.") from None
-    suite = conversion.source
-    sources = _sources(suite.path, None if dialect == "vally" else suite)
-    return _stamped_with(conversion, target, sources)
+    return _stamped_with(conversion, target, _sources(conversion))
 
 
 def _stamped_with(conversion: Conversion, target: Target, sources: list[Path]) -> Conversion:
@@ -98,7 +96,7 @@ def _stamped_with(conversion: Conversion, target: Target, sources: list[Path]) -
     conversion.stamp = {
         "from": conversion.from_here(conversion.source.path),
         "to": target,
-        "sources": _digests(sources, conversion.directory),
+        "sources": _digests(sources, conversion.directory, conversion.copies.values()),
     }
     return conversion
 
@@ -189,25 +187,14 @@ def changes_since(path: Path, directory: Path) -> list[str]:
 
     Raises ``ConversionError`` when the folder has no such copy.
     """
-    sources, written = _stamped(directory)
+    to, sources, written = _stamped(directory)
+    now: Mapping[str, str]
     if recording_at(path) is not None or _prompts_at(path) is not None:
         # These files are those that were named then.
         files = [directory / name for name in sources]
         now = _digests([each for each in files if each.is_file()], directory)
-        return _changes(sources, now, written, directory)
-    try:
-        eval_file = eval_file_of(path)
-        found = foreign_eval_in(read_text(eval_file), eval_file)
-        suite = _source(eval_file) if found is None or found.dialect != "vally" else None
-    except (SuiteFileError, SuiteError) as error:
-        raise ConversionError(str(error)) from None
-    now = _digests(_sources(eval_file, suite), directory)
-    return _changes(sources, now, written, directory)
-
-
-def _changes(
-    sources: Mapping[str, object], now: Mapping[str, str], written: Mapping[str, object], directory: Path
-) -> list[str]:
+    else:
+        now = convert(path, to, directory).stamp["sources"]
     return [
         *(f"{name} has changed" for name in now if name in sources and sources[name] != now[name]),
         *(f"{name} is new" for name in now if name not in sources),
@@ -216,18 +203,19 @@ def _changes(
     ]
 
 
-def _stamped(directory: Path) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    """Return the digests in ``converted.json``: of the sources, and of the written files."""
+def _stamped(directory: Path) -> tuple[Target, Mapping[str, object], Mapping[str, object]]:
+    """Return the format in ``converted.json``, and the digests of the sources and of the written files."""
     stamp = directory / STAMP
     try:
         document = parse_json(read_text(stamp), stamp).value
     except SuiteFileError as error:
         raise ConversionError(f"{directory} has no converted copy that can be compared: {error}.") from None
     keys = cast("Mapping[str, object]", document if isinstance(document, Mapping) else {})
+    to = next((target for target in get_args(Target) if target == keys.get("to")), None)
     sources, written = keys.get("sources"), keys.get("written")
-    if not (isinstance(sources, Mapping) and isinstance(written, Mapping)):
+    if to is None or not (isinstance(sources, Mapping) and isinstance(written, Mapping)):
         raise ConversionError(f"{stamp} does not say which files were converted and written; convert again.")
-    return cast("Mapping[str, object]", sources), cast("Mapping[str, object]", written)
+    return to, cast("Mapping[str, object]", sources), cast("Mapping[str, object]", written)
 
 
 def _changes_of_copy(written: Mapping[str, object], directory: Path) -> Iterator[str]:
@@ -346,20 +334,26 @@ def _losses_of_graders(vally: VallyEval) -> Iterator[tuple[str, str, LossKind]]:
                 yield place, counterpart.loss, "differs"
 
 
-def _sources(eval_file: Path, suite: Suite | None) -> list[Path]:
-    """Return the files that are converted: the eval file, its tasks, its trigger prompts."""
-    files = [eval_file.absolute(), *(() if suite is None else (task.path for task in suite.tasks))]
-    if suite is not None and has_triggers(suite):
+def _sources(conversion: Conversion) -> list[Path]:
+    """Return the converted files: eval file, tasks, trigger prompts, settings of Vally."""
+    suite = conversion.source
+    files = [suite.path, *(task.path for task in suite.tasks)]
+    if has_triggers(suite):
         files.append(trigger_file(suite))
-    return list(dict.fromkeys(files))
+    if (project := vally_project_of(suite.path)) is not None:
+        files.append(project)
+    return files
 
 
-def _digests(files: list[Path], directory: Path) -> dict[str, str]:
+def _digests(files: Sequence[Path], directory: Path, copies: Iterable[Path] = ()) -> dict[str, str]:
+    """Return the digests of the converted files, and of those that are copied."""
     found: dict[str, str] = {}
-    for file in files:
+    for file in dict.fromkeys((*files, *copies)):
         try:
             digest = _digest(file, suite_boundary(file.parent))
         except FileError as error:
+            if file not in files:
+                continue  # It cannot be copied either.
             raise ConversionError(f"{file} cannot be read: {error.why}.") from None
         found[os.path.relpath(file, directory.absolute()).replace(os.sep, "/")] = digest
     return found

@@ -31,7 +31,6 @@ from waza_engine.results.reading.recordings import RecordedTask, Recording, Reco
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.regrading.regrade import suite_of_record
-from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.trials.conversation import Conversation
 from waza_engine.scoring.cost import Cost
 from waza_engine.scoring.pass_estimates import pass_estimates
@@ -199,8 +198,7 @@ def _start_of(trial: TrialOutcome, recording: Recording) -> int:
 def _tasks_of(recording: Recording) -> Mapping[str, TaskFile]:
     """Return the tasks of the record's suite by id, none where it is not found."""
     try:
-        with ResidentSuites() as suites:
-            path = suite_of_record(recording, suites, DISK)
+        path = suite_of_record(recording, DISK)
         return {each.id: each.task for each in load_suite(path).tasks if each.task is not None}
     except (SuiteError, SuiteFileError):
         return {}

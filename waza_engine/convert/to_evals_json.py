@@ -36,7 +36,7 @@ from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
 from waza_engine.vocabulary import EXPECTED_LISTS
 
-_CONFIG = {"timeout_seconds", "executor", "skill_directories"}
+_CONFIG = {"timeout_seconds", "executor"}
 _TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
 _JUDGED = {"hint", "reference", "metadata"}
 _NO_OTHER = ", and used no skill besides and none more often."
@@ -51,6 +51,8 @@ def to_evals_json(conversion: Conversion) -> None:
     written = written_values(spec)
     conversion.lose_others(suite.path, "", written, SUITE_KEYS)
     config = written_values(spec.config)
+    # A suite of Vally without skills is loaded with `none`, which its author has not written.
+    config = {key: value for key, value in config.items() if value != ("none",)}
     known = _CONFIG if spec.config.trials_per_task > 1 else {*_CONFIG, "trials_per_task"}
     conversion.lose_others(suite.path, "config.", config, known)
     cases = [case for task in suite.tasks for case in _case(conversion, task)]

@@ -33,13 +33,14 @@ from waza_engine.executors.base import (
 from waza_engine.executors.registry import register
 from waza_engine.files import copy_file, is_named, special_names
 from waza_engine.results.attachments import with_attachments
+from waza_engine.results.codec.runs import trigger_of
 from waza_engine.results.codec.trials import trial_of
-from waza_engine.results.json_values import Block, block_of, moment
+from waza_engine.results.json_values import Block, block_of, blocks_of, moment
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.captures import OF_ROWS
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.results.record import TrialOutcome
+from waza_engine.results.record import TrialOutcome, TriggerOutcome
 from waza_engine.spec.executors import replays
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.problems import SuiteFileError
@@ -49,15 +50,6 @@ from waza_engine.vocabulary import SkillInvocation, ToolCall
 _MOST_LISTED = 200
 _UPSTREAM = ("results.json", "result.json")
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedTrigger:
-    """The recorded result of a trigger prompt."""
-
-    triggered: bool
-    output: str
-    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +63,7 @@ class RecordedFile:
 
     path: Path
     trials: Mapping[str, Mapping[int, TrialOutcome]]
-    triggers: Mapping[str, RecordedTrigger] = field(default_factory=dict[str, RecordedTrigger])
+    triggers: Mapping[str, TriggerOutcome] = field(default_factory=dict[str, TriggerOutcome])
     skill: str = ""
     executor: str = ""
     eval_file: str = ""
@@ -106,7 +98,7 @@ class RecordedAnswers:
             )
         return found[number]
 
-    def trigger(self, prompt: str) -> tuple[RecordedTrigger, str]:
+    def trigger(self, prompt: str) -> tuple[TriggerOutcome, str]:
         """Return the recorded result of a trigger prompt, and the tested skill.
 
         Raises ``ExecutorError``.
@@ -228,7 +220,12 @@ def _file(path: Path) -> RecordedFile:
             task: {trial.number: trial for trial in trials if not trial.stopped}
             for task, trials in outcomes.items()
         },
-        _triggers(with_attachments(recording.document.get("trigger_results"), path)),
+        {
+            trigger.prompt: trigger
+            for trigger in map(
+                trigger_of, blocks_of(with_attachments(recording.document.get("trigger_results"), path))
+            )
+        },
         header.skill,
         header.executor,
         recording.eval_file,
@@ -237,20 +234,6 @@ def _file(path: Path) -> RecordedFile:
         ),
         of_rows=OF_ROWS in header.settings,
     )
-
-
-def _triggers(listed: object) -> dict[str, RecordedTrigger]:
-    found: dict[str, RecordedTrigger] = {}
-    for item in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        if isinstance(item, Mapping):
-            result = cast("Block", item)
-            output, error = result.get("final_output"), result.get("error_msg")
-            found[str(result.get("prompt") or "")] = RecordedTrigger(
-                result.get("did_trigger") is True,
-                output if isinstance(output, str) else "",
-                error if isinstance(error, str) else "",
-            )
-    return found
 
 
 def _transcript(path: Path, document: Block) -> RecordedFile:
@@ -376,7 +359,7 @@ class ReplayExecutor:
         if recorded.error:
             raise ExecutorError(recorded.error)
         names = dict.fromkeys(name for name in (self._tested, request.skill or skill) if name)
-        skills = [SkillInvocation(name) for name in names] if recorded.triggered else []
+        skills = [SkillInvocation(name) for name in names] if recorded.did_trigger else []
         return ExecutionResponse(recorded.output, skill_invocations=skills, duration_ms=0)
 
 

@@ -40,7 +40,7 @@ from waza_engine.vocabulary import Usage as Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, TrialNames
+    from waza_engine.assertions.evaluator import AssertionEvaluator
     from waza_engine.graders.judging.judge import Judge
     from waza_engine.scoring.tasks import Graded
 
@@ -75,9 +75,7 @@ class GradingContext:
     ``session`` is the agent's session for a judge that continues it, and ``baseline_output`` the answer of
     the run without skills, None when there was none. ``turns`` are all prompts of a conversation, the first
     included. ``hint``, ``reference`` and ``metadata`` are the task's own values for its graders. Schemas,
-    rubrics and snapshots are read through ``files``. ``evaluated`` are the results of the grader's
-    assertions, if they were evaluated together with those of other trials; ``names`` are the values that they
-    may use of this trial, when it is graded repeatedly. ``verdicts`` are those of the graders before it.
+    rubrics and snapshots are read through ``files``. ``verdicts`` are those of the graders before it.
     """
 
     output: str = ""
@@ -103,8 +101,6 @@ class GradingContext:
     reference: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     files: SuiteFiles = DISK
-    evaluated: Sequence[AssertionOutcome] | None = None
-    names: TrialNames | None = None
     verdicts: Mapping[str, Graded] = field(default_factory=dict[str, "Graded"])
 
 

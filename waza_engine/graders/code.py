@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -102,10 +102,8 @@ class CodeGrader(Grader[CodeConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Evaluate every assertion in one shared context."""
         assertions = self.config.assertions
-        outcomes = context.evaluated
-        if outcomes is None:
-            names = assertion_context(context)
-            outcomes = _evaluate(assertions, names, self.config.language, context.assertions)
+        with evaluator_of(context.assertions) as evaluator:
+            outcomes = evaluator.evaluate(assertions, assertion_context(context), self.config.language)
         checks = [
             _check(i, text, out) for i, (text, out) in enumerate(zip(assertions, outcomes, strict=True))
         ]
@@ -130,16 +128,6 @@ def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome
     unusable = all(out.unusable for _, out in untrue) and not binds
     text, first = untrue[0]
     return no_word("unusable" if unusable else "raised", f"{cut(text, _QUOTED_CHARACTERS)}: {first.error}")
-
-
-def _evaluate(
-    assertions: Sequence[str],
-    names: Mapping[str, Any],
-    language: Literal["python", "javascript"],
-    shared: AssertionEvaluator | None,
-) -> list[AssertionOutcome]:
-    with evaluator_of(shared) as evaluator:
-        return evaluator.evaluate(assertions, names, language)
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList
-from waza_engine.spec.reading.file_cache import current_contents
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
@@ -176,9 +175,6 @@ def read_workspace_file(workspace: Path, place: Path) -> bytes:
     """Return the content of a file. Raises ``OSError``, also for a link that leads out of the workspace."""
     if leads_outside(workspace, place):
         raise PermissionError("it is a link that leads out of the workspace")
-    kept = current_contents.get()
-    if kept is not None:
-        return kept.read(place, LARGEST_FILE_BYTES)
     return read_bytes(place, LARGEST_FILE_BYTES, within=Boundary.around(workspace, name="the workspace"))
 
 

@@ -8,7 +8,6 @@ costs its own grade. Everything else is started directly and must be executable.
 from __future__ import annotations
 
 import functools
-import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,6 @@ from typing import Any, ClassVar, cast
 
 from pydantic import Field
 
-from waza_engine.files import read_beginning
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
@@ -37,17 +35,12 @@ from waza_engine.graders.programs.input import (
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
 from waza_engine.spec.fields import PlainText
-from waza_engine.spec.program_files import MODULE_SUFFIXES
+from waza_engine.spec.program_files import is_module, why_not_started
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 _SHIM = Path(__file__).parent / "programs" / "module_grader.mjs"
 _NODE_WITH_TYPES = (22, 6)
 _VERSION_SECONDS = 20.0
-
-
-def is_module(file: Path) -> bool:
-    """Return whether a file is a module whose ``grade`` is called; the case of its suffix counts."""
-    return file.suffix in MODULE_SUFFIXES
 
 
 def command_of(file: Path) -> list[str]:
@@ -58,8 +51,8 @@ def command_of(file: Path) -> list[str]:
         return [sys.executable, str(file)]
     if is_module(file):
         return _module_command(file)
-    if os.name != "nt":
-        _check_executable(file)
+    if reason := why_not_started(file):
+        raise UnusableAnswerError("start", reason)
     return [str(file)]
 
 
@@ -85,23 +78,6 @@ def _module_command(file: Path) -> list[str]:
             "install one of them, or write the grader as `.mjs`",
         )
     return [node, "--experimental-strip-types", "--no-warnings", str(_SHIM), str(file)]
-
-
-def _check_executable(file: Path) -> None:
-    if not os.access(file, os.X_OK):
-        raise UnusableAnswerError(
-            "start", f"{file.name} is not executable; run `chmod +x {file.name}` in its directory"
-        )
-    try:
-        start = read_beginning(file, 4)
-    except OSError as error:
-        raise UnusableAnswerError("start", f"{file.name} cannot be read: {error.strerror}") from None
-    binary = start.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe"))
-    if not start.startswith(b"#!") and not binary:
-        raise UnusableAnswerError(
-            "start",
-            f"{file.name} does not say what runs it; make its first line one such as `#!/bin/sh`",
-        )
 
 
 @functools.cache
@@ -162,6 +138,8 @@ class InlineGrader(Grader[InlineConfig]):
 
     **Worth knowing:**
 
+    - `waza-engine new grader --kind hint` writes such a file and prints its entry; `--language` is `py`,
+      `ts`, `mjs` or `sh`, and other kinds are `criteria`, `metadata`, `trajectory`, `judge` and `git`.
     - A file that exits with another code than 0, prints something else than one JSON object, or takes too
       long is an *error* of this grader, not a failed answer. The agent's answer and the other graders are
       kept.

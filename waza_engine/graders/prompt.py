@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.criteria import CriteriaBox
 from waza_engine.graders.judging.judge import AgentTool, JudgeError, UnusableReplyError
 from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds, without_judge
 from waza_engine.graders.judging.ratings import (
@@ -28,6 +27,7 @@ from waza_engine.graders.judging.verdicts import (
     HOW_TO_ANSWER,
     NO_REPLY,
     ChoiceBox,
+    CriteriaBox,
     JudgeConfig,
     VerdictBox,
     compared,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from waza_engine.files import make_folder, read_bytes
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.programs.input import trajectory
 from waza_engine.harness.rows import HarnessError, Prompt
+from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.json_values import Json
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
@@ -58,6 +60,21 @@ class AgentOptions:
     timeout: float | None = None
     workspaces: Path | None = None
     budget: Budget = field(default_factory=Budget)
+
+
+@contextmanager
+def opened_agent(options: AgentOptions) -> Generator[Agent]:
+    """Give an agent; everything that is started meanwhile ends with it. Raises ``HarnessError``."""
+    agent, programs = Agent(options), ProcessScope()
+    # Programs that grade belong to it, too.
+    before = current_scope.set(programs)
+    agent.cancellation.on_request(programs.close)
+    try:
+        yield agent
+    finally:
+        agent.close()
+        programs.close()
+        current_scope.reset(before)
 
 
 def load_adapter(path: Path) -> tuple[AdapterFile, Sequence[str]]:

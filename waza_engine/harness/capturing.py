@@ -19,7 +19,8 @@ from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.agent import Agent, StoppedError
 from waza_engine.harness.grading import HarnessGrader, Tally
 from waza_engine.harness.journal import Answers, Journal, Wanted, resume
-from waza_engine.harness.rows import HarnessError, Prompt, shown_input
+from waza_engine.harness.row_values import shown_input
+from waza_engine.harness.rows import HarnessError, Prompt
 from waza_engine.results.json_values import Json
 from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST

@@ -12,7 +12,8 @@ from typing import Any, Self, cast
 from waza_engine.counting import counted
 from waza_engine.files import FileError, read_bytes
 from waza_engine.graders.programs.answers import UnusableAnswerError, verdict_of_answer
-from waza_engine.harness.rows import HarnessError, Row, has_failed, is_input, read_rows
+from waza_engine.harness.row_values import has_failed, is_input
+from waza_engine.harness.rows import HarnessError, Row, read_rows
 from waza_engine.harness.warm_grader import WarmGrader
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.record import Validation

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from waza_engine.files import FileError, opened_to_read, remove_file
-from waza_engine.harness.rows import HarnessError, has_failed, line_of, number_in
+from waza_engine.harness.row_values import has_failed, number_in
+from waza_engine.harness.rows import HarnessError, line_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, texts_of, whole
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.writing.store import (

@@ -12,7 +12,8 @@ from waza_engine.executors.adapter.turn import Turn
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.programs.input import trajectory
 from waza_engine.harness.agent import Agent, milliseconds, relative_step
-from waza_engine.harness.rows import HarnessError, Prompt, Row, is_input
+from waza_engine.harness.row_values import is_input
+from waza_engine.harness.rows import HarnessError, Prompt, Row
 from waza_engine.processes.programs import run_bounded
 from waza_engine.results.json_values import Json, block_of, texts_of
 from waza_engine.spec.adapter import AdapterFile

@@ -12,8 +12,10 @@ from typing import Any, cast
 from waza_engine.counting import cut
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.grading import HarnessGrader, Tally, failed_result
-from waza_engine.harness.rows import Notes, Prompt, Row, capture_in, number_in, score_in, shown_input
-from waza_engine.harness.views import encoded_lines, score_lines, step_lines
+from waza_engine.harness.row_values import number_in, score_in, shown_input
+from waza_engine.harness.rows import Notes, Prompt, Row, capture_in
+from waza_engine.harness.summary import score_lines, step_lines
+from waza_engine.harness.views import encoded_lines
 from waza_engine.markdown import code, fenced
 from waza_engine.results.json_values import Json, text_of
 from waza_engine.terminal import complain

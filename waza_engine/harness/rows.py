@@ -14,17 +14,18 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 from waza_engine.files import FileError, opened_to_read
-from waza_engine.results.json_values import Block, Json, blocks_of, text_of
+from waza_engine.harness.row_values import complete_capture, is_capture, is_input, missing_in_capture
+from waza_engine.results.json_values import Block, Json
 from waza_engine.results.writing.store import (
     ResultsError,
     is_kept,
     opened_output,
     write_whole,
 )
-from waza_engine.spec.reading.json_reader import json_fault
+from waza_engine.spec.reading.json_reader import json_fault, refuse_constant
 from waza_engine.terminal import Notation, complain, json_text, say_document, visible_lines
 
 ItemT = TypeVar("ItemT", bound="Row | Prompt")
@@ -134,7 +135,7 @@ def _object_in(line: bytes, place: str) -> Json:
     except UnicodeDecodeError:
         raise HarnessError(f"{place}: the line is not UTF-8 text.") from None
     try:
-        found: object = json.loads(text, parse_constant=_refuse_constant)
+        found: object = json.loads(text, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
         raise HarnessError(f"{place}: {json_fault(error, text)}.") from None
     except (RecursionError, ValueError):
@@ -142,10 +143,6 @@ def _object_in(line: bytes, place: str) -> Json:
     if not isinstance(found, dict):
         raise HarnessError(f"{place}: the line must be a JSON object.")
     return cast("Json", found)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise json.JSONDecodeError("Expecting value", name, 0)
 
 
 def prompts_in(path: Path, notes: Notes) -> Iterator[Prompt]:
@@ -192,42 +189,21 @@ def _is(value: object, kind: type | tuple[type, ...]) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def is_input(value: object) -> bool:
-    """Return whether a value is a prompt: a string, or a list of strings."""
-    if isinstance(value, list):
-        return all(isinstance(turn, str) for turn in cast("list[object]", value))
-    return isinstance(value, str)
-
-
 def capture_in(row: Row, notes: Notes) -> Json:
     """Return a row as a complete capture. Raises ``HarnessError`` when it is not one.
 
     Missing values are empty; those that agent-eval-harness would reject the row for are noted.
     """
-    block = row.block
-    if isinstance(block.get("trials"), list):
+    if isinstance(row.block.get("trials"), list):
         raise HarnessError(
             f"{row.place}: this row holds trials; `compare` reads them, this command does not."
         )
-    if not is_input(block.get("input")) or not isinstance(block.get("output"), str):
+    if not is_capture(row.block):
         raise HarnessError(f"{row.place}: `input` and `output` must be strings; this is not a capture.")
-    timing = cast("object", block.get("timing"))
-    times: Json = cast("Json", timing) if isinstance(timing, dict) else {}
-    missing = [key for key in ("trajectory", "metadata", "toolErrors") if key not in block]
-    missing += [f"timing.{key}" for key in ("start", "end", "sessionCreation", "total") if key not in times]
-    if missing:
+    if missing := missing_in_capture(row.block):
         named = ", ".join(f"`{key}`" for key in missing)
         notes.add(row.place, f"{named} missing, so agent-eval-harness cannot load this file")
-    start, end = number_in(times, "start"), number_in(times, "end")
-    total = number_in(times, "total") if "total" in times else end - start
-    return {
-        **block,
-        "id": row.id,
-        "trajectory": blocks_of(block.get("trajectory")),
-        "metadata": cast("Any", block.get("metadata")) if isinstance(block.get("metadata"), dict) else {},
-        "timing": {**times, "start": start, "end": end if "end" in times else start + total, "total": total},
-        "toolErrors": block.get("toolErrors") is True,
-    }
+    return complete_capture({**row.block, "id": row.id})
 
 
 def shown_while_read(items: Iterable[ItemT], *, show: bool) -> Iterator[ItemT]:
@@ -236,30 +212,6 @@ def shown_while_read(items: Iterable[ItemT], *, show: bool) -> Iterator[ItemT]:
         if show:
             complain(item.id)
         yield item
-
-
-def number_in(block: Block, key: str) -> float:
-    """Return the number at a key, 0 without one."""
-    found = block.get(key)
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else 0
-
-
-def score_in(block: Block) -> Block | None:
-    """Return the verdict of a grader in a row, None in one that is not graded."""
-    score = block.get("score")
-    if isinstance(score, dict) and isinstance(cast("Json", score).get("pass"), bool):
-        return cast("Block", score)
-    return None
-
-
-def has_failed(block: Block) -> bool:
-    """Return whether the agent failed, so that the row counts as not passed whatever its grader says."""
-    return bool(block.get("errors") or block.get("error"))
-
-
-def shown_input(value: Any, between: str) -> str:
-    """Return the prompts of a row as one string."""
-    return between.join(map(text_of, cast("list[Any]", value))) if isinstance(value, list) else text_of(value)
 
 
 def line_of(row: Block) -> bytes:

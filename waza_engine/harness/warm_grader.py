@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from waza_engine.graders.base import GradingContext
-from waza_engine.graders.inline import answer_of_file, command_of, is_module
+from waza_engine.graders.inline import answer_of_file, command_of
 from waza_engine.graders.programs.answers import UnusableAnswerError, run_program
 from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished
 from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkerProgram, WorkersClosedError
+from waza_engine.spec.program_files import is_module
 from waza_engine.vocabulary import CANCELLED
 
 _WORKER = Path(__file__).parent / "python_worker.py"

@@ -153,10 +153,6 @@ class Insight(Generic[GraderT]):
         """Return those of these places at which the content of a file decides, too."""
         return self.looks_at(workspace)
 
-    def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
-        """Return the contexts of the trials to grade next, with results computed for all of them together."""
-        return contexts
-
 
 _MODULES = {
     "action_sequence": "calls",
@@ -174,7 +170,7 @@ _MODULES = {
     "trigger": "answers",
 }
 """The module in ``insights/`` for a grader type; it is loaded with the first grader of that type."""
-_MEMBERS = ("evidence", "reads", "samples", "explain", "propose", "looks_at", "looks_into", "together")
+_MEMBERS = ("evidence", "reads", "samples", "explain", "propose", "looks_at", "looks_into")
 _known: dict[str, type[Insight[Any]]] = {}
 InsightT = TypeVar("InsightT", bound=type[Insight[Any]])
 

@@ -86,7 +86,7 @@ class Worker:
 
     def ask(
         self,
-        request: Mapping[str, Any] | str,
+        request: Mapping[str, Any],
         answers: int,
         *,
         preparation_seconds: float = 0.0,
@@ -94,7 +94,7 @@ class Worker:
     ) -> Iterator[Mapping[str, Any]]:
         """Yield the answers, each in time. Raises ``WorkerLostError``; kill the worker then.
 
-        A request may come as JSON. ``deadline_seconds`` may be shorter than that of the worker.
+        ``deadline_seconds`` may be shorter than that of the worker.
         ``preparation_seconds`` is the time for the request before the first deadline begins, besides the
         start of the interpreter and the reading of the request.
         """
@@ -142,8 +142,8 @@ class Worker:
                 if psutil.Process(self.process.pid).memory_info().rss > self._memory:
                     raise WorkerLostError("memory")
 
-    def _send(self, message: Mapping[str, Any] | str) -> None:
-        text = message if isinstance(message, str) else json.dumps(message, default=str)
+    def _send(self, message: Mapping[str, Any]) -> None:
+        text = json.dumps(message, default=str)
         # A worker that died has closed its pipe; that shows as an empty reply.
         with contextlib.suppress(OSError, ValueError):
             self._requests.write(text.encode() + b"\n")

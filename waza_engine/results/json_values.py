@@ -19,9 +19,6 @@ Block: TypeAlias = Mapping[str, Any]
 
 _DEEPEST = 200
 _STEPS = (str, int)
-_MOST_PATHS = 10_000
-_paths: dict[tuple[str | int, ...], tuple[str | int, ...]] = {}
-_AS_IT_IS = frozenset({str, int, bool, type(None)})
 
 
 def object_in(content: bytes) -> Block | None:
@@ -38,38 +35,20 @@ def plain(value: Any, depth: int = 0) -> Any:
 
     Values deeper than 200 levels become "…": no reader gets that far, and they must not cost the results.
     """
-    # To compare classes takes a fraction of the time, and a record has millions of values.
-    kind = value.__class__
-    if kind in _AS_IT_IS:
-        return value
-    if kind is dict:
-        return "…" if depth > _DEEPEST else _plain_items(value.items(), depth + 1)
-    if kind is list:
-        return "…" if depth > _DEEPEST else _plain_list(value, depth + 1)
     match value:
         case None | bool() | int() | str():
             return value
         case float():
             return value if math.isfinite(value) else None
+        case Mapping() | list() | tuple() | set() | frozenset() if depth > _DEEPEST:
+            return "…"
         case Mapping():
             items = cast("Mapping[Any, Any]", value).items()
-            return "…" if depth > _DEEPEST else _plain_items(items, depth + 1)
+            return {str(key): plain(item, depth + 1) for key, item in items}
         case list() | tuple() | set() | frozenset():
-            items = cast("Sequence[Any]", value)
-            return "…" if depth > _DEEPEST else _plain_list(items, depth + 1)
+            return [plain(item, depth + 1) for item in cast("Iterable[Any]", value)]
         case _:
             return str(value)
-
-
-def _plain_items(items: Iterable[tuple[Any, Any]], depth: int) -> Json:
-    return {
-        key if isinstance(key, str) else str(key): item if item.__class__ in _AS_IT_IS else plain(item, depth)
-        for key, item in items
-    }
-
-
-def _plain_list(items: Iterable[Any], depth: int) -> list[Any]:
-    return [item if item.__class__ in _AS_IT_IS else plain(item, depth) for item in items]
 
 
 def given(**values: Any) -> Json:
@@ -91,23 +70,17 @@ def value_at(value: object, path: Sequence[str | int]) -> Any:
 def block_of(block: Block, key: str) -> Block:
     """Return the object at a key."""
     found = block.get(key)
-    if found is None:
-        return {}
-    # To compare classes takes a fifth of the time, and a file has many thousands.
-    return cast("Block", found) if found.__class__ is dict or isinstance(found, Mapping) else {}
+    return cast("Block", found) if isinstance(found, Mapping) else {}
 
 
 def blocks_by_name(block: Block, key: str) -> dict[str, Block]:
     """Return the objects in the object at a key; other values are left out."""
-    held = block_of(block, key)
-    return {name: item for name, item in held.items() if item.__class__ is dict or isinstance(item, Mapping)}
+    return {name: item for name, item in block_of(block, key).items() if isinstance(item, Mapping)}
 
 
 def blocks_of(value: object) -> list[Block]:
     """Return the objects in a list; other values are left out."""
-    if value is None:
-        return []
-    return [item for item in items_of(value) if item.__class__ is dict or isinstance(item, Mapping)]
+    return [item for item in items_of(value) if isinstance(item, Mapping)]
 
 
 def items_of(value: object) -> list[Any]:
@@ -116,16 +89,28 @@ def items_of(value: object) -> list[Any]:
 
 
 def path_of(value: object) -> tuple[str | int, ...]:
-    """Return the keys and indexes of a path; equal ones are one object, for a record has thousands."""
-    steps = tuple([step for step in items_of(value) if step.__class__ in _STEPS])
-    if len(_paths) > _MOST_PATHS:
-        _paths.clear()
-    return _paths.setdefault(steps, steps)
+    """Return the keys and indexes of a path."""
+    return tuple(step for step in items_of(value) if step.__class__ in _STEPS)
 
 
 def text_of(value: object) -> str:
     """Return a string, "" for any other value."""
     return value if isinstance(value, str) else ""
+
+
+def value_text(value: Any) -> str | None:
+    """Return a value as a string: numbers and booleans as in JSON, mappings and lists as compact JSON."""
+    match value:
+        case None:
+            return None
+        case str():
+            # A lone half of a surrogate pair is legal in JSON and cannot be written to any file.
+            return value.encode("utf-8", "replace").decode("utf-8")
+        case float() if value.is_integer() and abs(value) < 1e21:
+            return str(int(value))
+        case _:
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def texts_of(value: object) -> tuple[str, ...]:

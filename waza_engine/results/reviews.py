@@ -11,7 +11,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
@@ -21,7 +21,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.codec.figures import counted_run, counted_task
 from waza_engine.results.codec.runs import counted_document
-from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of, verdicts_of
+from waza_engine.results.codec.trials import verdict_blocks, verdict_of, verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of, whole
 from waza_engine.results.places import results_directory
 from waza_engine.results.record import Validation
@@ -83,8 +83,6 @@ REVIEWS_NAME = "reviews.jsonl"
 _LEVELS = 6
 LONGEST_BYTES = 64 * 1024 * 1024
 MOST_LINES = 50_000
-_LINES_PER_CHECKPOINT = 100
-_MOST_READ = 64
 
 log = logging.getLogger(__name__)
 
@@ -111,18 +109,18 @@ def reviews(results: Path) -> Reviews:
     stamp = reviews_stamp(results)
     if stamp is None:
         return NONE
-    known = _read.get(stamp)
-    if known is None:
-        found: dict[ReviewKey, Review] = {}
-        for number, review, _ in _lines(stamp[0]):
-            if review is not None:
-                found[review[0]] = review[1]
-            if not number % _LINES_PER_CHECKPOINT:
-                checkpoint()
-        known = _read[stamp] = MappingProxyType(found)
-        if len(_read) > _MOST_READ:
-            del _read[next(iter(_read))]
-    return known
+    return _reviews_in(*stamp)
+
+
+@lru_cache(maxsize=64)
+def _reviews_in(file: Path, modified: int, size: int) -> Reviews:
+    del modified, size
+    found: dict[ReviewKey, Review] = {}
+    for _, review, _ in _lines(file):
+        if review is not None:
+            found[review[0]] = review[1]
+        checkpoint()
+    return MappingProxyType(found)
 
 
 def reviews_stamp(results: Path) -> tuple[Path, int, int] | None:
@@ -182,10 +180,6 @@ def broken_lines(results: Path) -> list[str]:
     return [
         f"{stamp[0]}:{number} is no review: {why}" for number, found, why in _lines(stamp[0]) if found is None
     ]
-
-
-_read: dict[tuple[Path, int, int], Reviews] = {}
-"""A cache of review files, by their state."""
 
 
 def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:

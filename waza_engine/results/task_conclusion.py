@@ -312,8 +312,7 @@ def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
 def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
     """Return a grader's conclusion over some trials; there is at least one."""
     said: list[GraderVerdict] = [_said(verdict) for verdict in verdicts]
-    # Nearly all are one verdict that passed: a record has up to hundreds of thousands of them.
-    worst: GraderVerdict = said[0] if len(said) == 1 else _worst_of(said)
+    worst = _worst_of(said)
     telling = verdicts[-1] if worst == "passed" else verdicts[said.index(worst)]
     advises = worst in ("failed", "errored") and not any(verdict.required for verdict in verdicts)
     return GraderConclusion(

@@ -15,8 +15,7 @@ from typing import Any
 from waza_engine.counting import counted
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.attachments import with_attachments
-from waza_engine.results.codec.header import engine_block
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.runs import engine_block, run_of
 from waza_engine.results.inputs import RunInputs, inputs_digest, inputs_of
 from waza_engine.results.json_values import Block, block_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, record_boundary

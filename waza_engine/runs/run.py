@@ -18,6 +18,7 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.boundary import suite_boundary
 from waza_engine.executors.base import Executor
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
+from waza_engine.processes.git import commit_of
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.inputs import inputs_digest
@@ -47,15 +48,13 @@ from waza_engine.runs.events.session_log import SessionListener, SessionLog
 from waza_engine.runs.events.stream import EventStream, Progress, RunEvent
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation, all_at_once
-from waza_engine.runs.loading.commit import commit_of
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.deciding_files import inputs_today, kept_inputs
 from waza_engine.runs.passes.hooks import HookError
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, judge_models, outputs_of, run_pass
 from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
-from waza_engine.runs.settings.header import run_header
-from waza_engine.runs.settings.options import project_boundary, second_results, session_logs
+from waza_engine.runs.settings.options import project_boundary, run_header, second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext
@@ -354,7 +353,7 @@ class PreparedRun:
 
     def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> None:
         if task.status != "skipped" or task.trials:
-            course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
+            course.writing(lambda: course.store.add(course.attachments.of(task), baseline=baseline))
         self._check_kept(course)
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:

@@ -109,6 +109,15 @@ def write_content(path: Path, content: bytes) -> None:
         raise _not_written(error) from None
 
 
+def mark_executable(path: Path) -> None:
+    """Let those who may read a file run it. Raises ``ScaffoldError``."""
+    try:
+        mode = path.stat().st_mode
+        path.chmod(mode | (mode & 0o444) >> 2)
+    except OSError as error:
+        raise ScaffoldError(f"{path} cannot be made executable: {error.strerror}.") from None
+
+
 def original_text(path: Path) -> tuple[str, bytes]:
     """Return the text of a suite file and the byte order mark before it. Raises ``SuiteFileError``."""
     text = read_text(path)

@@ -28,7 +28,7 @@ from waza_engine.results.reading.recordings import (
 )
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteError, SuiteTask, load_suite
-from waza_engine.scaffold.composing import loaded, string_node, written
+from waza_engine.scaffold.composing import loaded, string_node, value_of_key, with_item, written
 from waza_engine.scaffold.files import (
     ScaffoldError,
     as_beside,
@@ -39,7 +39,6 @@ from waza_engine.scaffold.files import (
     write_files,
 )
 from waza_engine.scaffold.task import TaskPlace, free_place
-from waza_engine.scaffold.yaml_lists import value_of_key, with_item
 from waza_engine.spec.loading import canonical_task
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.graders.registry import AnyGrader, custom_types, grader_types
 from waza_engine.schemas.grader_entries import PACKAGED, any_grader, grader_schema, packaged_grader_schema
+from waza_engine.schemas.harness import record_schemas
 from waza_engine.schemas.tidying import Schema, ordered, tidied
 from waza_engine.schemas.vally import vally_schemas
 from waza_engine.spec.adapter import AdapterFile
@@ -69,7 +70,7 @@ def schemas(*, custom: bool = False) -> dict[str, Schema]:
     for name, grader in graders.items():
         schema = _identified(grader_schema(grader), f"grader:{name}")
         result[f"graders/{name}.schema.json"] = schema
-    for name, schema in vally_schemas().items():
+    for name, schema in {**record_schemas(), **vally_schemas()}.items():
         result[f"{name}.schema.json"] = _identified(schema, name.replace("/", ":"))
     return result
 

@@ -16,7 +16,18 @@ from waza_engine.spec.fields import AtMost, ListOf, Number, PlainText, Shown, ma
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 
 Emitted = Literal["thought", "tool_call", "message", "plan"]
-EventPath = Annotated[PlainText, Shown({"x-waza-kind": "json.path"})]
+PATH = (
+    r"^(?:'[\s\S]*'|\$\.(?:[^\[\].]*(?:\[[0-9]{1,9}\])?\.)*"
+    r"(?:[^\[\].]*(?:\[[0-9]{1,9}\])?|[^\[\].]*\[\*\](?:\.[\s\S]*)?))?(?![\s\S])"
+)
+"""``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, a word in single quotes; "" for none."""
+_LEADS_SOMEWHERE = {
+    "pattern": PATH,
+    "x-waza-kind": "json.path",
+    "x-waza-severity": "warning",
+    "x-waza-message": "leads nowhere; write `$.a.b`, `$.a[0]`, `$.a[*]`, or a word in single quotes",
+}
+EventPath = Annotated[PlainText, Shown({"x-waza-kind": "json.path", "allOf": [_LEADS_SOMEWHERE]})]
 Texts = Annotated[tuple[PlainText, ...], ListOf(texts=False)]
 TextMap = Annotated[
     dict[str, PlainText], Shown({"type": "object", "additionalProperties": {"type": "string"}})

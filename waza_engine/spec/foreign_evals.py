@@ -97,7 +97,9 @@ def foreign_eval(data: object) -> ForeignEval | None:
 
 def is_named_as_evals(name: str) -> bool:
     """Return whether only evals of other tools are called so, whatever is in the file."""
-    return name == "evals.json" or name.endswith((".evals.json", ".eval.yaml", ".eval.yml"))
+    if name in ("evals.json", "eval.vally.yaml", "eval.vally.yml"):
+        return True
+    return name.endswith((".evals.json", ".eval.yaml", ".eval.yml"))
 
 
 def may_be_evals(name: str) -> bool:

@@ -1,13 +1,22 @@
-"""Recognize the files of agent-eval-harness by their first row, and say which command reads them."""
+"""Recognize the files of agent-eval-harness by their content, and say which command reads them."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
 RowKind: TypeAlias = Literal["prompts", "capture", "trials"]
 ROW_SUFFIXES = (".jsonl", ".ndjson")
+KEYS_OF_PROMPTS = frozenset({"id", "input", "hint", "reference", "metadata", "timeout"})
+_ONLY_OF_PROMPTS = frozenset({"hint", "reference"})
+_OF_OTHER_DATASETS = {
+    *("messages", "prompt", "completion", "text", "target", "output", "label", "labels", "instruction"),
+    *("response", "answer", "answers", "question", "ideal", "expected_output", "chosen", "rejected"),
+    *("custom_id", "conversations", "choices"),
+}
+_NAME_OF_PROMPTS = re.compile(r"(?i)(?:.*[._-])?prompts(?:[._-].*)?\.(?:jsonl|ndjson)\Z")
 _WORDS: Mapping[RowKind, str] = {
     "prompts": (
         "holds prompts; name it as `tasks_from` in an eval.yaml, or ask an agent with "
@@ -37,11 +46,59 @@ def row_kind(row: Mapping[str, Any]) -> RowKind | None:
     return "prompts" if is_prompt and "output" not in row else None
 
 
+def file_kind(name: str, text: str) -> RowKind | None:
+    """Return what a file of JSON Lines surely holds, None for one that may be another tool's.
+
+    Datasets for training and evaluation have `id` and `input`, too: the name or a key has to show that these
+    are prompts of the harness. Captures and trials show it by their own keys.
+    """
+    row = first_row(text)
+    is_named = _NAME_OF_PROMPTS.match(name) is not None
+    if row is None:
+        return "prompts" if is_named and _is_begun(text) else None
+    kind = row_kind(row)
+    if kind in ("capture", "trials"):
+        return kind if "input" in row else None
+    if not _ONLY_OF_PROMPTS.isdisjoint(row):
+        is_sure = kind is not None and row.keys() <= KEYS_OF_PROMPTS
+        return "prompts" if is_sure or (is_named and not row.keys().isdisjoint({"id", "input"})) else None
+    is_begun = is_named and "input" in row and _OF_OTHER_DATASETS.isdisjoint(row)
+    return "prompts" if is_begun else None
+
+
+def _is_begun(text: str) -> bool:
+    """Return whether a text without a readable row begins like one of a prompt, or is empty."""
+    begun = text.lstrip("\ufeff").strip()
+    return not begun or begun.startswith(('{"id"', '{"input"')) or begun in ("{", "{}")
+
+
+def first_row(text: str) -> Mapping[str, Any] | None:
+    """Return the first row of a text, None if it is not a JSON object."""
+    begin = 1 if text.startswith("\ufeff") else 0
+    while begin < len(text):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        if line := text[begin:end].strip():
+            try:
+                row: object = json.loads(line)
+            except (ValueError, RecursionError):
+                return None
+            return cast("Mapping[str, Any]", row) if isinstance(row, dict) else None
+        begin = end + 1
+    return None
+
+
+def is_adapter(data: object) -> bool:
+    """Return whether parsed JSON says how to drive an agent's command line, mistakes in it included."""
+    if not isinstance(data, Mapping):
+        return False
+    keys = cast("Mapping[str, object]", data)
+    has_command = "version" in keys and isinstance(keys.get("command"), str | list)
+    return has_command and not {"sessionMode", "session_mode", "outputEvents"}.isdisjoint(keys)
+
+
 def harness_words(text: str) -> str:
     """Return what a file of the harness holds, as a clause after its name; "" for any other text."""
-    try:
-        first: object = json.loads(next((line for line in text.split("\n") if line.strip()), ""))
-    except (ValueError, RecursionError):
-        return ""
-    kind = row_kind(cast("Mapping[str, Any]", first)) if isinstance(first, dict) else None
+    row = first_row(text)
+    kind = row_kind(row) if row is not None else None
     return "" if kind is None else _WORDS[kind]

@@ -13,7 +13,9 @@ MOST_ATTEMPTS = 100
 MOST_SHARDS = 1_000
 LONGEST_SECONDS = 604_800
 """A week: the longest time limit. Clocks and timers of some platforms take no more than 49 days."""
-LONGEST_MILLISECONDS = LONGEST_SECONDS * 1_000
+MILLISECONDS = 1_000
+"""In a second."""
+LONGEST_MILLISECONDS = LONGEST_SECONDS * MILLISECONDS
 
 
 _NO_FIRST_VERSION = re.compile(r"No module named 'waza(?:\.[\w.]+)?'")

@@ -23,7 +23,13 @@ from waza_engine.spec.block import Block
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
-from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval, is_named_as_evals
+from waza_engine.spec.foreign_evals import (
+    ForeignEval,
+    ForeignEvalError,
+    foreign_eval,
+    foreign_eval_in,
+    is_named_as_evals,
+)
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.harness_rows import ROW_SUFFIXES, harness_words
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
@@ -260,6 +266,16 @@ def load_vally_suite(
     file = read_yaml_file(path)
     suite, vally, warnings = _suite_of_vally(file, DISK, left_out)
     return canonical_eval(_load(EvalFile, suite)[0]), vally, file, warnings
+
+
+def vally_project_of(path: Path, *, files: SuiteFiles = DISK) -> Path | None:
+    """Return the nearest ``.vally.yaml`` of an eval file of Vally, None without one and for other files.
+
+    Raises ``SuiteFileError``.
+    """
+    found = foreign_eval_in(read_text(path, files=files), path)
+    of_vally = found is not None and found.dialect == "vally"
+    return find_above(path.parent, VALLY_PROJECT_NAMES, files) if of_vally else None
 
 
 def _suite_of_vally(

@@ -1,20 +1,62 @@
-"""Paths inside grader options: files of a grading program, and rubrics. Light: the editor uses it too."""
+"""Files of grading programs, paths inside grader options, and rubrics. Light: the editor uses it too."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
+
+from waza_engine.files import read_beginning
 
 MODULE_SUFFIXES = (".ts", ".js", ".mjs", ".cjs")
 """Grader files whose ``grade`` is called."""
+MODULE_WORDS = "`.ts`, `.js`, `.mjs` or `.cjs`"
 MODULE_RUNTIMES = ("bun", "node")
 """The programs that can call it; the first that is there does."""
+_ALIKE_MODULES = {".tsx": ".ts", ".mts": ".ts", ".cts": ".ts", ".jsx": ".js"}
+"""Suffixes of other modules, which are started as programs, and what to write instead."""
+_BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe")
 _INTERPRETERS = frozenset(
     {"python", "python3", "node", "bun", "deno", "bash", "sh", "zsh", "ruby", "perl", "pwsh"}
 )
 _SCRIPTS = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl", ".ps1"})
+
+
+def is_module(file: PurePath) -> bool:
+    """Return whether a file is a module whose ``grade`` is called; the case of its suffix counts."""
+    return file.suffix in MODULE_SUFFIXES
+
+
+def why_not_started(file: Path) -> str:
+    """Return why the system cannot start a grader file that is no module, "" if it can.
+
+    On Windows nothing is known before it is tried.
+    """
+    if os.name == "nt":
+        return ""
+    reason = _why_no_program(file)
+    suffix = file.suffix.lower()
+    meant = _ALIKE_MODULES.get(suffix, suffix)
+    if reason and meant in MODULE_SUFFIXES:
+        return (
+            f"{file.name} is started as a program, because modules end in {MODULE_WORDS}; "
+            f"name it `{file.stem}{meant}`"
+        )
+    return reason
+
+
+def _why_no_program(file: Path) -> str:
+    if not os.access(file, os.X_OK):
+        return f"{file.name} is not executable; run `chmod +x {file.name}` in its directory"
+    try:
+        start = read_beginning(file, 4)
+    except OSError as error:
+        return f"{file.name} cannot be read: {error.strerror}"
+    if not start.startswith((b"#!", *_BINARIES)):
+        return f"{file.name} does not say what runs it; make its first line one such as `#!/bin/sh`"
+    return ""
 
 
 def script_of(command: str, arguments: Sequence[str]) -> str:

@@ -19,7 +19,6 @@ from waza_engine.spec.fields import (
     Text,
     kind,
     matching,
-    severity,
 )
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 
@@ -56,9 +55,9 @@ class PromptLine(Block):
         description="Free facts, such as `category` and `difficulty`.",
         examples=[{"category": "basics", "difficulty": "easy"}],
     )
-    timeout: (
-        Annotated[Number, AtMost(LONGEST_MILLISECONDS), severity("warning", exclusiveMinimum=0)] | None
-    ) = Field(default=None, description="Time limit in milliseconds.", examples=[60000])
+    timeout: Annotated[Number, AtMost(LONGEST_MILLISECONDS)] | None = Field(
+        default=None, description="Time limit in milliseconds.", examples=[60000]
+    )
 
 
 class TriggerPrompt(Block):

@@ -5,6 +5,7 @@ The meaning, the severity and an example of each code are in ``codes/``.
 
 from __future__ import annotations
 
+from waza_language_server.analysis.file_rules.adapter import unreachable_mappings
 from waza_language_server.analysis.file_rules.eval_file import (
     hook_commands,
     inline_ids,
@@ -15,6 +16,11 @@ from waza_language_server.analysis.file_rules.eval_file import (
     weights,
 )
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
+from waza_language_server.analysis.file_rules.prompt_lines import (
+    repeated_ids,
+    short_timeouts,
+    whitespace_lines,
+)
 from waza_language_server.analysis.file_rules.repeated_items import both_sides, repeated_items
 from waza_language_server.analysis.file_rules.suppressions import unknown_codes, wrong_schema
 from waza_language_server.analysis.file_rules.task_file import (
@@ -33,6 +39,7 @@ from waza_language_server.analysis.suite_rules.eval_cases import (
     missing_case_files,
     other_skill,
 )
+from waza_language_server.analysis.suite_rules.grader_modules import grader_modules
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     nobody_to_judge,
@@ -139,6 +146,10 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("requirements", requirements, _words("key-without-effect")),
     Rule("assertions of cases", given_away, _words("answer-in-prompt")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
+    Rule("ids of prompts", repeated_ids, _words("duplicate-task-id")),
+    Rule("time limits of prompts", short_timeouts, _words("unlikely-value")),
+    Rule("lines of whitespace", whitespace_lines, _words("whitespace-line")),
+    Rule("event mappings", unreachable_mappings, _words("unreachable-mapping")),
 )
 """Rules about a file by itself, outside the entries of its lists of graders."""
 
@@ -209,6 +220,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("files of cases", missing_case_files, _words("missing-file")),
     Rule("skill of evals", other_skill, _words("skill-not-found")),
     Rule("programs", missing_programs, _words("missing-program")),
+    Rule("grader files", grader_modules, _words("grader-file")),
     Rule("unread verdicts", unread_verdicts, _words("unread-verdict")),
     Rule("loaded skills", loaded_skills, _words("skill-already-loaded")),
     Rule("echoed prompts", echoed_prompts, _words("answer-in-prompt")),

@@ -16,6 +16,7 @@ from waza_language_server.project.mentions import files_named
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.skills_of_run import UnknownSkillsError, definition_in, skills_of_run
 from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.merges import value_at
 from waza_language_server.text.span import Span
 
@@ -55,11 +56,13 @@ class OutlineSymbol:
 
 
 def outline(document: Document) -> tuple[OutlineSymbol, ...]:
-    """Return the keys of a document, and below each its blocks and the items of its lists.
+    """Return the keys of a document, and below each its blocks and the items of its lists; or its lines.
 
     Plain values are listed at the top level only. The target of an alias is listed where it is written.
     """
     root = document.tree.root
+    if document.tree.is_lines and root is not None:
+        return _below(root, "tasks" if document.kind == "prompts" else "")
     found: list[OutlineSymbol] = []
     for entry in root.each_entry() if root is not None else ():
         found += [_key(entry)]
@@ -262,7 +265,20 @@ def _links(document: Document, workspace: Workspace) -> tuple[DocumentLink, ...]
             if first is not None and _is_file(workspace.project, first):
                 more = f"the first of {counted(len(files), 'file')}" if len(files) > 1 else ""
                 found.append(DocumentLink(mention.span, first, more))
-    return tuple(found)
+    return (*found, *_program_of_adapter(document, workspace.project))
+
+
+def _program_of_adapter(document: Document, project: Project) -> Iterator[DocumentLink]:
+    """Yield the program of an adapter that is a file next to it, or next to an eval file that names it."""
+    path, root = path_of(document.uri), document.tree.root
+    node = root.get("command", 0) if document.kind == "adapter" and root is not None else None
+    if node is None or path is None or node.kind != "scalar" or "/" not in node.value or "\0" in node.value:
+        return
+    for folder in (path.parent, *(suite.folder for suite in project.suites_that_name(path))):
+        program = folder / node.value
+        if project.disk.reach.around(folder).holds(program) and _is_file(project, program):
+            yield DocumentLink(node.span, program)
+            return
 
 
 def _skills(project: Project, file: SuiteSource) -> Mapping[str, Path]:

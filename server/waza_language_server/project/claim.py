@@ -9,11 +9,12 @@ margin, never a parse: it must give the same answer while a line is half typed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import PurePath
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.foreign_evals import is_named_as_evals
+from waza_engine.spec.harness_rows import ROW_SUFFIXES, RowKind, file_kind, is_adapter
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
 from waza_engine.spelling import slip_of
 from waza_language_server.project.document import DocumentKind
@@ -29,6 +30,7 @@ SUITE_FILE_NAMES = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
 VALLY_PROJECT_NAMES = (".vally.yaml", ".vally.yml")
 YAML_SUFFIXES = (".yaml", ".yml")
 JSON_SUFFIX = ".json"
+JSON_SUFFIXES = (JSON_SUFFIX, *ROW_SUFFIXES)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -81,6 +83,13 @@ _FLOW_KEY = compiled_later(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
 _NESTED_KEY = compiled_later(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
 _NOTHING = compiled_later(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
 _LISTED = compiled_later(r"""[^\s\[\],"'-][^\s\],"']*""")
+_KINDS_OF_ROWS: Mapping[RowKind | None, DocumentKind | None] = {
+    "prompts": "prompts",
+    "capture": "captures",
+    "trials": "trials",
+    None: None,
+}
+_WORDS_OF_ADAPTERS = ('"sessionMode"', '"session_mode"', '"outputEvents"')
 _WORDS_OF_EVALS = ('"evals"', '"should_trigger"')
 _BEGUN_EVALS = compiled_later(r"\ufeff?\s*(?:\{\s*\}?\s*)?")
 """An empty text or object: only the name of the file says what it becomes."""
@@ -111,6 +120,8 @@ def claim(
         return "project_config"
     if path.suffix.lower() == JSON_SUFFIX:
         return _json_kind(path, text)
+    if path.suffix.lower() in ROW_SUFFIXES:
+        return _KINDS_OF_ROWS[file_kind(path.name, text)]
     if name in VALLY_PROJECT_NAMES:
         return "vally_project"
     if path.suffix.lower() not in YAML_SUFFIXES:
@@ -134,10 +145,12 @@ def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
     is_named = is_named_as_evals(path.name)
     if is_named and _BEGUN_EVALS.fullmatch(text) is not None:
         return "evals_json"
-    if not any(word in text for word in _WORDS_OF_EVALS):
+    if not any(word in text for word in (*_WORDS_OF_EVALS, *_WORDS_OF_ADAPTERS)):
         return None
     root = parse_json(text).root
     data = root.to_python() if root is not None else None
+    if is_adapter(data):
+        return "adapter"
     keys = data if isinstance(data, dict) else {}
     evals = keys.get("evals") if keys else data
     if not isinstance(evals, list):

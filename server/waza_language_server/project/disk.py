@@ -26,6 +26,7 @@ from waza_language_server.syntax.tree import Tree, parse
 
 MAX_BYTES = 4_000_000
 """Bytes; larger files are not read, and their content stays unknown."""
+_BEGINNING_BYTES = 50_000
 TOO_LARGE = "the file is too large"
 MAX_NAMES = 20_000
 """More names in one folder are not listed: the editor waits meanwhile, 30 ms for so many."""
@@ -207,6 +208,17 @@ class Disk:
             if error.kind == "missing":
                 return Fact("absent", "")
             return Fact("unknown", "", TOO_LARGE if error.kind == "too large" else error.why)
+
+    def first_line(self, path: Path) -> str:
+        """Return the beginning of a file with its first line that is not blank, "" if it cannot be read."""
+        for count in (_BEGINNING_BYTES, MAX_BYTES):
+            try:
+                begin = read_beginning(path, count, within=self.reach.around(path.parent))
+            except FileError:
+                return ""
+            if len(begin) < count or b"\n" in begin.strip():
+                break
+        return begin.decode("utf-8", "replace")
 
     def derived(self, path: Path, purpose: str, read: Callable[[Fact[str]], Value]) -> Value:
         """Return ``read(text of the file)``, computed once for each version of the file and purpose."""

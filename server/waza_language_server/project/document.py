@@ -13,7 +13,10 @@ from pathlib import PurePath
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_language_server.project.front_matter import front_matter
+from waza_language_server.schema.catalog import LINE_KINDS
+from waza_language_server.syntax.json_lines import parse_json_lines
 from waza_language_server.syntax.json_tree import parse_json
 from waza_language_server.syntax.tree import Reader, Tree, parse
 from waza_language_server.text.line_index import LineIndex
@@ -28,16 +31,26 @@ DocumentKind = Literal[
     "trigger_list",
     "vally_eval",
     "vally_project",
+    "prompts",
+    "captures",
+    "trials",
+    "adapter",
 ]
-SUITES: frozenset[DocumentKind] = frozenset({"eval", "evals_json", "trigger_list"})
+SUITES: frozenset[DocumentKind] = frozenset({"eval", "evals_json", "trigger_list", "vally_eval"})
 """The kinds of files that a run takes as a suite."""
-_READERS: Mapping[DocumentKind, Reader] = {"evals_json": parse_json, "trigger_list": parse_json}
+_READERS: Mapping[DocumentKind, Reader] = {
+    **dict.fromkeys(("evals_json", "trigger_list", "adapter"), parse_json),
+    **dict.fromkeys(LINE_KINDS, parse_json_lines),
+}
 """The readers of the kinds that are not YAML."""
 
 
 def reader_of(path: PurePath) -> Reader:
     """Return the reader of a file of a suite that is not open, by its name."""
-    return parse_json if path.suffix.lower() == ".json" else parse
+    suffix = path.suffix.lower()
+    if suffix in ROW_SUFFIXES:
+        return parse_json_lines
+    return parse_json if suffix == ".json" else parse
 
 
 @frozen(eq=False, slots=False)

@@ -32,6 +32,8 @@ from waza_language_server.project.recorded_values import (
     INPUTS,
     Values,
     inputs_around,
+    values_of_file,
+    values_today,
     written_in,
 )
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
@@ -263,6 +265,7 @@ class DocumentScores:
             [self._scores.regraded.behind(suite.path) for suite, _ in self._runs],
             self._scores.going.all,
             inputs.to_python() if inputs is not None else None,
+            [value for (_, name), value in values_today(tree).items() if name == INPUTS],
         )
 
     @property
@@ -406,7 +409,8 @@ class DocumentScores:
             # Each of many graders has judged the same answer.
             around = self._around[task.id, result.timestamp] = (
                 self.recorded.changes(result.timestamp, (task.id,)),
-                self.recorded.asks_otherwise(result.timestamp, task.id),
+                self.recorded.asks_otherwise(result.timestamp, task.id)
+                or self._asks_inline(task, now.path, then),
                 self.recorded.other_agent(result.timestamp),
             )
         changes, is_other_question, other_agent = around
@@ -435,6 +439,11 @@ class DocumentScores:
         if regraded is None:
             return Outcome(task, result, stale, graded, changes)
         return Outcome(task, result, stale, graded, changes, regraded.at, live)
+
+    def _asks_inline(self, task: TaskResult, path: Path, then: Values | None) -> bool:
+        """Return whether the prompt of a task in the file at a path has changed since."""
+        key = task.id, INPUTS
+        return then is not None and key in then and then[key] != values_of_file(self.project, path).get(key)
 
     def _is_as_read(self, path: Path, read: Mapping[Path, str]) -> bool:
         """Return whether a file is certainly unchanged since it was read."""

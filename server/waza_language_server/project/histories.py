@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from waza_engine.frozen import frozen
-from waza_engine.results.codec.header import commit_in
+from waza_engine.results.codec.runs import commit_in
 from waza_engine.vocabulary import Commit
 
 MOST_SUITES = 200

@@ -15,18 +15,21 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.foreign_evals import is_named_as_evals
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
     EVAL_NAMES,
     JSON_SUFFIX,
+    JSON_SUFFIXES,
     SKILL_NAME,
     TRIGGER_NAMES,
     YAML_SUFFIXES,
@@ -148,19 +151,25 @@ class Project:
             return self._claim(path, text)
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
-        if path.suffix.lower() not in (*YAML_SUFFIXES, JSON_SUFFIX) and path.name != SKILL_NAME:
+        suffix = path.suffix.lower()
+        if suffix not in (*YAML_SUFFIXES, *JSON_SUFFIXES) and path.name != SKILL_NAME:
             return None
-        if text is None and path.suffix.lower() == JSON_SUFFIX and path not in self.documents:
-            return self.disk.derived(
+        if text is None and suffix in ROW_SUFFIXES and path not in self.documents:
+            return claim(path, self.disk.first_line(path)) or self.kind_by_suite(path)
+        if text is None and suffix == JSON_SUFFIX and path not in self.documents:
+            kind = self.disk.derived(
                 path, "kind", lambda text: claim(path, text.value) if text.known else None
             )
+            return kind or self.kind_by_suite(path)
         if text is None:
             read = self.text(path)
             if not read.known:
                 return None
             text = read.value
-        if path.name == SKILL_NAME or path.suffix.lower() == JSON_SUFFIX:
+        if path.name == SKILL_NAME:
             return claim(path, text)
+        if suffix in JSON_SUFFIXES:
+            return claim(path, text) or self.kind_by_suite(path)
         eval_names = self.eval_names(path)
         if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
             return claim(path, text, self.names(path.parent), eval_names=eval_names)
@@ -169,6 +178,32 @@ class Project:
         if kind is None and self._suites_that_pick_up(path, MOST_OF_FILE):
             kind = claim(path, text, in_suite=True)
         return kind
+
+    def kind_by_suite(self, path: Path) -> DocumentKind | None:
+        """Return the kind of a JSON file by the key with which an eval file above it names it."""
+        for suite in self.suites_that_name(path):
+            if path in suite.named("tasks_from") and path.suffix.lower() != JSON_SUFFIX:
+                return "prompts"
+            if path in suite.named("recording") and path.suffix.lower() != JSON_SUFFIX:
+                return "captures"
+            if path in suite.named("adapter"):
+                return "adapter"
+        return None
+
+    def suites_that_name(self, path: Path) -> Iterator[Suite]:
+        """Yield the open suites, and those above a file, that name it as prompts, adapter or recording."""
+        seen: set[Path] = set()
+        opened = (self.suite(known) for known, document in self.documents.items() if document.kind == "eval")
+        for suite in chain(self._suites_above(path), opened):
+            if suite.path not in seen and path in suite.named("tasks_from", "recording", "adapter"):
+                seen.add(suite.path)
+                yield suite
+
+    def _suites_above(self, path: Path) -> Iterator[Suite]:
+        for folder in folders_above(path):
+            yield from self.suites_in(folder)
+            if folder in self.roots:
+                return
 
     def eval_names(self, path: Path) -> tuple[str, ...]:
         """Return the names that eval files have around a file, the configured one first."""
@@ -319,6 +354,8 @@ class Project:
         document = self.documents.get(path)
         is_open = document is not None and document.kind in SUITES
         if is_open or path.name in self.eval_names(path) or self._is_other_eval(path):
+            return (self.suite(path),)
+        if is_named_as_evals(path.name) and self.claim(path) in SUITES:
             return (self.suite(path),)
         found = self._suites_that_pick_up(path, most_far)
         if found or path.parent.name != "tasks":

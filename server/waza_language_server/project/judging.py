@@ -53,9 +53,10 @@ def judging(document: Document, scores: DocumentScores, run: RunResult) -> Judgi
         of_suite = values_of_file(scores.project, suite)
     regraded = scores.project.scores.regraded
     is_again = any(regraded.again(suite, task) is not None for task in run.tasks.values())
-    if document.kind == "eval" and (is_again or in_parts(run)):
+    can_be_again = document.kind in {"eval", "vally_eval"}
+    if can_be_again and (is_again or in_parts(run)):
         written = entries(scores.project, suite)
-    again = regraded.of_suite(suite, run) if document.kind == "eval" else None
+    again = regraded.of_suite(suite, run) if can_be_again else None
     return Judging(scores, suite, own, of_suite, again, written)
 
 

@@ -55,6 +55,8 @@ class Outline:
     patterns: tuple[str, ...] = ()
     inline_tasks: tuple[str, ...] = ()
     tasks_from: str | None = None
+    adapter: str | None = None
+    recording: str | None = None
     graders: tuple[GraderOutline, ...] = ()
     models: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
@@ -122,6 +124,9 @@ def outline(tree: Tree) -> Outline:
     said: list[_Said] = []
     for place, graders in entries.own_lists():
         said += _said_by_list(place, graders, entries)
+    if entries.is_of_vally:
+        said += map(_said_by, entries.own_graders())
+    settings = "defaults" if entries.is_of_vally and root.entry("defaults") is not None else "config"
     inline_tasks, said_inline = _inline_tasks(root, entries)
     said += said_inline
     patterns = _patterns(root)
@@ -132,13 +137,15 @@ def outline(tree: Tree) -> Outline:
         patterns=patterns,
         inline_tasks=inline_tasks,
         tasks_from=word(root.get("tasks_from")),
+        adapter=word(root.get("config", "adapter")),
+        recording=word(root.get("config", "recording")),
         graders=tuple([one.grader for one in said]),
-        model=word(root.get("config", "model")),
+        model=word(root.get(settings, "model")),
         executor=next(
             (
                 name
-                for key in ("executor", "engine", "engine_type")
-                if (name := word(root.get("config", key)))
+                for key in (("executor",), ("executor", "name"), ("engine",), ("engine_type",))
+                if (name := word(root.get(settings, *key)))
             ),
             None,
         ),

@@ -10,7 +10,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import deciding_values
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.document import reader_of
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, is_of_vally
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.tree import Tree
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.index import Project
+    from waza_language_server.syntax.nodes import Node
 
 INPUTS = "//inputs"
 SUITE = "//suite"
@@ -29,6 +30,8 @@ Values = Mapping[tuple[str, str], Json]
 ByPlace = Mapping[str, Mapping[str, Json]]
 """The same by task, and then by name."""
 
+_CHECKS = ("graders", "constraints", "expect_activation", "description", "tags")
+"""The keys of a stimulus of Vally that decide no answer."""
 _of_trees: WeakKeyDictionary[Tree, Values] = WeakKeyDictionary()
 """The values of open documents, as long as they are not edited."""
 _written: WeakKeyDictionary[Green, Json] = WeakKeyDictionary()
@@ -79,9 +82,9 @@ def values(tree: Tree) -> Values:
     places = [(task.id, task.node) for task in suite.tasks()]
     if tree.root is not None:
         places.append(("", tree.root))
-        if tree.root.get("config") is not None and not tree.errors:
+        if (suite.is_of_vally or tree.root.get("config") is not None) and not tree.errors:
             named = {entry.key.value: entry.value for entry in reversed(tree.root.entries)}
-            large = ("tasks", "graders", "metrics")
+            large = ("tasks", "graders", "metrics", "stimuli", "scoring")
             found["", SUITE] = cast(
                 "Json",
                 deciding_values({key: named[key].to_python() for key in named if key not in large}),
@@ -91,7 +94,10 @@ def values(tree: Tree) -> Values:
             # A case has no blocks: any of its keys may decide.
             found[place, INPUTS] = node.to_python()
             continue
-        for key in ("inputs", "expected", "metrics"):
+        if suite.is_of_vally:
+            found[place, INPUTS] = _inputs_of(node)
+        keys = ("scoring",) if suite.is_of_vally else ("inputs", "expected", "metrics")
+        for key in keys:
             value = node.get(key)
             found[place, f"//{key}"] = value.to_python() if value is not None else None
         checkpoint()
@@ -120,5 +126,13 @@ def written_in(grader: GraderEntry) -> Json:
 
 def inputs_around(grader: GraderEntry) -> Json:
     """Return the ``inputs`` of the task around a grader entry."""
-    node = (grader.task.node if grader.task is not None else grader.node.root).get("inputs")
+    return _inputs_of(grader.task.node if grader.task is not None else grader.node.root)
+
+
+def _inputs_of(task: Node) -> Json:
+    """Return what decides the answers to a task; of a stimulus of Vally these are most of its keys."""
+    if is_of_vally(task.root):
+        found = {each.key.value: each.value.to_python() for each in task.entries if task.step is not None}
+        return {key: value for key, value in found.items() if key not in _CHECKS}
+    node = task.get("inputs")
     return node.to_python() if node is not None else None

@@ -111,7 +111,7 @@ def regraded_suite(
 
 
 def _result(name: str, said: Block, then: TaskResult) -> GraderResult:
-    from waza_engine.results.reading.newest_scores import GraderResult
+    from waza_engine.results.reading.scores import GraderResult
 
     recorded = then.graders.get(name)
     origin = then.origin if recorded is None else recorded.origin
@@ -131,7 +131,7 @@ def _result(name: str, said: Block, then: TaskResult) -> GraderResult:
 
 
 def _check(said: Block) -> CheckResult:
-    from waza_engine.results.reading.newest_scores import CheckResult
+    from waza_engine.results.reading.scores import CheckResult
 
     return CheckResult(
         path_of(said.get("path")),

@@ -197,7 +197,7 @@ def _is_meant(task: TaskResult, refused: RefusedRun) -> bool:
 
 
 def _unrun(task: str, name: str, refused: RefusedRun) -> TaskResult:
-    from waza_engine.results.reading.newest_scores import TaskResult
+    from waza_engine.results.reading.scores import TaskResult
 
     return TaskResult(task, name, "error", 0.0, 0, 0, {}, refused.at, refused.reason)
 
@@ -236,7 +236,7 @@ def _untried(prompt: PromptResult, refused: RefusedRun) -> PromptResult:
 
 
 def _nothing(refused: RefusedRun) -> RunResult:
-    from waza_engine.results.reading.newest_scores import run_of_nothing
+    from waza_engine.results.reading.scores import run_of_nothing
 
     suite = refused.target.suite
     return run_of_nothing(suite, refused.at, suite.name, refused.reason)

@@ -9,7 +9,8 @@ half-typed file has what can be read of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,6 +19,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
+from waza_engine.spec.vally.names import OF_CONSTRAINTS, grader_names, task_ids, type_for_skills
 from waza_language_server.syntax.aliases import aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.merges import value_at
@@ -25,7 +27,8 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
-GraderPlace = Literal["graders", "expected", "checkpoint"]
+GraderPlace = Literal["graders", "expected", "checkpoint", "constraint"]
+"""``constraint`` is a key of a stimulus of Vally that a run checks as a grader."""
 
 
 @frozen()
@@ -74,8 +77,19 @@ class GraderEntry:
 
         graders = self.item.parent
         holder = graders.parent if graders is not None else None
-        turn = word(value_at(holder, "after_turn"))
-        return checkpoint_grader(self.name, int(turn)) if turn is not None and turn.isdecimal() else ""
+        turn, of_vally = word(value_at(holder, "after_turn")), word(value_at(self.node, "turn"))
+        after = turn or of_vally
+        if after is None or not after.isdecimal():
+            return ""
+        # Vally counts turns from 0.
+        return checkpoint_grader(self.name, int(after) + (turn is None))
+
+
+def is_of_vally(root: Node | None) -> bool:
+    """Return whether a file has stimuli instead of tasks."""
+    if root is None or root.kind != "mapping":
+        return False
+    return root.written("stimuli") is not None and root.written("tasks") is None
 
 
 def is_switched_off(task: Node) -> bool:
@@ -93,14 +107,18 @@ class SuiteFile:
 
     def tasks(self, span: Span | None = None) -> Iterator[TaskEntry]:
         """Yield the tasks that are written inline; with a span those that touch it."""
-        tasks = value_at(self._root, "evals" if self._tree.is_json else "tasks")
+        key = "evals" if self._tree.is_json else "stimuli" if self.is_of_vally else "tasks"
+        tasks = value_at(self._root, key)
         yield from self.tasks_at(self._items(tasks, span) if tasks is not None else ())
 
     def tasks_at(self, items: Iterable[Node]) -> Iterator[TaskEntry]:
         """Yield the tasks that are written inline as some items of ``tasks``."""
         for item in items:
             task = self._mapping(item)
-            if task is not None and (written := _id_of(task)) is not None:
+            if task is not None and self.is_of_vally:
+                name = word(value_at(task, "name")) or ""
+                yield TaskEntry(self._ids_of_stimuli[name] or f"task-{self._position(item)}", task, item)
+            elif task is not None and (written := _id_of(task)) is not None:
                 yield TaskEntry(written or f"task-{self._position(item)}", task, item)
 
     def graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
@@ -112,12 +130,19 @@ class SuiteFile:
 
     def own_graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
         """Yield the graders of the file itself; with a span those that touch it."""
-        if self._root is not None:
+        if self.is_of_vally:
+            yield from (each for each in self._graders_of_vally if _touches(each, span))
+        elif self._root is not None:
             yield from self._graders_in(self._root, None, span)
 
     def own_lists(self) -> Iterator[tuple[GraderPlace, Node]]:
-        """Yield the lists of the file's own graders, with their kinds."""
-        for place, graders in self._lists(self._root) if self._root is not None else ():
+        """Yield the lists of the file's own graders, with their kinds.
+
+        There are none of Vally: the name of a grader depends on the others there.
+        """
+        for place, graders in (
+            self._lists(self._root) if self._root is not None and not self.is_of_vally else ()
+        ):
             yield place, self._followed(graders)
 
     def graders_at(
@@ -131,13 +156,78 @@ class SuiteFile:
 
     def graders_of(self, task: TaskEntry, span: Span | None = None) -> Iterator[GraderEntry]:
         """Yield the graders of an inline task; with a span those that touch it."""
-        yield from self._graders_in(task.node, task, span)
+        if self.is_of_vally:
+            yield from (each for each in self._graders_of_stimulus(task) if _touches(each, span))
+        else:
+            yield from self._graders_in(task.node, task, span)
 
     def owner_of(self, offset: int) -> GraderEntry | TaskEntry | None:
         """Return the grader around an offset, or else the inline task; None outside of all."""
         here = Span(offset, offset)
         owners = (*self.graders(here), *self.tasks(here))
         return next((owner for owner in owners if _touch(owner.item.span, here)), None)
+
+    @cached_property
+    def is_of_vally(self) -> bool:
+        """Return whether it is an eval file of Vally: its tasks are stimuli."""
+        return not self._tree.is_json and is_of_vally(self._root)
+
+    @cached_property
+    def _ids_of_stimuli(self) -> Mapping[str, str]:
+        stimuli = value_at(self._root, "stimuli")
+        items = map(self._mapping, self._items(stimuli) if stimuli is not None else ())
+        return task_ids(word(value_at(item, "name")) or "" for item in items if item is not None)
+
+    @cached_property
+    def _has_skills(self) -> bool:
+        """Return whether the environment of the file has skills; one of ``.vally.yaml`` usually does."""
+        key = "agent_environment" if value_at(self._root, "agent_environment") else "environment"
+        environment = value_at(self._root, key)
+        skills = environment.target.get("skills") if environment is not None else None
+        return environment is not None and (word(environment) is not None or bool(skills and skills.items))
+
+    @cached_property
+    def _graders_of_vally(self) -> tuple[GraderEntry, ...]:
+        """The graders of the file itself, which a run adds to every stimulus."""
+        return self._named(None, list(self._graders_in(self._root, None, None)) if self._root else [])
+
+    def _graders_of_stimulus(self, task: TaskEntry) -> Iterator[GraderEntry]:
+        """Yield the graders of a stimulus, then its constraints, which are graders as well."""
+        graders = list(self._graders_in(task.node, task, None))
+        graders += self._constraints(task)
+        yield from self._named(task, graders)
+
+    def _named(self, task: TaskEntry | None, graders: list[GraderEntry]) -> tuple[GraderEntry, ...]:
+        """Return graders with the names that a run gives them."""
+        before = () if task is None else self._graders_of_vally
+        own = ((word(each.node.get("name")) or "", each.type) for each in (*before, *graders))
+        names = list(grader_names(own))
+        turns = value_at(task.node, "turns") if task is not None else None
+        last = max(0, len(turns.target.items) - 1) if turns is not None else 0
+        found: list[GraderEntry] = []
+        for name, each in zip(names[len(before) :], graders, strict=True):
+            turn = word(value_at(each.node, "turn"))
+            is_early = task is not None and turn is not None and turn.isdecimal() and int(turn) < last
+            place = "checkpoint" if is_early else each.place
+            found.append(replace(each, name=name if each.type else "", place=place))
+        return tuple(found)
+
+    def _constraints(self, task: TaskEntry) -> Iterator[GraderEntry]:
+        limits = value_at(task.node, "constraints")
+        for key, usual in OF_CONSTRAINTS.items():
+            keyword = usual
+            entry = limits.target.entry(key) if limits is not None else None
+            if limits is None or entry is None or entry.value.target.to_python() == []:
+                continue
+            if key == "max_duration_ms" and limits.target.entry("max_duration") is not None:
+                continue
+            if keyword == "skill-invocation":
+                keyword = type_for_skills(word(each) or "" for each in entry.value.target.items)
+            yield GraderEntry("", keyword, "constraint", task, entry.value, entry.value)
+        entry = task.node.target.entry("expect_activation")
+        if entry is not None:
+            keyword = "skill-invocation" if self._has_skills else "tool-calls"
+            yield GraderEntry("", keyword, "constraint", task, entry.value, entry.value)
 
     def _graders_in(self, holder: Node, task: TaskEntry | None, span: Span | None) -> Iterator[GraderEntry]:
         for place, graders in self._lists(holder):
@@ -290,6 +380,10 @@ def _touching(items: Node, span: Span) -> Iterator[Node]:
             item = items.get(index)
             if item is not None:
                 yield item
+
+
+def _touches(grader: GraderEntry, span: Span | None) -> bool:
+    return span is None or _touch(grader.item.span, span)
 
 
 def _touch(span: Span, other: Span) -> bool:

@@ -16,7 +16,7 @@ from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.reading.searched_folders import is_searched
-from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
+from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, SKILL_NAME, TRIGGER_NAMES
 from waza_language_server.project.suites import folders_below
 from waza_language_server.project.uris import path_of, uri_of
 
@@ -59,6 +59,8 @@ def suite_title(project: Project, path: Path) -> str:
     outline = project.outline(path)
     if path.suffix == ".json":
         return outline.skill or path.stem
+    if is_named_as_evals(path.name):
+        return outline.name or path.name.partition(".")[0]
     return outline.name or path.parent.name
 
 
@@ -170,7 +172,7 @@ def files_in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:
         for name in wanted:
             if name in names:
                 yield SuiteSource.at(project, folder / name, kind)
-    for name in sorted(filter(is_named_as_evals, names)):
-        of_skill = project.claim(folder / name)
-        if of_skill is not None:
-            yield SuiteSource.at(project, folder / name, of_skill)
+    for name in sorted(name for name in names if is_named_as_evals(name) or name in EVAL_NAMES):
+        kind = project.claim(folder / name)
+        if kind not in (None, "eval"):
+            yield SuiteSource.at(project, folder / name, kind)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
@@ -38,6 +39,13 @@ class Suite:
     def folder(self) -> Path:
         """Where its globs, fixtures and results are."""
         return self.path.parent
+
+    def named(self, *keys: Literal["tasks_from", "adapter", "recording"]) -> tuple[Path, ...]:
+        """Return the paths that it names as its prompts, the adapter of its agent, its recording."""
+        written = (getattr(self.outline, key) for key in keys)
+        return tuple(
+            Path(os.path.normpath(self.folder / each)) for each in written if each and "\0" not in each
+        )
 
 
 @frozen()

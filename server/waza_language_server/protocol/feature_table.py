@@ -190,12 +190,14 @@ COMMANDS: Mapping[str, str] = {
     "waza.cancel": "runs.cancel",
     "waza.restartEngine": "runs.restart_engine",
     "waza.newSuite": "scaffolding.new_suite",
+    "waza.convert": "scaffolding.convert",
     "waza.newTask": "scaffolding.new_task",
     "waza.checkTaskId": "scaffolding.check_task_id",
     "waza.newGrader": "scaffolding.new_grader",
     "waza.newGraderFromText": "new_graders.new_grader_from_text",
     "waza.saveRecordAsTask": "scaffolding.save_record_as_task",
     "waza.graderTypes": "scaffolding.grader_types",
+    "waza.harness": "harness.harness",
 }
 """The commands of ``workspace/executeCommand``, each with its handler.
 

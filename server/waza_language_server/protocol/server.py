@@ -35,7 +35,7 @@ from waza_language_server.protocol.turns import Turns
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
-    from waza_language_server.engine.runs import Run, Runs
+    from waza_language_server.engine.runs import Run, RunKey, Runs
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.estimates import Estimates
     from waza_language_server.protocol.services.live import LiveSessions
@@ -131,6 +131,8 @@ class WazaServer(LanguageServer):
         """Set when the server has nothing left to do but to exit."""
         self.is_closing = False
         """True if nothing may be started any more: the server is shutting down."""
+        self.harness_work: dict[RunKey, asyncio.Task[Any]] = {}
+        """What goes on with files of agent-eval-harness."""
         self.turns = Turns()
         """The order of analysis and answers."""
         self._background: set[asyncio.Task[Any]] = set()

@@ -29,12 +29,17 @@ SchemaName = Literal[
     "trigger_tests",
     "project_config",
     "prompts",
+    "captures",
+    "trials",
+    "adapter",
     "skill",
     "evals_json",
     "trigger_list",
     "vally_eval",
     "vally_project",
 ]
+LINE_KINDS: frozenset[SchemaName] = frozenset({"prompts", "captures", "trials"})
+"""The kinds of files of JSON Lines, whose schema is that of a line."""
 VALLY_KINDS: frozenset[SchemaName] = frozenset({"vally_eval", "vally_project"})
 """The kinds of files whose graders are those of Vally."""
 
@@ -56,6 +61,7 @@ class Catalog:
         self._graders_folder = "vally_graders" if of_vally else "graders"
         self._custom = dict(custom or {})
         self._documents: dict[str, SchemaRoot] = {}
+        self._lines: dict[str, SchemaRoot] = {}
         self._graders: dict[str, SchemaRoot] = {}
         self._validators: dict[tuple[str, str], Validator] = {}
         self._options: dict[str, frozenset[str]] = {}
@@ -97,10 +103,21 @@ class Catalog:
         return self.document_root(kind).top
 
     def document_root(self, kind: SchemaName) -> SchemaRoot:
-        """Return the schema of an entire file, with every grader entry reduced to a mapping."""
+        """Return the schema of an entire file, with every grader entry reduced to a mapping.
+
+        Of a file of JSON Lines it is a list of lines.
+        """
         if kind not in self._documents:
-            self._documents[kind] = SchemaRoot(_without_graders(self._read(f"{kind}.schema.json")))
+            schema = _without_graders(self._read(f"{kind}.schema.json"))
+            schema = {"type": "array", "items": schema} if kind in LINE_KINDS else schema
+            self._documents[kind] = SchemaRoot(schema)
         return self._documents[kind]
+
+    def line_root(self, kind: SchemaName) -> SchemaRoot:
+        """Return the schema of a line of a file of JSON Lines."""
+        if kind not in self._lines:
+            self._lines[kind] = SchemaRoot(self.document_root(kind).schema["items"])
+        return self._lines[kind]
 
     def grader(self, name: str) -> Shape | None:
         """Return the shape of a grader entry of this type, or None for an unknown type."""
@@ -174,6 +191,10 @@ class Catalog:
     def document_validator(self, kind: SchemaName) -> Validator:
         """Return the validator of an entire file without its grader entries."""
         return self._validator("document", kind, self.document_root(kind))
+
+    def line_validator(self, kind: SchemaName) -> Validator:
+        """Return the validator of a line of a file of JSON Lines."""
+        return self._validator("line", kind, self.line_root(kind))
 
     def grader_validator(self, name: str) -> Validator | None:
         """Return the validator of a grader entry of this type, or None for an unknown type."""

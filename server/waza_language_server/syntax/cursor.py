@@ -68,6 +68,10 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
         flow = flow_position(tree.root, text, offset, [])
         if flow is not None:
             return _in_flow(flow, text, offset)
+        if tree.is_lines:
+            rest = _REST_OF_LINE.match(text, line_start_of(text, offset))
+            is_blank = rest is None or not rest[0].strip("\ufeff \t")
+            return replace(nothing, role="item", in_flow=True) if is_blank else nothing
         return nothing if tree.root is not None else replace(nothing, role="key", in_flow=True)
     if tree.layout is None or offset > tree.layout.stop:
         return nothing

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.events import read
 from waza_language_server.syntax.explain import is_unclosed
-from waza_language_server.syntax.line_faults import slashes_at
-from waza_language_server.syntax.lines import Line, item_at, key_at
+from waza_language_server.syntax.lines import Line, dash_at, key_at
 from waza_language_server.text.span import Span
 
 _MAX_JOINED = 8_000
@@ -64,7 +63,7 @@ class Grouping:
 
     def item_head(self, line: Line) -> tuple[int, str | None]:
         """Return the column of an item's content and its first key."""
-        dash = item_at(self.text, line.content)
+        dash = dash_at(self.text, line.content)
         if dash is None:
             return line.column + 1, None
         if dash.end() >= line.end:
@@ -171,7 +170,7 @@ class Grouping:
         """Return the span of the value on the line after a colon, without a comment."""
         while start < end and self.text[start] in " \t":
             start += 1
-        if self.text.startswith("#", start) or slashes_at(self.text, start):
+        if self.text.startswith("#", start):
             return Span(start, start)
         stop = start + len(self.text[start:end].rstrip())
         if stop > start and self.text[start] not in "\"'":
@@ -218,7 +217,7 @@ def line_kind(text: str, line: Line) -> str:
 
     Dash, key, word (a key half typed, a value), or junk that begins none of these.
     """
-    if item_at(text, line.content):
+    if dash_at(text, line.content):
         return "dash"
     key = key_at(text, line.content)
     if key is not None and not _cuts_text(text, key, line.end):

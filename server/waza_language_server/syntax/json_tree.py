@@ -23,7 +23,7 @@ from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed, Style, names_of
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.tree import MOST_FAULTS, Tree, merged
+from waza_language_server.syntax.tree import MOST_FAULTS, Reader, Tree, merged
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
@@ -52,29 +52,42 @@ _MOST_FAULTS_READ = 2 * MOST_FAULTS
 """A text with more faults is not JSON: the rest is not read."""
 _COMPARED = 48
 """Characters of an item by which the same item of the version before is searched."""
+_Known = Mapping[str, list[tuple[str, Green]]]
+_NOTHING_KNOWN: _Known = {}
 
 
 def parse_json(text: str, previous: Tree | None = None) -> Tree:
     """Parse a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
+    refused = unreadable(text, parse_json)
+    if refused is not None:
+        return refused
+    root, faults, guesses = read_value(text, 1 if text.startswith("\ufeff") else 0, _known_items(previous))
+    node = Node(root.green, root.offset) if root is not None else None
+    return Tree(
+        text, node, tuple(faults[:MOST_FAULTS]), guesses=merged(sorted(guesses)), read_again=parse_json
+    )
+
+
+def read_value(
+    text: str, at: int = 0, known: _Known = _NOTHING_KNOWN
+) -> tuple[Placed | None, list[SyntaxFault], list[Span]]:
+    """Return the value that begins at ``at``, the faults, and the parts whose reading is uncertain."""
+    reader = _Reader(text, at, known)
+    root = reader.read()
+    return root, sorted(reader.faults, key=lambda fault: (fault.span.start, fault.span.end)), reader.guesses
+
+
+def unreadable(text: str, reader: Reader, advice: str = "") -> Tree | None:
+    """Return the tree without nodes of a text that is too long or not text, None for any other text."""
     if len(text) > characters.MAX_CHARACTERS:
         longest = characters.MAX_CHARACTERS
-        return _unreadable(text, f"The file has more than {longest:,} characters, so it is not checked here.")
-    if characters.is_binary(text):
-        return _unreadable(text, "The file is not text; write it as JSON in UTF-8.")
-    reader = _Reader(text, _known_items(previous))
-    root = reader.read()
-    faults = sorted(reader.faults, key=lambda fault: (fault.span.start, fault.span.end))
-    node = Node(root.green, root.offset) if root is not None else None
-    guesses = merged(sorted(reader.guesses))
-    return Tree(text, node, tuple(faults[:MOST_FAULTS]), guesses=guesses, read_again=parse_json)
-
-
-def _unreadable(text: str, message: str) -> Tree:
+        message = f"The file has more than {longest:,} characters, so it is not checked here{advice}."
+    elif characters.is_binary(text):
+        message = "The file is not text; write it as JSON in UTF-8."
+    else:
+        return None
     fault = SyntaxFault(Span(0, min(1, len(text))), message, "not-text")
-    return Tree(text, None, (fault,), read_again=parse_json)
-
-
-_Known = Mapping[str, list[tuple[str, Green]]]
+    return Tree(text, None, (fault,), read_again=reader)
 
 
 def _known_items(previous: Tree | None) -> _Known:
@@ -114,16 +127,16 @@ class _Frame:
 
 
 class _Reader:
-    """Reads one text. ``guesses`` are the parts whose reading is uncertain."""
+    """Reads one text from ``at`` on. ``guesses`` are the parts whose reading is uncertain."""
 
-    def __init__(self, text: str, known: _Known) -> None:
+    def __init__(self, text: str, at: int, known: _Known) -> None:
         self.text = text
         self.known = known
         self.faults: list[SyntaxFault] = []
         self.guesses: list[Span] = []
         self.frames: list[_Frame] = []
         self.root: Placed | None = None
-        self.at = 1 if text.startswith("\ufeff") else 0
+        self.at = at
 
     def read(self) -> Placed | None:
         """Read the text and return its outermost value, None if there is none."""

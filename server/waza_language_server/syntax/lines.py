@@ -8,20 +8,14 @@ from dataclasses import replace
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 
-_LINE = compiled_later(r"([^\S\r\n]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
+_LINE = compiled_later(r"([ \t]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
 _KEY = compiled_later(
     r"""(?P<key>(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*')[ \t]*
         |(?![-?:](?:\s|$)|["'\[\]{}\#|>@`%,\s])(?:[^:\r\n#]|(?<!\s)\#|:(?=\S))+):(?=[ \t\r\n]|$)""",
     re.VERBOSE,
 )
-_STRAY = compiled_later(
-    r"""(?!\*[ ])(?:[|>@`%&*!,;~^$+=\\/\]}]|[\[{](?!.*[\]}]))[ ]*(?=-[ ]|[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"""
-)
 _PROPERTIES = compiled_later(r"(?:[&!][^\s,\[\]{}]*[ \t]+)+")
 _DASH = compiled_later(r"-(?=[ \t\r\n]|\Z)[ \t]*")
-_DASH_OR_BULLET = compiled_later(
-    r"(?:-(?=[ \t\r\n]|\Z)|[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6](?=[^\S\r\n]))[^\S\r\n]*"
-)
 
 
 @frozen()
@@ -39,24 +33,11 @@ class Line:
     blank: bool
     """Empty or a comment."""
     tabbed: bool = False
-    odd: bool = False
-    """Indented with whitespace that YAML does not know."""
-    stray: int = -1
-    """The offset of a character that was typed before the content, or over its indentation.
-
-    -1 when there is none.
-    """
 
     def at(self, content: int) -> Line:
         """Return the same line as if it began at ``content``, the rest being indentation."""
-        return replace(
-            self,
-            content=content,
-            column=self.column + content - self.content,
-            tabbed=False,
-            odd=False,
-            stray=-1,
-        )
+        column = self.column + content - self.content
+        return replace(self, content=content, column=column, tabbed=False)
 
 
 def split_lines(text: str) -> list[Line]:
@@ -69,13 +50,10 @@ def split_lines(text: str) -> list[Line]:
         content, end = match.start(2), match.end(2)
         body = match[2]
         blank = not body or body[0] == "#"
-        stray = _STRAY.match(text, content, end)
-        if stray:
-            content = stray.end()
         tabbed = "\t" in match[1]
         here = content - match.start()
         if not blank:
-            dash = _DASH_OR_BULLET.match(text, content, end)
+            dash = _DASH.match(text, content, end)
             if tabbed:
                 # The intended width of a tab is unknown; the lines above show what would fit.
                 here = dash_column if dash and not opens else column + 2 * opens
@@ -83,9 +61,7 @@ def split_lines(text: str) -> list[Line]:
                 dash_column = here
             column = here + len(dash[0]) if dash else here
             opens = body.rstrip().endswith(":")
-        at = stray.start() if stray else -1
-        odd = not match[1].isascii()
-        lines.append(Line(match.start(), content, end, match.end(), here, blank, tabbed, odd, at))
+        lines.append(Line(match.start(), content, end, match.end(), here, blank, tabbed))
     return lines
 
 
@@ -106,8 +82,3 @@ def behind_properties(text: str, start: int, offset: int) -> int:
     """Return where a key or value begins after its anchor and its tag, if these end before an offset."""
     found = _PROPERTIES.match(text, start)
     return found.end() if found is not None and found.end() <= offset else start
-
-
-def item_at(text: str, offset: int) -> re.Match[str] | None:
-    """Match the dash of a list item, or a typographic character in its place, and the whitespace after it."""
-    return _DASH_OR_BULLET.match(text, offset)

@@ -35,17 +35,12 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
 from waza_language_server.syntax.line_faults import (
-    KEY_WITH_SIGN,
     behind_value,
-    blanks_fault,
     missing_dash,
-    slashes_at,
     start_fault,
-    wrong_colon,
-    wrong_comment,
-    wrong_dash,
+    tab_fault,
 )
-from waza_language_server.syntax.lines import Line, item_at, key_at, split_lines
+from waza_language_server.syntax.lines import Line, dash_at, key_at, split_lines
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -170,8 +165,8 @@ class _Reader:
             return Placed(Green("broken", span.start, span.end))
         reading, base = self.read(lines)
         if reading.error is None and reading.root is not None:
-            if lines[0].tabbed or lines[0].odd:
-                self.fault(blanks_fault(lines[0]))
+            if lines[0].tabbed:
+                self.fault(tab_fault(lines[0]))
             return self.take(reading, base)
         named = _PROPERTIES.match(self.text, lines[0].content, lines[0].end)
         if named is not None and significant(lines[1:]):
@@ -209,12 +204,10 @@ class _Reader:
         usual = usual_of([group[0].column for group in groups])
         for group in groups:
             head = group[0]
-            dash = item_at(self.text, head.content)
-            if dash or head.tabbed or head.odd or head.stray >= 0:
+            dash = dash_at(self.text, head.content)
+            if dash or head.tabbed:
                 self.check_start(head, usual, "the other items of this list")
             if dash:
-                if self.text[head.content] != "-":
-                    self.fault(wrong_dash(self.text, head.content, head.end))
                 self.item(group, dash, depth)
             else:
                 self.fault(missing_dash(self.text, head))
@@ -285,8 +278,6 @@ class _Reader:
         below = significant(lines[1:])
         child: Placed | None = None
         if state == "empty":
-            if slashes_at(self.text, value.start):
-                self.fault(wrong_comment(value.start, head.end))
             child = self.block(below, self.parent_of(below, head), depth + 1)
             child = self.anchored(child, self.text[value.start : value.end])
         elif state == "value" and below and has_keys(self.text, below):
@@ -332,14 +323,7 @@ class _Reader:
         line = Span(head.content, head.content + len(text[head.content : head.end].rstrip()))
         word = _WORD_COLON.match(text, head.content, head.end)
         bare = _WORD.match(text, head.content, head.end)
-        signed = KEY_WITH_SIGN.match(text, head.content, head.end)
-        if signed and not text.startswith("//", signed.end()):
-            self.fault(wrong_colon(signed))
-            key = Placed(Green("scalar", line.start, signed.end("key"), "plain", signed["key"]))
-            inner = [head.at(signed.end()), *below] if signed.end() < line.end else below
-            child = self.block(inner, self.parent_of(below, head), depth + 1)
-            self.out.children.extend((key, child or Placed(Green("scalar", signed.end(), signed.end()))))
-        elif word:
+        if word:
             colon = word.end()
             space = Fix("Add a space after the colon", (Edit(Span(colon, colon), " "),), preferred=True)
             message = f"A space is missing after `{word[1]}:`; write one before the value."
@@ -362,7 +346,7 @@ class _Reader:
         elif bare:
             name = text[line.start : line.end] if bare.end() >= line.end else bare[0].strip()
             self.fault(SyntaxFault(line, f"A key is expected here; write `{name}: ` and a value."))
-        elif item_at(text, head.content):
+        elif dash_at(text, head.content):
             self.fault(SyntaxFault(line, ITEM_AMONG_KEYS))
         else:
             self.fault(explain_line(text, line))

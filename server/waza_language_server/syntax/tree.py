@@ -64,6 +64,8 @@ class Tree:
     """Unparsed text, in order and without overlaps: also of faults that are not reported."""
     read_again: Reader | None = field(default=None, repr=False)
     """The reader of the text's language; None for YAML, whose reader is ``parse``."""
+    is_lines: bool = False
+    """True for JSON Lines: the root is a list without brackets."""
 
     @cached_property
     def anchored(self) -> bool:

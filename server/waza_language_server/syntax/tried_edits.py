@@ -18,6 +18,7 @@ from waza_language_server.text.span import Span
 
 Edits = tuple[Edit, ...]
 Path = tuple[str | int, ...]
+_KEY = compiled_later(r"[\w.$-]+")
 _SURROGATE = compiled_later(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """An escape that YAML refuses; any other of the same length keeps the offsets."""
 
@@ -37,7 +38,10 @@ def as_json(tree: Tree, edits: Edits) -> Edits:
 
     So rules and fixes are written once. None if the text would have more faults than before.
     """
-    if not tree.is_json or not edits or is_no_worse(tree, parse(apply(tree.text, edits), tree)):
+    if not tree.is_json or not edits:
+        return edits
+    edits = tuple([_with_quoted_key(tree, edit) for edit in edits])
+    if is_no_worse(tree, parse(apply(tree.text, edits), tree)):
         return edits
     holder = _holder(tree, edits)
     if holder is None:
@@ -50,6 +54,13 @@ def as_json(tree: Tree, edits: Edits) -> Edits:
     quoted = tuple(edit.shifted(holder.span.start) for edit in written if edit is not None)
     found = composed(tree.text, (edits, quoted))
     return found if is_no_worse(tree, parse(apply(tree.text, found), tree)) else ()
+
+
+def _with_quoted_key(tree: Tree, edit: Edit) -> Edit:
+    """Return the edit that renames a key with quotes: YAML needs a space after the colon of a plain one."""
+    node = tree.root.at(edit.span.start) if tree.root is not None else None
+    is_key = node is not None and node.step is None and node.parent is not None and node.span == edit.span
+    return Edit(edit.span, json.dumps(edit.text)) if is_key and _KEY.fullmatch(edit.text) else edit
 
 
 def _holder(tree: Tree, edits: Edits) -> Node | None:

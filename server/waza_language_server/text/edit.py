@@ -68,12 +68,21 @@ def _after(pieces: Iterable[Span | str], edits: Iterable[Edit]) -> Iterator[Span
 
 
 @frozen()
+class FileCreation:
+    """A new file, which must not exist yet."""
+
+    uri: str
+    text: str
+
+
+@frozen()
 class Fix:
     """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice.
 
     ``repair`` is the edits, or a function that creates them: validating an edit costs a parse, and few
     fixes of a long file are ever shown. ``offset`` is added to every edit. ``reveals`` means
-    that the repair lets the rules check the edited part for the first time.
+    that the repair lets the rules check the edited part for the first time. One that ``creates`` a file has
+    no edits.
     """
 
     title: str
@@ -81,6 +90,7 @@ class Fix:
     preferred: bool = False
     offset: int = 0
     reveals: bool = False
+    creates: FileCreation | None = None
     _made: list[Edits] = field(default_factory=list[Edits], init=False, compare=False, repr=False)
 
     @property
@@ -93,7 +103,7 @@ class Fix:
 
     def shifted(self, by: int) -> Fix:
         """Return the same fix ``by`` characters further on."""
-        return Fix(self.title, self.repair, self.preferred, self.offset + by, self.reveals)
+        return Fix(self.title, self.repair, self.preferred, self.offset + by, self.reveals, self.creates)
 
 
 @frozen()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from waza_engine.frozen import frozen
-from waza_language_server.text.edit import Edit, Edits
+from waza_language_server.text.edit import Edit, Edits, FileCreation
 from waza_language_server.text.span import Span
 
 
@@ -29,14 +29,6 @@ class FileEdit:
     uri: str
     text: str
     edits: Edits
-
-
-@frozen()
-class FileCreation:
-    """A new file, which must not exist yet."""
-
-    uri: str
-    text: str
 
 
 @frozen()

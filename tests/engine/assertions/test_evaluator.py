@@ -4,15 +4,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
 import psutil
 import pytest
 
 from tests.engine.assertions.expressions import CONTEXT, EXPRESSIONS, FALSE, TRUE
 from tests.patience import ON_A_BUSY_MACHINE, ends
-from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome, TrialNames
+from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
 
 FOREVER = "re.search('(a+)+$', 'a' * 60 + 'b')"
 posix_only = pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="memory cannot be limited here")
@@ -26,10 +26,6 @@ def evaluator() -> Iterator[AssertionEvaluator]:
 
 def evaluate(evaluator: AssertionEvaluator, *assertions: str, **context: Any) -> list[AssertionOutcome]:
     return evaluator.evaluate(assertions, {**CONTEXT, **context})
-
-
-def told(contexts: Sequence[Mapping[str, Any]]) -> list[TrialNames]:
-    return [TrialNames(lambda context=context: context) for context in contexts]
 
 
 @pytest.mark.parametrize(("expression", "expected"), EXPRESSIONS, ids=[text for text, _ in EXPRESSIONS])
@@ -108,38 +104,6 @@ def test_a_crash_of_the_interpreter_costs_one_assertion() -> None:
         outcomes = evaluator.evaluate(["True", FOREVER, "len(output) > 0"], CONTEXT)
         assert [outcome.passed for outcome in outcomes] == [True, False, True]
         assert outcomes[1] == AssertionOutcome(False, "it crashed the interpreter")
-
-
-# In the second context the first assertion hangs; no context sees the names of another.
-TOGETHER = (
-    "re.search('(a+)+$', output) is None",
-    "(seen := len(output)) > 3",
-    "'hello' in output and not [0 for re.search in [len]]",
-    "seen > 4 and re.search('l', output)",
-    "gone",
-    "1 +",
-)
-ANSWERS = ("hello", "a" * 60 + "b", "", "hello there", "\ud83c")
-
-
-@pytest.mark.parametrize("language", ["python", "javascript"])
-def test_many_trials_are_evaluated_together_as_one_by_one(
-    evaluator: AssertionEvaluator, language: Literal["python", "javascript"]
-) -> None:
-    contexts = [{**CONTEXT, "output": answer} for answer in ANSWERS]
-    alone = [evaluator.evaluate(TOGETHER, context, language) for context in contexts]
-    trials = told(contexts)
-    assert evaluator.evaluate_together(TOGETHER, trials, language) == alone
-    assert evaluator.evaluate_together(TOGETHER, trials, language) == alone
-    assert evaluator.evaluate_together((), trials, language) == [[]] * len(contexts)
-
-
-def test_more_trials_than_a_request_takes_are_all_evaluated(evaluator: AssertionEvaluator) -> None:
-    contexts = [{"duration_ms": number, "output": "x" * (number % 7) * 50_000} for number in range(150)]
-    found = evaluator.evaluate_together(["duration_ms % 2 == 0", "output"], told(contexts))
-    assert [[outcome.passed for outcome in each] for each in found] == [
-        [number % 2 == 0, number % 7 > 0] for number in range(150)
-    ]
 
 
 def test_what_an_assertion_prints_does_not_reach_the_wire(evaluator: AssertionEvaluator) -> None:

@@ -5,12 +5,6 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
-from waza_engine.commands.regraded import answer, answer_in_parts, graded
-from waza_engine.results.json_values import plain
-from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
-from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.terminal import json_text
 
 
 def recorded(path: Path) -> Path:
@@ -165,20 +159,6 @@ def test_json_is_one_object_and_the_file_a_whole_record(tmp_path: Path) -> None:
     again = json.loads((tmp_path / "again.json").read_text())
     assert again["metadata"]["engine"]["regraded"]["record"] == record.name
     assert engine("grade", tmp_path / "again.json").returncode == 0
-
-
-def test_the_json_of_many_tasks_is_written_task_by_task(tmp_path: Path) -> None:
-    names = [f"a{number}" for number in range(20)]
-    request = RegradeRequest(
-        recorded(write_suite(tmp_path, {name: task(name) for name in names}, graders=GREETS))
-    )
-    with ResidentSuites() as suites:
-        regrading = prepare_regrading(request, suites)
-        reports = graded(regrading, RunCancellation())
-        parts = list(answer_in_parts(regrading, reports))
-        whole = json_text(plain(answer(regrading, reports)), indent=2) + "\n"
-    assert "".join(parts) == whole
-    assert max(len(part) for part in parts) < len(whole) / 5
 
 
 def test_a_suite_stands_for_its_newest_record(tmp_path: Path) -> None:

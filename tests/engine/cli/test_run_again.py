@@ -11,7 +11,7 @@ import pytest
 
 from tests.command_line import Finished, engine
 from tests.engine.suites import GREETS, task, write_suite
-from waza_engine.commands.env_file import read_keys
+from waza_engine.commands.run_again import read_keys
 from waza_engine.masking import masked
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.runs.loading.suite import SuiteError
@@ -105,7 +105,7 @@ def test_an_edit_runs_the_tasks_that_it_affects(suite: Path, monkeypatch: pytest
         replaced(bad, "id: [", "id: "),
         replaced(suite, "skill: writer", "skill: writer # a comment"),
     )
-    monkeypatch.setattr("waza_engine.commands.watching.pause", wait)
+    monkeypatch.setattr("waza_engine.commands.run_again.pause", wait)
     found = engine("run", suite, "--watch", "-q")
     assert found.returncode == 130
     rounds = found.stdout.split("watching 1 suite; Ctrl-C ends it\n")
@@ -121,7 +121,7 @@ def test_live_watching_grades_and_starts_no_agent(suite: Path, monkeypatch: pyte
     engine("run", suite, "--task", "good")
     files = result_files(suite.parent)
     wait = edits(replaced(suite, "contains: [hello]", "contains: [nowhere]"))
-    monkeypatch.setattr("waza_engine.commands.watching.pause", wait)
+    monkeypatch.setattr("waza_engine.commands.run_again.pause", wait)
     found = engine("run", suite, "--watch", "--live", "--task", "good", "--executor", "copilot-sdk")
     assert (found.returncode, result_files(suite.parent)) == (130, files)
     assert [found.stdout.count(words) for words in ("passed: 1 of 1", "failed: 0 of 1")] == [1, 1]
@@ -242,7 +242,7 @@ def test_an_edit_tries_the_trigger_prompts_that_it_affects(
         replaced(suite.parent / "tasks" / "bad.yaml", "Bye", "Bye bye"),
         prompts.unlink,
     )
-    monkeypatch.setattr("waza_engine.commands.watching.pause", wait)
+    monkeypatch.setattr("waza_engine.commands.run_again.pause", wait)
     found = engine("run", suite, "--watch", "-v")
     rounds = found.stdout.split("watching 1 suite; Ctrl-C ends it\n")
     asked = [

@@ -17,30 +17,39 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.suites import task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 
+WAIT = "wait-for-it"
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
 AGENT = """\
-    prompt = sys.argv[sys.argv.index("-p") + 1].split()[0]
+    prompt = sys.argv[sys.argv.index("-p") + 1]
+    if "WAIT" in prompt:
+        while os.path.exists("SLOW"):
+            time.sleep(0.05)
+        say(type="result", content="fine", tokens=0)
+        sys.exit()
     with open("LEDGER", "a") as ledger:
-        ledger.write(prompt + "\\n")
+        ledger.write(prompt.split()[0] + "\\n")
     say(type="result", content="fine", tokens=100)
-    if os.path.exists("SLOW-" + prompt):
-        time.sleep(600)
     time.sleep(SECONDS)
 """
 
 
 class LedgerSuite:
-    """A suite whose agent costs. A prompt in ``slow`` takes ten minutes after its answer."""
+    """A suite whose agent costs. A task that is ``slow`` asks again, and waits until ``go_on``.
+
+    It is another turn, because an agent that goes on after its answer is ended two seconds later.
+    """
 
     def __init__(self, folder: Path, tasks: int, trials: int = 1, seconds: float = 0.0) -> None:
         self.folder = folder
         self.ledger = folder / "ledger"
         self.ledger.touch()
         script = AGENT.replace("LEDGER", str(self.ledger)).replace("SECONDS", str(seconds))
+        usage = {"usage": {"output_tokens": "$.tokens"}}
         write_agent(
             folder,
-            script.replace("SLOW-", str(folder / "slow-")),
-            **{"x-waza": {"usage": {"output_tokens": "$.tokens"}}},
+            script.replace("SLOW", str(folder / "slow")).replace("WAIT", WAIT),
+            sessionMode="iterative",
+            **{"x-waza": usage},
         )
         names = [name_of(number) for number in range(tasks)]
         config = (
@@ -50,9 +59,15 @@ class LedgerSuite:
         prompts = {name: task(name, prompt=name) for name in names}
         self.path = write_suite(folder, prompts, graders=SAYS, config=config)
 
-    def slow(self, *prompts: str) -> None:
-        for prompt in prompts:
-            (self.folder / f"slow-{prompt}").touch()
+    def slow(self, *tasks: str) -> None:
+        (self.folder / "slow").touch()
+        for name in tasks:
+            file = self.folder / "tasks" / f"{name}.yaml"
+            file.write_text(file.read_text().replace("}", f", follow_up_prompts: [{WAIT}]}}", 1))
+
+    def go_on(self) -> None:
+        """Let slow agents answer."""
+        (self.folder / "slow").unlink()
 
     def asked(self) -> Counter[str]:
         """Return how often each prompt was sent."""

@@ -35,7 +35,8 @@ class Machine:
             text=True,
             env={**os.environ, "TMPDIR": self._temporary.name},
         )
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._reading.start()
 
     @property
     def text(self) -> str:
@@ -45,9 +46,11 @@ class Machine:
         until(lambda: text in self.text or self.process.poll() is not None, f"{text} is not said")
         assert text in self.text, self.text
 
-    def ended(self, seconds: float = 90.0) -> int:
-        """Wait for the end; return the exit code."""
-        return self.process.wait(seconds)
+    def ended(self, seconds: float = 180.0) -> int:
+        """Wait for the end and for the last of the output; return the exit code."""
+        code = self.process.wait(seconds)
+        self._reading.join(5)  # what it started may hold its output
+        return code
 
     def close(self) -> None:
         self.process.send_signal(signal.SIGTERM)

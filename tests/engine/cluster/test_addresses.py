@@ -56,6 +56,8 @@ def test_an_address_that_is_not_encrypted_is_refused_elsewhere(written: str) -> 
         ("cluster: distributed.LocalCluster\nworker: 3\n", "`worker` is not known"),
         ("cluster: distributed.LocalCluster\nadapt: {maximum: many}\n", "`adapt` takes whole numbers"),
         ("cluster: distributed.LocalCluster\nworkers: 0\n", "`workers` is a whole number"),
+        ("cluster: distributed.LocalCluster\nworkers: two\n", "`workers` is a whole number"),
+        ("cluster: distributed.LocalCluster\nadapt: {minimum: 1, most: 2}\n", "`adapt` takes whole numbers"),
         ("cluster: distributed.LocalCluster\narguments: [1]\n", "`arguments` are those of the class"),
         ("cluster: [\n", "cluster.yaml:"),
     ],

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
+import waza_engine
+
 pytest.importorskip("distributed")
 
+from tests.command_line import engine as command
 from tests.engine.cluster.processes import engine
 from tests.engine.suites import task, write_suite
+from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
+from waza_engine.runs.loading.suite import SuiteError
 
 pytestmark = pytest.mark.check
 LOCAL = """\
@@ -47,10 +55,56 @@ def test_a_cluster_that_is_not_encrypted_is_refused(tmp_path: Path) -> None:
     assert "is not encrypted" in found.text
 
 
-def test_a_check_says_how_much_runs_at_a_time(tmp_path: Path) -> None:
-    found = engine("cluster", "check", "local:1")
+def test_a_check_names_the_workers_and_how_much_runs_at_a_time(tmp_path: Path) -> None:
+    store = (tmp_path / "store").as_uri()
+    found = engine("cluster", "check", "local:1", "--store", store)
     assert found.ended() == 0
-    assert found.text == "local:1: 4 trials at a time\n"
-    missing = engine("cluster", "check", cluster_file(tmp_path, "cluster: dask_jobqueue.SLURMCluster\n"))
-    assert missing.ended() == 2
-    assert "there is no `dask_jobqueue.SLURMCluster`; install dask-jobqueue." in missing.text
+    worker, stored, all_in_all = found.text.splitlines()
+    assert re.fullmatch(
+        r"tls://127\.0\.0\.1:\d+: 4 slots, .*, Python 3\S+, \d+ GiB free, programs: .*", worker
+    )
+    assert stored == f"{store}: all workers can use it"
+    assert all_in_all == "local:1: 4 trials at a time"
+    assert not [*(tmp_path / "store").rglob("*.json")]
+
+
+@pytest.mark.parametrize(
+    ("described", "words"),
+    [
+        (
+            "cluster: dask_jobqueue.SLURMCluster\n",
+            "there is no `dask_jobqueue.SLURMCluster`; install dask-jobqueue.",
+        ),
+        (
+            "cluster: dask_kubernetes.operator.KubeCluster\n",
+            "there is no `dask_kubernetes.operator.KubeCluster`; install dask-kubernetes.",
+        ),
+        (
+            "cluster: distributed.SSHCluster\narguments: {hosts: [localhost, localhost]}\n",
+            "`distributed.SSHCluster` needs asyncssh; install it.",
+        ),
+        ("cluster: distributed.NoCluster\n", "there is no `distributed.NoCluster`; install distributed."),
+        (
+            "cluster: distributed.LocalCluster\narguments: {colour: blue}\n",
+            "`distributed.LocalCluster` cannot be started: ",
+        ),
+    ],
+)
+def test_a_cluster_that_cannot_be_started_is_one_sentence(tmp_path: Path, described: str, words: str) -> None:
+    with pytest.raises(SuiteError) as error:
+        start_cluster(read_cluster_file(cluster_file(tmp_path, described)), None)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_image_has_the_versions_of_this_machine(tmp_path: Path) -> None:
+    file = tmp_path / "Dockerfile"
+    assert command("cluster", "image", "-o", file).returncode == 0
+    recipe = file.read_text()
+    assert f"FROM python:{sys.version_info.major}.{sys.version_info.minor}-slim" in recipe
+    assert f'"waza-language-server[agents,scale]=={waza_engine.__version__}"' in recipe
+    assert f'"distributed=={importlib.metadata.version("distributed")}"' in recipe
+    assert command("cluster", "image").stdout == recipe
+    again = command("cluster", "image", "-o", file)
+    assert again.returncode == 2
+    assert "is there already; name another file" in again.stderr

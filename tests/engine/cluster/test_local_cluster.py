@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
+from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_shards import timeless
 from tests.engine.suites import task, write_suite
 from tests.patience import staying
@@ -161,6 +163,45 @@ def test_the_budget_counts_all_workers(cluster: DaskCluster, tmp_path: Path) -> 
     assert outcome.limit.startswith("the limit of 1,000 tokens is reached")
     assert 10 <= suite.asked().total() <= 10 + cluster.slots
     assert conclude(outcome).exit_code == 3
+
+
+NOTES = """\
+    with open("LEDGER", "a") as ledger:
+        ledger.write(f"{sys.argv[-1]} {os.environ.get('WHERE', 'on a worker')}\\n")
+    say(type="result", content="fine")
+"""
+HOOKS = ("before_run", "before_task", "after_task", "after_run")
+
+
+def test_hooks_and_trigger_prompts_run_once_and_where_the_run_is(
+    cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = tmp_path / "ledger"
+    write_agent(tmp_path, NOTES.replace("LEDGER", str(ledger)))
+    config = "config: {trials_per_task: 2, timeout_seconds: 60, executor: command, adapter: adapter.json}\n"
+    hooks = "".join(
+        f"  {name}: [{{command: python3 agent.py {name}, working_directory: .}}]\n" for name in HOOKS
+    )
+    tasks = {name: task(name, prompt=name) for name in ("a", "b")}
+    path = write_suite(tmp_path, tasks, config=f"{config}hooks:\n{hooks}")
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: yes-please}]\n"
+        "should_not_trigger_prompts: [{prompt: no-thanks}]\n"
+    )
+    # Workers were started before, so they do not have it.
+    assert cluster.slots
+    monkeypatch.setenv("WHERE", "at home")
+    executed(path, cluster.backend)
+    assert Counter(ledger.read_text().splitlines()) == {
+        "before_run at home": 1,
+        "before_task at home": 2,
+        "a on a worker": 2,
+        "b on a worker": 2,
+        "after_task at home": 2,
+        "yes-please at home": 1,
+        "no-thanks at home": 1,
+        "after_run at home": 1,
+    }
 
 
 @pytest.mark.scale

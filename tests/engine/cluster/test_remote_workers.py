@@ -67,16 +67,16 @@ def test_a_run_whose_coordinator_is_killed_goes_on_and_pays_nothing_twice(tmp_pa
         until(lambda: staying(agents_alive(tmp_path), 5.0) == [], "an agent goes on")
         resumed = cluster.run(suite.path, "--resume")
         assert resumed.ended() == 4, resumed.text
-        assert set(suite.asked().values()) == {1}
-        assert len(suite.asked()) == 10
-        found = newest(suite)
+        found, asked = newest(suite), suite.asked()
+        assert set(asked.values()) == {1}
         assert name_of(3) in lost(found)
-        assert statuses(found).keys() == suite.asked().keys()
-        (tmp_path / f"slow-{name_of(3)}").unlink()
+        # Another agent of the worker may have been killed before it wrote down its prompt.
+        assert asked.keys() | set(lost(found)) == statuses(found).keys()
+        assert len(statuses(found)) == 10
+        suite.go_on()
         again = cluster.run(suite.path, "--resume", "--retry", "lost")
         assert again.ended() == 0, again.text
-    assert suite.asked()[name_of(3)] == 2
-    assert {name for name, times in suite.asked().items() if times == 2} == set(lost(found))
+    assert suite.asked() == {name: asked[name] + (name in lost(found)) for name in statuses(found)}
 
 
 def test_without_its_scheduler_a_run_ends_with_what_workers_still_finish(tmp_path: Path) -> None:

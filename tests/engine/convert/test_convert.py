@@ -295,6 +295,38 @@ def test_a_copy_is_as_old_as_the_content_of_its_source(
     ]
 
 
+def test_copied_files_and_environments_of_vally_are_compared(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fixture = repository / "suite" / "fixtures" / "leaves.csv"
+    fixture.parent.mkdir(parents=True)
+    fixture.write_text("green")
+    inputs = task("a").replace("{prompt:", "{files: [leaves.csv], prompt:")
+    suite = write_suite(repository / "suite", {"a": inputs}, graders=GREETS)
+    stimuli = repository / "a.eval.yaml"
+    stimuli.write_text("environment: e\nstimuli: [{name: a, prompt: Go, graders: [{type: completed}]}]\n")
+    (repository / ".vally.yaml").write_text("environments: {e: {}}\n")
+    assert (command(suite, repository / "one", "evals.json"), command(stimuli, repository / "two")) == (0, 0)
+    assert check_command(suite, repository / "one", as_json=False) == 0
+    assert check_command(stimuli, repository / "two", as_json=False) == 0
+    fixture.write_text("black")
+    (repository / ".vally.yaml").write_text("environments: {e: {skills: [.]}}\n")
+    capsys.readouterr()
+    assert check_command(suite, repository / "one", as_json=False) == 1
+    assert check_command(stimuli, repository / "two", as_json=False) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "../suite/fixtures/leaves.csv has changed",
+        "../.vally.yaml has changed",
+    ]
+
+
+def test_folders_of_skills_are_lost_in_evals_json(repository: Path) -> None:
+    config = SETTINGS.replace("fail_fast: true", "skill_directories: [skills]")
+    path = write_suite(repository / "suite", {"a": task("a")}, graders=GREETS, config=config)
+    lost = "left out: eval.yaml: config.skill_directories: it has no counterpart"
+    assert lost in converted(path, "evals.json", repository / "out")
+
+
 def test_a_file_that_cannot_be_copied_leaves_no_suite(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,10 +19,10 @@ from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.convert.conversion import ConversionError, Target
 from waza_engine.convert.convert import changes_since, convert, write_conversion
 from waza_engine.graders.programs.answers import UnusableAnswerError
-from waza_engine.harness.schemas import schema_of
 from waza_engine.harness.suite_grader import score_of_answer
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.loading.suite import load_suite
+from waza_engine.schemas.harness import schema_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FILE = "- {type: inline, name: own, config: {grader: graders/own.py}}\n"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from waza_engine.convert.convert import convert, write_conversion
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import create
-from waza_engine.runs.grading.expectations import expectations
+from waza_engine.runs.grading.graders import expectations
 from waza_engine.runs.loading.suite import Suite, SuiteTask, load_suite
 
 # No letter with more than two forms: `(?i)` takes `s` and `ſ` for equal, `contains` does not.

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waza_engine.executors.adapter.events import find, find_text, is_path, text_of
+from waza_engine.executors.adapter.events import find, find_text, is_path
+from waza_engine.results.json_values import value_text
 
 EVENT: dict[str, Any] = {
     "type": "assistant",
@@ -75,7 +76,7 @@ def test_the_root_may_be_a_list() -> None:
     ],
 )
 def test_a_value_as_text(value: object, text: str | None) -> None:
-    assert text_of(value) == text
+    assert value_text(value) == text
 
 
 def test_no_path_is_no_text() -> None:
@@ -117,7 +118,7 @@ def test_every_place_in_a_value_can_be_named(value: Any) -> None:
 @given(st.text("$.[]*'ab0 \\", max_size=12), VALUES)
 def test_any_path_over_any_value_leads_somewhere_or_nowhere(path: str, value: Any) -> None:
     found = find(path, value)
-    assert found is None or isinstance(text_of(found), str)
+    assert found is None or isinstance(value_text(found), str)
     if path.startswith("$.") and path.endswith("[*]") and found is not None:
         assert isinstance(found, list)
 
@@ -125,6 +126,6 @@ def test_any_path_over_any_value_leads_somewhere_or_nowhere(path: str, value: An
 @given(VALUES)
 def test_text_of_blocks_is_json(value: Any) -> None:
     if isinstance(value, dict | list):
-        text = text_of(value)
+        text = value_text(value)
         assert text is not None
         assert json.loads(text) == value

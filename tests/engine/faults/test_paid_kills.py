@@ -16,6 +16,7 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.faults.kills import kill_often
 from tests.engine.suites import task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
+from waza_engine.results.reading.journals import begun, goes_on
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.writing.store import recover_journals
 
@@ -52,6 +53,7 @@ def test_the_answer_of_an_agent_that_has_not_ended_is_kept(
         until_written(results, "the answer", process)
         process.send_signal(number)
         process.wait(20 + ON_A_BUSY_MACHINE)
+    until_ended(results)
     told = engine("report", next(results.glob("*.json*")))
     assert told.returncode in (1, 130), told.stderr
     recover_journals(tmp_path)
@@ -60,6 +62,14 @@ def test_the_answer_of_an_agent_that_has_not_ended_is_kept(
     assert trial.outcome.output == "the answer"
     assert trial.outcome.usage is not None
     assert trial.outcome.usage.output_tokens == 70
+
+
+def until_ended(results: Path) -> None:
+    """Return when no journal is being written: the engine ends after the process that was killed."""
+    deadline = time.monotonic() + 20 + ON_A_BUSY_MACHINE
+    while any(goes_on(begun(path) or {}) for path in results.glob("*.partial.jsonl")):
+        assert time.monotonic() < deadline, "the engine goes on"
+        time.sleep(0.01)
 
 
 def until_written(results: Path, text: str, process: subprocess.Popen[bytes]) -> None:

@@ -282,8 +282,8 @@ def test_other_files_are_started_directly(tmp_path: Path) -> None:
 
 @needs_posix
 @pytest.mark.parametrize("name", ["g.TS", "g.tsx", "g.mts"])
-def test_a_suffix_that_is_no_module_is_started_directly(tmp_path: Path, name: str) -> None:
-    assert "is not executable" in inline(tmp_path, name, "export const grade = 1;").feedback
+def test_a_suffix_that_is_no_module_is_started_as_a_program(tmp_path: Path, name: str) -> None:
+    assert "started as a program, because modules end in" in inline(tmp_path, name, "").feedback
 
 
 @needs_posix

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.engine.graders.grading import folder, grade
-from waza_engine.runs.grading.expectations import expectations
+from waza_engine.runs.grading.graders import expectations
 from waza_engine.spec.expected import Expected
 
 CRLF = "first\r\nsecond\r\n"

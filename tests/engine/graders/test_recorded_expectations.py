@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.shared_corpus import VERDICTS
-from waza_engine.runs.grading.expectations import expectations
+from waza_engine.runs.grading.graders import expectations
 from waza_engine.spec.expected import Expected
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.engine.harness.both import Answer, ours, recorded, theirs
 from tests.engine.harness.scenarios import without_times
-from waza_engine.harness.schemas import SCHEMAS, schema_of
+from waza_engine.schemas.harness import SCHEMAS, schema_of
 
 pytestmark = pytest.mark.check
 

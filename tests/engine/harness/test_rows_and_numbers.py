@@ -14,8 +14,8 @@ from waza_engine.harness.comparison.report import latency_statistics, percentile
 from waza_engine.harness.comparison.strategies import bootstrap, iterations
 from waza_engine.harness.grading import Tally
 from waza_engine.harness.review import snippet
-from waza_engine.harness.rows import has_failed
-from waza_engine.harness.views import fixed, shortened_lines
+from waza_engine.harness.row_values import has_failed
+from waza_engine.harness.summary import fixed, shortened_lines
 
 
 def carried_out(folder: Path, command: str, **files: str) -> Finished:

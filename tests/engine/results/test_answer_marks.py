@@ -7,7 +7,7 @@ from tests.live.bed import recorded_bed
 from waza_engine.commands.result_page import recorded_page
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.record import TrialOutcome
-from waza_engine.results.reports.answer_marks import LEGEND, marked_answer
+from waza_engine.results.reports.result_page import LEGEND, marked_answer
 from waza_engine.runs.grading.graders import build_graders, grade_here
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.terminal import visible_lines

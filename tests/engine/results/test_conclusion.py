@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from tests.engine.results.test_record import runs
 from waza_engine.commands.options import ReportKind
-from waza_engine.commands.reporting import ReportedRun, report_of
-from waza_engine.commands.result_text import print_results
+from waza_engine.commands.reporting import ReportedRun, print_results, report_of
 from waza_engine.markdown import sentence
 from waza_engine.results.codec.runs import counted_document, run_document, run_of
 from waza_engine.results.conclusion import TASKS, Conclusion, RunVerdict, conclude

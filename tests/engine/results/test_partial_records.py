@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.options import ReportKind
-from waza_engine.commands.reporting import ReportedRun, report_of
-from waza_engine.commands.standing import standing_of, standing_words
+from waza_engine.commands.reporting import ReportedRun, report_of, standing_of, standing_words
 from waza_engine.results.reading.newest_scores import latest_results
 
 GRADERS = """\

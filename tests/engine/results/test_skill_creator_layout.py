@@ -11,7 +11,9 @@ import pytest
 from tests.engine.runs.test_skill_evals import NEVER, SAYS, skill_with
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.layout import write_layout
+from waza_engine.commands.run import run_command
 from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.settings.table import RunSettings
 
 
 @pytest.fixture(autouse=True)
@@ -98,3 +100,12 @@ def test_the_files_of_the_agent_are_outputs(tmp_path: Path) -> None:
         "out/a.txt",
     ]
     assert [each["text"] for each in read(outputs.parent / "grading.json")["expectations"]] == ["greets"]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_workspaces_are_removed_unless_they_are_asked_for(tmp_path: Path, keep: bool) -> None:
+    path = skill_with(tmp_path, {"assertions": [SAYS]})
+    settings = RunSettings(path, trials=2, baseline=True, keep_workspace=keep)
+    assert run_command([path], settings, None, "json", layout="skill-creator") == 0
+    assert (tmp_path / "skills" / "tea-workspace" / "iteration-1" / "benchmark.json").is_file()
+    assert len(list((tmp_path / "workspaces").iterdir())) == (4 if keep else 0)

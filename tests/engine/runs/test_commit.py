@@ -14,9 +14,9 @@ from tests.engine.executors.talking import write_skill
 from tests.engine.runs.test_repositories import git
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.results.codec.header import commit_document, header_of
+from waza_engine.processes import git as asked
+from waza_engine.results.codec.runs import commit_document, header_of
 from waza_engine.results.record import RunHeader
-from waza_engine.runs.loading import commit as asked
 from waza_engine.vocabulary import Commit
 
 pytestmark = pytest.mark.check

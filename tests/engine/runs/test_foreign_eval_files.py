@@ -9,11 +9,10 @@ import pytest
 
 from tests.engine.suites import GREETS, task, write_suite
 from waza_engine.commands.listing import list_command
-from waza_engine.commands.preflight import preflight_command
+from waza_engine.commands.preflight import preflight, preflight_command
 from waza_engine.commands.run import run_command
 from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import SuiteError, load_suite
-from waza_engine.runs.preflight.report import preflight
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scaffold.files import ScaffoldError
 from waza_engine.scaffold.suite import new_suite

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import run, task, verdicts, write_suite
-from waza_engine.runs.loading.packaged_graders import packaged_grader
+from waza_engine.runs.loading.suite import packaged_grader
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.grader_packages import GraderPackageError, directory_digest, parse_reference

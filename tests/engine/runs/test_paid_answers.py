@@ -19,7 +19,7 @@ from waza_engine.executors.adapter.turn import Turn
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot.events import TurnRecord
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.codec.verdicts import usage_of
+from waza_engine.results.codec.trials import usage_of
 from waza_engine.results.reading.formats import document_in, read_document
 from waza_engine.results.reading.journals import unended_document
 from waza_engine.results.record import RunOutcome, TrialOutcome

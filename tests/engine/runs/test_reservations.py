@@ -14,9 +14,8 @@ from tests.conftest import StartModel
 from tests.engine.runs.test_budget import SAYS, config
 from tests.engine.suites import run, task, write_suite
 from tests.scripted_model import Answer, Tokens
-from waza_engine.runs.limits.budget import Meter, Reservation
+from waza_engine.runs.limits.budget import Meter, Reservation, TrialPrices
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.limits.prices import TrialPrices
 from waza_engine.runs.settings.table import Budget
 from waza_engine.scoring.cost import Cost, Spending
 

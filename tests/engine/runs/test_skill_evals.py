@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import waza_engine
 from tests.conftest import StartModel
+from tests.engine.graders.grading import folder
 from tests.engine.runs.agents import Agent
 from tests.engine.suites import only_task, run, verdicts
 from tests.scripted_model import Answer, ModelRequest, Reply, call
 from waza_engine.commands.github_output import SuitePlaces
 from waza_engine.commands.grade import grade_command
+from waza_engine.commands.preflight import preflight
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.graders.base import GradingContext
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.choosing import estimated
+from waza_engine.runs.grading.graders import build_graders, grade
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError, load_suite
-from waza_engine.runs.preflight.report import preflight
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.triggers import TriggerRun, run_triggers, trigger_tests_of
+from waza_engine.scoring.tasks import trial_status
 from waza_engine.vocabulary import SkillInvocation
 
 SAYS = {"type": "content", "name": "says", "pattern": "(?i)brew"}
@@ -60,6 +66,38 @@ def test_a_case_is_a_task_and_typed_assertions_need_no_judge(tmp_path: Path) -> 
         "assertion-2": "text",
     }
     assert report.outcome.header.skill == "tea"
+
+
+FORMS = [
+    ("content", {"pattern": "(?i)total: [0-9]"}, {"pattern": "total"}),
+    ("content", {"pattern": "^# Sum", "path": "out/a.md"}, {"pattern": "Total", "path": "out/a.md"}),
+    ("must_not", {"pattern": "total"}, {"pattern": "Total"}),
+    ("must_not", {"pattern": "Total", "path": "out/a.md"}, {"pattern": "Sum", "path": "out/a.md"}),
+    ("must_not", {"pattern": "x", "path": "out/a.md"}, {"pattern": "x", "path": "out/gone.md"}),
+    ("file_exists", {"path": "out/a.md"}, {"path": "out/*.md"}),
+]
+
+
+@pytest.mark.parametrize(("form", "good", "bad"), FORMS)
+def test_a_typed_assertion_has_its_verdict(
+    tmp_path: Path, form: str, good: dict[str, str], bad: dict[str, str]
+) -> None:
+    workspace = folder(tmp_path / "workspace", {"out/a.md": "# Sum\n"})
+    for options, expected in ((good, "passed"), (bad, "failed")):
+        suite = load_suite(skill_with(tmp_path, {"assertions": [{"type": form, **options}]}))
+        (task,) = suite.tasks
+        assert task.task is not None
+        graders, _ = build_graders(task.task.graders)
+        context = GradingContext(output="Total: 3", workspace=workspace)
+        found = [verdict.graded for verdict in grade(graders, context, RunCancellation())]
+        assert trial_status(found) == expected, options
+
+
+def test_the_table_of_assertions_names_tests_that_exist() -> None:
+    page = (Path(waza_engine.__file__).parents[1] / "docs" / "skill-evals.md").read_text("utf-8")
+    named = re.findall(r"`(test_\w+)` \|", page)
+    assert len(named) == 4
+    assert set(named) <= globals().keys()
 
 
 @pytest.mark.parametrize("written", ["evals/files/leaves.csv", "files/leaves.csv"])

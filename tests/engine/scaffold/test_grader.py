@@ -8,12 +8,20 @@ from ruamel.yaml import YAML
 
 from tests.command_line import engine
 from waza_engine.graders.registry import BUILT_IN_TYPES, create
+from waza_engine.scaffold.composing import with_item
 from waza_engine.scaffold.files import ScaffoldError
 from waza_engine.scaffold.grader import grader_entry, with_grader
-from waza_engine.scaffold.yaml_lists import with_item
 from waza_engine.spec.problems import SuiteFileError
 
 ITEM = "- type: text\n  name: new\n  config:\n    contains:\n      - x\n"
+EVAL_OF_TASKS = """\
+name: demo
+skill: demo
+version: "1.0"
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock}
+metrics: []
+tasks: [tasks/*.yaml]
+"""
 NEW = {"type": "text", "name": "new", "config": {"contains": ["x"]}}
 FILES = {
     "no key": ("id: a\n", "id: a\ngraders:\n  - type: text\n"),
@@ -131,3 +139,34 @@ def test_what_cannot_be_added_is_exit_code_2(
 def test_a_type_that_is_not_known_names_those_that_are() -> None:
     with pytest.raises(ScaffoldError, match="`text`"):
         grader_entry("nope")
+
+
+def test_a_grader_file_is_written_next_to_its_suite(tmp_path: Path) -> None:
+    (tmp_path / "eval.yaml").write_text(EVAL_OF_TASKS)
+    (tmp_path / "tasks").mkdir()
+    task = tmp_path / "tasks" / "one.yaml"
+    task.write_text("id: one\nname: One\ninputs: {prompt: Go}\n")
+    found = engine("new", "grader", "--kind", "git", "--language", "sh", "--name", "End state", "--to", task)
+    assert (found.returncode, found.stderr) == (0, "")
+    file = tmp_path / "graders" / "end-state.sh"
+    assert found.stdout == f"{file}\nEnd state added to {task}\n"
+    assert file.stat().st_mode & 0o111
+    [entry] = yaml.safe_load(task.read_text())["graders"]
+    assert entry == {"type": "inline", "name": "End state", "config": {"grader": "graders/end-state.sh"}}
+    assert create(entry).notices(tmp_path) == ()
+
+
+def test_an_existing_grader_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert engine("new", "grader", "--kind", "hint").returncode == 0
+    (tmp_path / "graders" / "hint.py").write_text("mine")
+    again = engine("new", "grader", "--kind", "hint")
+    assert (again.returncode, "already there" in again.stderr) == (2, True)
+    assert (tmp_path / "graders" / "hint.py").read_text() == "mine"
+    assert engine("new", "grader", "--kind", "hint", "--force").returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [[], ["text", "--kind", "hint"]])
+def test_either_a_type_or_a_kind_is_needed(arguments: list[str]) -> None:
+    found = engine("new", "grader", *arguments)
+    assert (found.returncode, "--kind" in found.stderr) == (2, True)

@@ -96,3 +96,20 @@ def test_what_cannot_be_made_is_refused_with_a_reason(
     refusal = engine.request(method, **params)["error"]
     assert refusal["code"] in {-32602, -32000}
     assert refusal["message"]
+
+
+def test_a_suite_is_converted_and_nothing_is_replaced(engine: Engine, tmp_path: Path) -> None:
+    source = tmp_path / "evals.json"
+    source.write_text(
+        '{"skill_name": "tea", "evals": [{"id": 1, "prompt": "Brew.", "expected_output": "Tea."}]}'
+    )
+    asked = {"path": str(source), "to": "vally", "directory": str(tmp_path / "out")}
+    draft = engine.request("eval.convert", **asked, draft=True)["result"]
+    assert not (tmp_path / "out").exists()
+    assert engine.request("eval.convert", **asked)["result"] == draft
+    assert [Path(file).name for file in draft["files"]] == ["eval.yaml", "converted.json"]
+    assert "differs" in {loss["kind"] for loss in draft["losses"]}
+    for again in (asked, {**asked, "draft": True}):
+        assert "Nothing was written" in engine.request("eval.convert", **again)["error"]["message"]
+    message = engine.request("eval.convert", **{**asked, "to": "csv"})["error"]["message"]
+    assert message == "`to` must be one of waza, evals.json, vally."

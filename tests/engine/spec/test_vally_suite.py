@@ -424,13 +424,22 @@ def test_misspelt_graders_are_refused(tmp_path: Path, root: bool) -> None:
 
 def test_names_with_one_slug_have_different_ids(tmp_path: Path) -> None:
     named = "".join(f"  - {{name: {name}, prompt: Go}}\n" for name in ("a/b", "a-b", "A b", "c"))
-    suite = load_suite(written(tmp_path, f"stimuli:\n{named}"))
+    suite = load_suite(written(tmp_path, f"graders: [{{type: completed}}]\nstimuli:\n{named}"))
     assert [(task.id, task.name) for task in suite.tasks] == [
         ("a-b", "a/b"),
         ("a-b-2", "a-b"),
         ("a-b-3", "A b"),
         ("c", "c"),
     ]
+
+
+@pytest.mark.parametrize("more", ["", ", graders: []", ", constraints: {}", ", rubric: [It is short.]"])
+def test_a_stimulus_that_nothing_checks_is_refused(tmp_path: Path, more: str) -> None:
+    text = (
+        f"stimuli:\n  - {{name: a, prompt: Go, expect_activation: true}}\n  - {{name: b, prompt: Go{more}}}\n"
+    )
+    with pytest.raises(SuiteFileError, match="yaml:3: nothing checks the stimulus `b`; give it a grader or"):
+        load_eval_file(written(tmp_path, text))
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,6 @@ def test_names_are_bound_inside(text: str, rewritten: str) -> None:
         ("len(output) > 0;", ("len(output) > 0",)),
         ("import re; re.search('x', output)", ("re.search('x', output)",)),
         ("len(output) > 0\nnot errors", ("len(output) > 0", "not errors")),
-        ("n = len(output) + 1\nn > 3", ("(len(output) + 1) > 3",)),
         ("output = 'x'", ("output == 'x'",)),
         ("len(output) = 3", ("len(output) == 3",)),
         ("not errors and len(output) = 3", ("not errors and len(output) == 3",)),
@@ -153,10 +152,6 @@ def test_statements_become_expressions(text: str, expressions: tuple[str, ...]) 
         ("len(output) > 0 && !errors", "len(output) > 0 and not errors"),
         ("!output.includes('x')", "not ('x' in output)"),
         ("output.trim() === 'x'", "output.strip() == 'x'"),
-        (
-            "tool_calls.some(t => t.name === 'bash') || false",
-            "any(t['name'] == 'bash' for t in tool_calls) or False",
-        ),
         ("'a && b' in output && true", "'a && b' in output and True"),
         ("output == true", "output == True"),
         ("null", "None"),

@@ -56,14 +56,12 @@ def test_a_dataset_outside_the_folder_of_the_suite_is_an_error(tmp_path: Path, w
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("", "the dataset has no tasks"),
-        ('{"id": "a", "input": "x"}\n{"id": "b"}\n', "line 2: `input` must be a string"),
-        ('{"id": "a", "input": "  "}\n', "line 1: `input` must be a string"),
-        ('{"id": "a", "input": ["x", ""]}\n', "line 1: `input` must be a string"),
-        ('{"input": "x"}\n', "line 1: `id` must be a string"),
-        ('{"id": "a", "input": "x"}\n\n{"id": "a", "input": "y"}\n', "line 3: the id `a` is taken by line 1"),
-        ("[1]\n", "line 1: the line must be a JSON object"),
-        ('{"id": "a", "input": "x",}\n', "line 1"),
+        ("", "line 1: the dataset has no tasks"),
+        ('{"id": "a", "input": "x"}\n{"id": "b"}\n', "line 2: `input` is missing in this line"),
+        ('{"id": "a", "input": "  "}\n', "line 1: `input` must not be blank"),
+        ('{"id": "a", "input": "x"}\n\n{"id": "a", "input": "y"}\n', "line 3: The id `a` is taken by line 1"),
+        ('{"id": "a"}\n{"id": 1, "input": "x"}\n', "line 1: `input` is missing"),
+        ('{"id": "a"}\n{"id": 1, "input": "x"}\n', "; 1 more error below it."),
     ],
 )
 def test_lines_of_prompts_that_a_run_refuses_are_an_error(tmp_path: Path, lines: str, said: str) -> None:

@@ -190,8 +190,8 @@ def test_files_are_found_in_the_folder_of_the_skill_and_of_the_file(tmp_path: Pa
     (problem,) = found_in(
         tmp_path, case('"files": ["files/aa.csv", "files/a.csv", "files/c.csv"], "expected_output": "x"')
     )
-    assert (problem.code, problem.severity) == ("missing-file", "warning")
-    assert problem.message == "There is no file `files/aa.csv` in `evals`; the run stops."
+    assert (problem.code, problem.severity) == ("missing-file", "error")
+    assert problem.message == "There is no file `files/aa.csv` in `evals`; the case is in error."
     assert [fix.title for fix in problem.fixes] == ["Change to `files/a.csv`"]
     inline = '"files": [{"path": "c.csv", "content": "x"}], "expected_output": "x"'
     assert found_in(tmp_path, case(inline)) == ()

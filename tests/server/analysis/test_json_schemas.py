@@ -7,7 +7,6 @@ import pytest
 
 from tests.server.analysis.drawing import fixed, graders, problems
 from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
-from waza_language_server.syntax.tried_edits import apply
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"type": "objct"}, '"objct"'),
@@ -83,23 +82,6 @@ def test_what_the_engine_takes_is_left_alone(schema: dict[str, Any]) -> None:
     assert problems(written(schema)) == ()
 
 
-@pytest.mark.parametrize(
-    ("schema", "code", "marked"),
-    [
-        ({"items": {"minimum": 5, "maximum": 2}}, "bounds-reversed", "5"),
-        ({"minLength": 5, "maxLength": 2}, "bounds-reversed", "5"),
-        ({"type": "object", "required": ["a", "b"], "properties": {"a": {}}, "additionalProperties": False},
-         "contradiction", '"b"'),
-    ],
-)  # fmt: skip
-def test_what_no_value_satisfies_is_marked(schema: dict[str, Any], code: str, marked: str) -> None:
-    compile_schema(schema)
-    text = written(schema)
-    (problem,) = problems(text)
-    assert (problem.code, problem.severity) == (code, "warning")
-    assert text[problem.span.start : problem.span.end] == marked
-
-
 def test_a_misspelt_word_that_checks_nothing_is_marked() -> None:
     text = graders("  - {type: json_schema, name: c, config: {schema: {propertes: {a: {type: string}}}}}\n")
     assert fixed(text, "unknown-key") == text.replace("propertes", "properties")
@@ -131,27 +113,6 @@ def test_a_type_of_a_programming_language(written: str, meant: str) -> None:
     [problem] = problems(text)
     assert f"did you mean `{meant}`?" in problem.message
     assert fixed(text, "value-not-allowed") == text.replace(f": {written}\n", f": {meant}\n")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "right", "code"),
-    [
-        ("required: [prioritty]", "required: [priority]", "value-not-allowed"),
-        ("properties: {priority: {type:string}}", "properties: {priority: {type: string}}", "unknown-key"),
-    ],
-)
-def test_slips_in_a_schema_that_stay_valid(wrong: str, right: str, code: str) -> None:
-    schema = "{type: object, properties: {priority: {type: string}}, required: [priority]}"
-    text = graders(f"  - type: json_schema\n    name: a\n    config:\n      schema: {schema} # so\n")
-    assert problems(text) == ()
-    changed = text.replace(right, wrong)
-    [problem] = problems(changed)
-    assert (problem.code, problem.severity) == (code, "warning")
-    assert apply(changed, problem.fixes[0].edits) == text
-
-
-def test_a_needed_name_that_is_like_none_of_those_described_may_be_meant() -> None:
-    assert problems(written({"required": ["owner"], "properties": {"priority": {}}})) == ()
 
 
 def test_a_schema_in_a_file_beside_one_that_is_written_has_no_effect() -> None:

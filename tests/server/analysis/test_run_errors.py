@@ -47,3 +47,14 @@ def test_a_suite_that_judges_what_it_says_is_not_asked_about(tmp_path: Path) -> 
     assert errors(tmp_path, f"graders:\n{FINE}") == []
     assert errors(tmp_path, "", "expected: {output_contains: [x]}\n") == []
     assert errors(tmp_path, "", before=()) == []
+
+
+def test_evals_of_other_tools_are_asked_about_by_what_they_judge(tmp_path: Path) -> None:
+    case = '{"id": 1, "prompt": "Go", "assertions": ["It is short."]}'
+    evals = put(tmp_path, "evals/evals.json", f'{{"skill_name": "k", "evals": [{case}]}}')
+    assert run_errors(workspace_with(), RunnableId(evals), ("assertions",)) == ()
+    stimulus = "stimuli:\n- name: a\n  prompt: Go\n  graders: [{type: output-contains, config: {%s}}]\n"
+    stimuli = put(tmp_path, "a.eval.yaml", stimulus % "value: x")
+    assert run_errors(workspace_with(), RunnableId(stimuli), ("output-contains",)) == ()
+    (found,) = run_errors(workspace_with(), RunnableId(put(tmp_path, "a.eval.yaml", stimulus % "")), ())
+    assert found.words.startswith("a.eval.yaml, line 4: nothing-checked: ")

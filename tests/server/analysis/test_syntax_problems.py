@@ -102,14 +102,6 @@ def test_a_second_document_behind_a_text_is_no_line_of_the_text() -> None:
     assert (problem.code, [fix.title for fix in problem.fixes]) == ("several-documents", ["Delete the `---`"])
 
 
-@pytest.mark.parametrize("written", ["model = m", "model:m"])
-def test_a_key_with_another_sign_behind_a_text_is_no_line_of_the_text(written: str) -> None:
-    right = graders(
-        "  - type: prompt\n    name: a\n    config:\n      prompt: |\n        Rate\n      model: m\n"
-    )
-    assert fixed(right.replace("model: m", written), "yaml-syntax") == right
-
-
 def test_a_text_without_its_dash_at_the_column_of_the_others() -> None:
     right = TASK + "tags:\n  - a\n  - b\n  - c\n"
     text = right.replace("- b", "b")

@@ -140,7 +140,32 @@ def test_cases_have_the_rates_of_the_newest_benchmark_of_skill_creator(evals: Pa
     document, workspace = workspace_of(evals, "evals_json")
     assert by_line(document, workspace) == [(4, "with skill 0.75 · without 0.25")]
     (hint,) = inlay_hints(document, workspace)
-    assert "csv-workspace/iteration-10/benchmark.json" in hint.tooltip
+    assert "csv-workspace/iteration-10" in hint.tooltip
+
+
+def test_without_runs_of_cases_in_the_benchmark_the_gradings_count(evals: Path) -> None:
+    files = {
+        "benchmark.json": {"run_summary": {"with_skill": {"pass_rate": {"mean": 1}}}},
+        "eval-0/eval_metadata.json": {"eval_id": 1, "eval_name": "chart"},
+        "eval-0/with_skill/run-1/grading.json": {"summary": {"pass_rate": 1}},
+        "eval-0/with_skill/run-2/grading.json": {"summary": {"pass_rate": 0.5}},
+        "eval-0/without_skill/grading.json": {"summary": {"pass_rate": 0}},
+        "eval-two/old_skill/grading.json": {"summary": {"pass_rate": 0.5}},
+        "eval-two/with_skill/grading.json": {"summary": {"pass_rate": None}},
+        "eval-two/with_skill/run-1/grading.json": [],
+    }
+    for name, content in files.items():
+        put(evals.parents[2], f"csv-workspace/iteration-2/{name}", json.dumps(content))
+    put(
+        evals.parents[2],
+        "csv-workspace/iteration-1/eval-1/with_skill/grading.json",
+        '{"summary": {"pass_rate": 0}}',
+    )
+    document, workspace = workspace_of(evals, "evals_json")
+    assert [label for _, label in by_line(document, workspace)] == [
+        "with skill 0.75 · without 0.00",
+        "without 0.50",
+    ]
 
 
 @pytest.mark.parametrize("runs", [1, [1], [run_of(1, "with_skill", "x")], [run_of(1, "with_skill", None)]])

@@ -8,6 +8,8 @@ import pytest
 
 from tests.server.features.results import NOW, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
+from waza_engine.runs.loading.suite import load_suite
+from waza_engine.vocabulary import checkpoint_grader
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.runnables.runnables import runnables
 from waza_language_server.features.scores.inlay_hints import inlay_hints
@@ -173,3 +175,49 @@ def test_aliases_that_multiply_themselves_are_not_followed() -> None:
     found = entries(f"x-all: &all [{graders}]\ntasks:\n{tasks}\n")
     assert len(list(found.tasks())) == 5_000
     assert list(found.graders()) == []
+
+
+VALLY = """\
+environment: {skills: [skills/tea]}
+graders:
+  - type: completed
+  - {type: tool-calls, turn: 0, config: {required: [bash]}}
+stimuli:
+  - name: Brews tea
+    turns: [Brew., Serve.]
+    expect_activation: true
+    constraints:
+      max_turns: 3
+      max_duration: 5s
+      expect_tools: [bash]
+      reject_tools: []
+      reject_skills: ["*"]
+    graders:
+      - type: completed
+      - {type: output-contains, name: verdict, turn: 0, config: {value: tea}}
+      - {type: output-contains, config: {value: tea}}
+  - name: brews-tea
+    prompt: Brew.
+    graders: [{type: token-budget, name: completed, config: {max: 3}}]
+    constraints: {max_tokens: 5, max_duration_ms: 3000, expect_skills: [tea]}
+"""
+
+
+def test_stimuli_and_their_graders_have_the_names_that_a_run_records(tmp_path: Path) -> None:
+    path = put(tmp_path, "a.eval.yaml", VALLY)
+    file = SuiteFile(parse(VALLY))
+    found = {
+        task.id: [
+            grader.recorded_as
+            for grader in (*file.own_graders(), *file.graders_of(task))
+            if grader.place != "checkpoint"
+        ]
+        for task in file.tasks()
+    }
+    suite = load_suite(path)
+    run = {task.id: [entry.name for entry in task.task.graders[:-1]] for task in suite.tasks if task.task}
+    # A grader of the file that judges an earlier turn of one stimulus judges the end of others.
+    run["brews-tea"].insert(1, "tool-calls")
+    assert found == run
+    early = [each.recorded_as for each in file.graders() if each.place == "checkpoint"]
+    assert early == [checkpoint_grader("verdict-2", 1)]

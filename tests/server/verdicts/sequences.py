@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.server.features.results import NOW, RUN_AT, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.commands.standing import standing_of
+from waza_engine.commands.reporting import standing_of
 from waza_engine.results.reading import newest_scores
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import RunResult
@@ -189,7 +189,7 @@ class Suite:
     def check(self) -> None:
         """Compare what the server shows that was open, one that starts now, the engine, and the oracle."""
         living = self._shown(self._living)
-        newest_scores._REMEMBERED.__init__()  # type: ignore[misc] # pyright: ignore[reportPrivateUsage]
+        newest_scores._read_scores.cache_clear()  # pyright: ignore[reportPrivateUsage]
         fresh = self._shown(workspace_with())
         assert living == fresh
         newest = latest_results(self.path.parent, eval_file="eval.yaml")

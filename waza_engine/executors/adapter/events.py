@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, cast
 
+from waza_engine.results.json_values import value_text
 from waza_engine.spec.adapter import AdapterFile, Condition, EventMapping, UsagePaths
 
 _PART = re.compile(r"([^\[\]]*)(?:\[([0-9]+|\*)\])?")
@@ -45,22 +46,7 @@ def is_path(path: str) -> bool:
 
 def find_text(path: str, value: Any) -> str | None:
     """Return the value at a path as a string; None for a missing value or an empty path."""
-    return text_of(find(path, value)) if path else None
-
-
-def text_of(value: Any) -> str | None:
-    """Return a value as a string: numbers and booleans as in JSON, mappings and lists as compact JSON."""
-    match value:
-        case None:
-            return None
-        case str():
-            # A lone half of a surrogate pair is legal in JSON and cannot be written to any file.
-            return value.encode("utf-8", "replace").decode("utf-8")
-        case float() if value.is_integer() and abs(value) < 1e21:
-            return str(int(value))
-        case _:
-            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            return text.encode("utf-8", "replace").decode("utf-8")
+    return value_text(find(path, value)) if path else None
 
 
 @lru_cache(maxsize=1024)
@@ -252,13 +238,15 @@ def _passed_through(adapter: AdapterFile, event: Any) -> Iterator[Update]:
     kind = types.type_values.get(named, named)
     if kind not in _KINDS:
         return
-    content = text_of(block.get("content")) if isinstance(block.get("content"), str) else None
+    content = value_text(block.get("content")) if isinstance(block.get("content"), str) else None
     yield Update(
         cast("Literal['thought', 'tool_call', 'message', 'plan']", kind),
         content,
-        tool=text_of(block.get("name")) or text_of(block.get("title")) or "" if kind == "tool_call" else "",
-        state=_state(text_of(block.get("status"))),
-        id=text_of(block.get("id")) or "" if kind == "tool_call" else "",
+        tool=value_text(block.get("name")) or value_text(block.get("title")) or ""
+        if kind == "tool_call"
+        else "",
+        state=_state(value_text(block.get("status"))),
+        id=value_text(block.get("id")) or "" if kind == "tool_call" else "",
         arguments=_arguments(block.get("input")),
         result=_result(block.get("output")),
         entries=block.get("entries"),
@@ -331,5 +319,5 @@ def _result(value: Any) -> str | None:
         items = cast("list[Any]", value)
         texts = [find("$.text", item) for item in items]
         if texts and all(isinstance(text, str) for text in texts):
-            return text_of("\n".join(texts))
-    return text_of(value)
+            return value_text("\n".join(texts))
+    return value_text(value)

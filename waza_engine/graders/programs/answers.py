@@ -1,26 +1,26 @@
-"""Output of grading programs: two vocabularies of one JSON object, parsed into a verdict.
-
-``harness-json`` is ``{"pass", "score", "reasoning", "outcome"}``, ``waza-json`` is ``{"score", "passed",
-"message" or "feedback", "details"}``. ``auto`` takes either: a key ``pass`` makes it the first, anything else
-the second.
-"""
+"""Output of grading programs: one JSON object in one of two vocabularies, parsed into a verdict."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from waza_engine.counting import in_seconds
-from waza_engine.figures import ROUNDING, is_finite
 from waza_engine.graders.base import GradingContext, Verdict
 from waza_engine.graders.programs.input import grader_environment, program_input
 from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished, run_bounded
+from waza_engine.spec.grader_results import (
+    HARNESS_KEYS,
+    WAZA_KEYS,
+    Vocabulary,
+    is_harness_result,
+    result_issues,
+)
 from waza_engine.spec.limits import first_version_words
 from waza_engine.vocabulary import Check
 
-Vocabulary = Literal["harness-json", "waza-json", "auto"]
 _SHOWN_OF_NO_JSON = 100
 _STDERR_TAIL = 2000
 _LONGEST_FEEDBACK = 4000
@@ -39,8 +39,6 @@ _WORDS = {
     "off": False,
     "0": False,
 }
-_HARNESS_KEYS = frozenset({"pass", "score", "reasoning", "outcome"})
-_WAZA_KEYS = frozenset({"score", "passed", "message", "feedback", "reasoning", "details", "outcome"})
 
 
 TRACEBACK = "Traceback (most recent call last):"
@@ -155,11 +153,13 @@ def verdict_of_answer(
     if not isinstance(answer, Mapping):
         _invalid(["it must be one JSON object"])
     block = cast("Mapping[str, Any]", answer)
-    said = block.get("pass"), block.get("passed")
-    if said in ((True, False), (False, True)):
-        _invalid(["`pass` and `passed` say different things"])
-    harness = vocabulary == "harness-json" or (vocabulary == "auto" and "pass" in block)
-    verdict = _harness_verdict(block) if harness else _waza_verdict(block, lenient=lenient)
+    is_harness = is_harness_result(block, vocabulary)
+    if lenient and not is_harness:
+        block = {"score": 0.0, "passed": False, **block}
+        block["passed"] = _said_as_word(block["passed"])
+    if issues := result_issues(block, vocabulary):
+        _invalid(issues)
+    verdict = _harness_verdict(block) if is_harness else _waza_verdict(block)
     feedback = shortened(verdict.feedback)
     passed = verdict.passed
     return Verdict(
@@ -196,33 +196,17 @@ def ending(said: str) -> str:
 
 
 def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:
-    issues = [*_verdict_issues(answer, "pass"), *_score_issues(answer)]
-    reasoning = answer.get("reasoning", "")
-    if not isinstance(reasoning, str):
-        issues.append("`reasoning` must be text")
-    outcome = answer.get("outcome", {})
-    if not isinstance(outcome, Mapping):
-        issues.append("`outcome` must be an object")
-    if issues:
-        _invalid(issues)
-    passed = answer["pass"] is True
+    outcome = answer.get("outcome")
     details: dict[str, Any] = {"outcome": outcome} if outcome else {}
     return Verdict(
         _score(answer),
-        passed,
-        cast("str", reasoning) or _plain_word(passed),
-        {**details, **_extra(answer, _HARNESS_KEYS)},
+        answer["pass"],
+        answer.get("reasoning") or _plain_word(answer["pass"]),
+        {**details, **_extra(answer, HARNESS_KEYS)},
     )
 
 
-def _waza_verdict(answer: Mapping[str, Any], *, lenient: bool) -> Verdict:
-    if lenient:
-        answer = {"score": 0.0, "passed": False, **answer}
-        answer["passed"] = _said_as_word(answer["passed"])
-    issues = [*_verdict_issues(answer, "passed"), *_score_issues(answer)]
-    passed = answer.get("passed") is True
-    if issues:
-        _invalid(issues)
+def _waza_verdict(answer: Mapping[str, Any]) -> Verdict:
     said = answer.get("feedback") or answer.get("message") or answer.get("reasoning")
     written = answer.get("details")
     details = dict(cast("Mapping[str, Any]", written)) if isinstance(written, Mapping) else {}
@@ -230,9 +214,9 @@ def _waza_verdict(answer: Mapping[str, Any], *, lenient: bool) -> Verdict:
         details["outcome"] = answer["outcome"]
     return Verdict(
         _score(answer),
-        passed,
-        str(said) if said else _plain_word(passed),
-        {**details, **_extra(answer, _WAZA_KEYS)},
+        answer["passed"],
+        str(said) if said else _plain_word(answer["passed"]),
+        {**details, **_extra(answer, WAZA_KEYS)},
     )
 
 
@@ -243,25 +227,6 @@ def _said_as_word(passed: object) -> object:
     if passed in (None, "", 0, 1):
         return passed == 1
     return _WORDS.get(passed, passed) if isinstance(passed, str) else passed
-
-
-def _verdict_issues(answer: Mapping[str, Any], key: str) -> list[str]:
-    if key not in answer:
-        other = "; print `pass` or `passed`" if key == "passed" else ""
-        return [f"`{key}` is missing{other}"]
-    return [] if isinstance(answer[key], bool) else [f"`{key}` must be true or false"]
-
-
-def _score_issues(answer: Mapping[str, Any]) -> list[str]:
-    if "score" not in answer:
-        return ["`score` is missing"]
-    score = answer["score"]
-    if isinstance(score, bool) or not isinstance(score, int | float):
-        return ["`score` must be a number"]
-    if -ROUNDING <= score <= 1 + ROUNDING:
-        return []
-    shown = f"{score:g}" if is_finite(score) else "far too large"
-    return [f"`score` is {shown}, it must lie between 0 and 1"]
 
 
 def _score(answer: Mapping[str, Any]) -> float:

@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from annotated_types import Le
 from pydantic import Field
 
-from waza_engine.assertions.evaluator import TrialNames
 from waza_engine.graders.base import GradingContext
 from waza_engine.spec.fields import WholeNumber
 from waza_engine.spec.limits import LONGEST_SECONDS
@@ -90,11 +89,6 @@ def assertion_context(context: GradingContext) -> dict[str, Any]:
         "errors": [dict(event) for event in context.transcript if _is_error(event)],
         "duration_ms": context.duration_ms,
     }
-
-
-def trial_names(context: GradingContext) -> TrialNames:
-    """Return the same names for a worker that caches them while the answer exists; computed lazily."""
-    return TrialNames(lambda: assertion_context(context))
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from waza_engine.harness.comparison.report import Comparison
-from waza_engine.harness.views import fixed
+from waza_engine.harness.summary import fixed
 from waza_engine.markdown import cell
 from waza_engine.results.json_values import Block, Json
 

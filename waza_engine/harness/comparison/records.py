@@ -11,15 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from waza_engine.harness.rows import (
-    STANDARD_STREAM,
-    HarnessError,
-    Row,
-    number_in,
-    opened_rows,
-    rows_in,
-    score_in,
-)
+from waza_engine.harness.row_values import number_in, score_in
+from waza_engine.harness.rows import STANDARD_STREAM, HarnessError, Row, opened_rows, rows_in
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, items_of, text_of
 from waza_engine.spec.harness_rows import row_kind
 from waza_engine.terminal import complain

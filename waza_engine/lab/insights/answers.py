@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from waza_engine.assertions.evaluator import MissingInterpreterError
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.code import CodeGrader, evaluator_of
 from waza_engine.graders.json_schema import JsonSchemaGrader, fault_in
 from waza_engine.graders.keyword import KeywordGrader
 from waza_engine.graders.matching.json_schemas import SchemaError, read_schema
 from waza_engine.graders.matching.strings import shortened
-from waza_engine.graders.programs.input import assertion_context, trial_names
+from waza_engine.graders.programs.input import assertion_context
 from waza_engine.graders.regex import RegexGrader
 from waza_engine.graders.text import OlderTextGrader, TextGrader
 from waza_engine.graders.trigger import TriggerGrader, words
@@ -191,20 +190,6 @@ class CodeInsight(Insight[CodeGrader]):
         return samples_of_texts(
             found.group("text") for text in self.config.assertions for found in _TEXT.finditer(text)
         )
-
-    def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
-        """Evaluate the assertions of all trials together; ``grade`` reports what cannot be evaluated."""
-        shared = contexts[0].assertions if contexts else None
-        if shared is None:
-            return contexts
-        trials = [context.names or trial_names(context) for context in contexts]
-        try:
-            found = shared.evaluate_together(self.config.assertions, trials, self.config.language)
-        except (MissingInterpreterError, RuntimeError, OSError):
-            return contexts
-        return [
-            replace(context, evaluated=outcomes) for context, outcomes in zip(contexts, found, strict=True)
-        ]
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
         """Return the values of an assertion's parts, and the clause that decided."""

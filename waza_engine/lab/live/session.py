@@ -13,20 +13,17 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.frozen import frozen
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.matching.patterns import current_workers
-from waza_engine.graders.programs.input import trial_names
 from waza_engine.graders.registry import BUILT_IN_TYPES
-from waza_engine.lab.insight import insight_of
 from waza_engine.lab.live.work import (
     AnsweredTrial,
     LentTrials,
@@ -62,10 +59,9 @@ from waza_engine.runs.regrading.regrade import (
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.file_cache import KeptContents, WatchedFiles, current_contents
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
+from waza_engine.spec.reading.file_cache import WatchedFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.skill_file import SKILL_FILE
-from waza_engine.user_state import kept_workspace
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -82,11 +78,6 @@ class AgentFiles:
 
     def __init__(self) -> None:
         self._named: dict[int, tuple[BaseModel, Set[str]]] = {}
-        self._around: dict[tuple[Path, Path], tuple[Collection[str], bool]] = {}
-
-    def look_again(self) -> None:
-        """Forget which files lie in skills: call it before each update."""
-        self._around.clear()
 
     def may_have(self, file: Path, suite: Suite, task: TrialTask) -> bool:
         """Return whether the agent of a task may have read a file: true if in doubt.
@@ -94,13 +85,10 @@ class AgentFiles:
         It may when suite or task name it or a folder around it, and when it lies among fixtures or in a
         skill.
         """
-        key = file, suite.directory
-        if key not in self._around:
-            self._around[key] = {str(file), *map(str, file.parents)}, _is_in_skill(*key)
-        places, is_in_skill = self._around[key]
+        places = {str(file), *map(str, file.parents)}
         fixtures = fixture_directory(task.spec, suite.directory)
         return (
-            is_in_skill
+            _is_in_skill(file, suite.directory)
             or os.path.abspath(fixtures) in places  # noqa: PTH100
             or any(
                 not self._places(model, suite, task, fixtures).isdisjoint(places)
@@ -149,15 +137,6 @@ Place = tuple[int, int]
 Waiting = tuple[Place, Question, RecordedTrial]
 
 
-@frozen()
-class _Held:
-    """The questions of a grader when all its verdicts were valid, and the files that decide them."""
-
-    asked: Sequence[tuple[int, object, object, RecordedTask]]
-    read: Sequence[WatchedFiles]
-    left: Mapping[Path, Version | None]
-
-
 class MadeVerdicts:
     """Computed verdicts by grader name. ``stays`` returns which graders keep the recorded verdict.
 
@@ -168,20 +147,15 @@ class MadeVerdicts:
         self._stays = stays
         self._trial = trial
         self._made: dict[str, dict[Place, Made]] = {}
-        self._held: dict[str, _Held] = {}
-        self._gradable: dict[int, tuple[RecordedTask, Sequence[RecordedTrial]]] = {}
 
     def clear(self) -> None:
         """Forget everything: the record is another one."""
         self._made.clear()
-        self._held.clear()
-        self._gradable.clear()
 
     def forget_all_but(self, graders: Iterable[str]) -> None:
         """Forget the graders that are not there any more."""
         for name in self._made.keys() - set(graders):
             del self._made[name]
-            self._held.pop(name, None)
 
     def files(self) -> list[Path]:
         """Return the files that the verdicts were made of, were they there or not."""
@@ -190,18 +164,12 @@ class MadeVerdicts:
 
     def trials(self, recorded: RecordedTask) -> Sequence[RecordedTrial]:
         """Return the trials of a task that count and have an answer."""
-        known = self._gradable.get(id(recorded))
-        if known is None or known[0] is not recorded:
-            found = tuple(
-                trial for trial in recorded.trials if self._trial in (None, trial.position) and trial.gradable
-            )
-            known = self._gradable[id(recorded)] = recorded, found
-        return known[1]
+        return [
+            trial for trial in recorded.trials if self._trial in (None, trial.position) and trial.gradable
+        ]
 
     def waiting(self, grader: str, group: Sequence[Question], files: SuiteFiles) -> list[Waiting]:
         """Return what has to be judged again; ``group`` is the grader in all its current tasks."""
-        if self._is_held(self._held.get(grader), group, files):
-            return []
         known, found = self._made.get(grader, {}), list[Waiting]()
         unchanged: dict[int, bool] = {}
         for question in group:
@@ -210,55 +178,23 @@ class MadeVerdicts:
                 made = known.get(place)
                 if made is None or not self._holds(made, question, files, unchanged):
                     found.append((place, question, trial))
-        if not found:
-            self._hold(grader, group)
         return found
 
-    def keep(self, grader: str, group: Sequence[Question], made: Mapping[Place, Made]) -> None:
+    def keep(self, grader: str, made: Mapping[Place, Made]) -> None:
         """Store the new verdicts: all that were waiting."""
         self._made.setdefault(grader, {}).update(made)
-        self._hold(grader, group)
 
     def of(self, grader: str, place: Place) -> Made:
         """Return a verdict that is kept."""
         return self._made[grader][place]
 
-    def _hold(self, grader: str, group: Sequence[Question]) -> None:
-        """Store how a grader was evaluated, so that its trials are not checked while nothing changes."""
-        self._held.pop(grader, None)
-        if any(self._reads_disk(question) for question in group):
-            return
-        made = [
-            self._made[grader][question.position, trial.position]
-            for question in group
-            for trial in self.trials(question.recorded)
-        ]
-        left: dict[Path, Version | None] = {}
-        for path, version in _files_left(made):
-            if path is None or left.setdefault(path, version) != version:
-                return
-        asked = [(each.position, each.by, each.key, each.recorded) for each in group]
-        self._held[grader] = _Held(asked, list({id(each.files): each.files for each in made}.values()), left)
-
-    def _is_held(self, held: _Held | None, group: Sequence[Question], files: SuiteFiles) -> bool:
-        return (
-            held is not None
-            and len(held.asked) == len(group)
-            and all(
-                position == each.position and by is each.by and key is each.key and recorded is each.recorded
-                for (position, by, key, recorded), each in zip(held.asked, group, strict=True)
-            )
-            and all(read.are_as_read(files) for read in held.read)
-            and all(DISK.version(path) == version for path, version in held.left.items())
-        )
-
     def _holds(self, made: Made, question: Question, files: SuiteFiles, unchanged: dict[int, bool]) -> bool:
         """Return whether a verdict is still valid: nothing that could have changed it has changed."""
         built = question.built
         if built is not None and built.grader is not None:
-            if made.by is not built.grader or made.key is not question.key or self._reads_disk(question):
+            if made.by is not built.grader or made.key != question.key or self._reads_disk(question):
                 return False
-        elif made.by != question.by or made.key is not question.key:
+        elif made.by != question.by or made.key != question.key:
             return False
         if made.workspace is None or any(DISK.version(at) != it for at, it in made.workspace.items()):
             return False
@@ -276,19 +212,8 @@ class MadeVerdicts:
         )
 
 
-def _files_left(made: Iterable[Made]) -> Iterator[tuple[Path | None, Version | None]]:
-    """Yield the agents' files that decide verdicts, with their fingerprints; None where these are unsure."""
-    for each in made:
-        if each.workspace is None:
-            yield None, None
-        else:
-            yield from each.workspace.items()
-
-
 IDLE_SECONDS = 600.0
 """How long workers stay warm between two edits."""
-ASKED_TOGETHER = 64
-"""The number of trials that a grader evaluates before it checks for a newer edit."""
 
 
 class LiveSession:
@@ -305,11 +230,8 @@ class LiveSession:
         self._work: Work | None = None
         self._recording: Recording | None = None
         self._agent_files = AgentFiles()
-        self._contents = KeptContents()
         self._made = MadeVerdicts(self._stays, request.trial)
         self._known: set[int] = set()
-        self._keys: dict[int, tuple[Any, ...]] = {}
-        self._contexts: dict[tuple[int, int], tuple[object, GradingContext]] = {}
 
     def recording(self) -> Recording:
         """Return the record. Raises ``RecordingError``."""
@@ -393,7 +315,7 @@ class LiveSession:
         found: list[AnsweredTrial] = []
         for asked in self._asked_tasks(regrading, names, {}):
             for trial in self._made.trials(asked.recorded):
-                context = self._context(regrading, asked, trial)
+                context = regrading.trial_context(asked.base, trial)
                 context = replace(context, assertions=workers.assertions, files=regrading.files)
                 found.append(AnsweredTrial(names.of(asked.recorded), asked.task, trial, context))
         return found
@@ -415,7 +337,7 @@ class LiveSession:
                 # A task has one of its own by the same name.
                 continue
             for trial in self._made.trials(question.recorded):
-                context = self._context(regrading, question, trial)
+                context = regrading.trial_context(question.base, trial)
                 context = replace(context, assertions=workers.assertions, files=regrading.files)
                 found.append(LiveTrial(key, question.task, trial, context, question.name, question.built))
         return found
@@ -439,11 +361,8 @@ class LiveSession:
         # A grader that is new in this update is the one that was edited.
         order = sorted(groups, key=lambda name: all(id(each.by) in self._known for each in groups[name]))
         self._made.forget_all_but(groups)
-        self._agent_files.look_again()
         self._known = {id(each.by) for group in groups.values() for each in group}
         judged = 0
-        self._contents.look_again()
-        current_contents.set(self._contents)
         with self.workers.lent(work.ended) as workers:
             current_workers.set(workers.patterns)
             for name in order:
@@ -453,7 +372,7 @@ class LiveSession:
                     return LiveUpdate("superseded", judged)
                 if not waiting:
                     continue
-                self._made.keep(name, groups[name], made)
+                self._made.keep(name, made)
                 judged += len(made)
                 changed = {question.position: question for _, question, _ in waiting}.values()
                 told = {names.of(each.recorded): self._told(each, regrading.suite) for each in changed}
@@ -466,7 +385,6 @@ class LiveSession:
         if regrading.recording is not self._recording:
             self._recording = regrading.recording
             self._made.clear()
-            self._contexts, self._keys = {}, {}
         return regrading
 
     def _questions(
@@ -497,11 +415,7 @@ class LiveSession:
             except WorkspaceError as error:
                 silent[names.of(recorded)] = str(error)
                 continue
-            # Keep the same object while the data is the same, so that comparing it takes no time.
-            key = key_of_context(base)
-            if self._keys.get(position) != key:
-                self._keys[position] = key
-            yield Question("", position, recorded, task, base, self._keys[position], None)
+            yield Question("", position, recorded, task, base, key_of_context(base), None)
 
     def _verdicts(
         self, regrading: Regrading, waiting: Sequence[Waiting], assertions: AssertionEvaluator, work: Work
@@ -510,21 +424,15 @@ class LiveSession:
         made: dict[Place, Made] = {}
         # The files that one grader reads are cached for its other trials, and so is the note of them.
         watched: dict[int, WatchedFiles] = {}
-        for _, some in itertools.groupby(waiting, key=lambda each: id(each[1].by)):
-            for part in _parts(list(some)):
-                if work.newer.is_set():
-                    return None
-                files = watched.setdefault(id(part[0][1].by), WatchedFiles.over(regrading.files))
-                asked = [
-                    replace(self._context(regrading, question, trial), assertions=assertions, files=files)
-                    for _, question, trial in part
-                ]
-                for (place, question, trial), context in zip(part, self._together(part, asked), strict=True):
-                    if work.newer.is_set():
-                        return None
-                    left = files_left(question.built, trial, context, self._contents)
-                    verdict = self._verdict(question, trial, context)
-                    made[place] = Made(question.by, question.key, files, left, verdict)
+        for place, question, trial in waiting:
+            if work.newer.is_set():
+                return None
+            files = watched.setdefault(id(question.by), WatchedFiles.over(regrading.files))
+            context = regrading.trial_context(question.base, trial)
+            context = replace(context, assertions=assertions, files=files)
+            left = files_left(question.built, trial, context)
+            verdict = self._verdict(question, trial, context)
+            made[place] = Made(question.by, question.key, files, left, verdict)
         return made
 
     def _told(self, question: Question, suite: Suite) -> LiveTask:
@@ -544,14 +452,6 @@ class LiveSession:
             },
         )
 
-    def _together(
-        self, part: Sequence[Waiting], contexts: Sequence[GradingContext]
-    ) -> Sequence[GradingContext]:
-        built = part[0][1].built
-        if built is None or built.grader is None or self._stays(built):
-            return contexts
-        return insight_of(built.grader).together(contexts)
-
     def _verdict(
         self, question: Question, trial: RecordedTrial, context: GradingContext
     ) -> Validation | None:
@@ -567,19 +467,6 @@ class LiveSession:
             built = without_workspace(built, NO_WORKSPACE)
         return with_review(grade_here(built, context), trial)
 
-    def _context(self, regrading: Regrading, question: Question, trial: RecordedTrial) -> GradingContext:
-        place = (question.position, trial.position)
-        known = self._contexts.get(place)
-        if known is None or known[0] is not question.key:
-            context = regrading.trial_context(question.base, trial)
-            known = self._contexts[place] = question.key, replace(context, names=trial_names(context))
-        found = known[1]
-        if question.built is not None and needs_workspace(question.built):
-            # It may be gone since, or there again.
-            workspace = kept_workspace(trial.outcome.workspace)
-            return found if workspace == found.workspace else replace(found, workspace=workspace)
-        return found
-
     def _stays(self, built: BuiltGrader) -> bool:
         """Return whether a grader keeps its recorded verdict: evaluating it needs more than an edit."""
         grader = built.grader
@@ -590,12 +477,6 @@ class LiveSession:
         if grader.reads_verdicts:
             return True
         return grader.evaluates and not self.request.assertions
-
-
-def _parts(waiting: Sequence[Waiting]) -> Iterator[Sequence[Waiting]]:
-    """Yield batches that are small enough for a newer edit not to wait."""
-    for start in range(0, len(waiting), ASKED_TOGETHER):
-        yield waiting[start : start + ASKED_TOGETHER]
 
 
 def _is_of_suite(built: BuiltGrader | None, regrading: Regrading) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,8 +20,8 @@ from waza_engine.runs.grading.workers import WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.reading.file_cache import KeptContents, WatchedFiles
-from waza_engine.spec.reading.suite_files import Version
+from waza_engine.spec.reading.file_cache import WatchedFiles
+from waza_engine.spec.reading.suite_files import DISK, Version
 from waza_engine.vocabulary import told_apart
 
 PATIENCE_SECONDS = 0.3
@@ -224,7 +225,7 @@ def verdict_of_then(built: BuiltGrader, trial: RecordedTrial) -> Validation | No
 
 
 def files_left(
-    built: BuiltGrader | None, trial: RecordedTrial, context: GradingContext, contents: KeptContents
+    built: BuiltGrader | None, trial: RecordedTrial, context: GradingContext
 ) -> Mapping[Path, Version | None] | None:
     """Return the files that the agent left and that a verdict is made of, as they are; None when not sure."""
     if built is None or built.grader is None or not built.grader.needs_workspace:
@@ -237,8 +238,9 @@ def files_left(
         looked_at = ()
     if looked_at is None:
         return None
-    found = {place: contents.version(place) for place in looked_at}
+    now = time.time_ns()
+    found = {place: DISK.version(place) for place in looked_at}
     if not found or None in found.values():
         # Existing files cover their folder as well.
-        found[context.workspace] = contents.version(context.workspace)
-    return found if all(map(contents.is_settled, found.values())) else None
+        found[context.workspace] = DISK.version(context.workspace)
+    return found if all(each is None or each.is_settled(now) for each in found.values()) else None

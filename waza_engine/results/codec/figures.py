@@ -10,8 +10,13 @@ from dataclasses import asdict, replace
 from typing import cast
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.results.codec.trials import trial_document, trial_of, written_status
-from waza_engine.results.codec.verdicts import cost_document, verdicts_of
+from waza_engine.results.codec.trials import (
+    cost_document,
+    trial_document,
+    trial_of,
+    verdicts_of,
+    written_status,
+)
 from waza_engine.results.json_values import (
     Block,
     Json,

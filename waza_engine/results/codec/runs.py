@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
+import waza_engine
+from waza_engine.later_patterns import compiled_later
 from waza_engine.results.codec.figures import (
     group_figures,
     summary_figures,
@@ -17,9 +19,15 @@ from waza_engine.results.codec.figures import (
     task_figures,
     task_of,
 )
-from waza_engine.results.codec.header import engine_block, header_document, header_of
-from waza_engine.results.codec.trials import unjudged_documents, unjudged_of, written_status
-from waza_engine.results.codec.verdicts import cost_document, cost_of, usage_document, usage_of
+from waza_engine.results.codec.trials import (
+    cost_document,
+    cost_of,
+    unjudged_documents,
+    unjudged_of,
+    usage_document,
+    usage_of,
+    written_status,
+)
 from waza_engine.results.conclusion import Conclusion, conclude, decides
 from waza_engine.results.json_values import (
     Block,
@@ -27,6 +35,7 @@ from waza_engine.results.json_values import (
     block_of,
     blocks_of,
     given,
+    moment,
     number,
     plain,
     record_of,
@@ -37,6 +46,7 @@ from waza_engine.results.json_values import (
 from waza_engine.results.metrics import counted_again, follows_from_tasks
 from waza_engine.results.record import (
     MetricOutcome,
+    RunHeader,
     RunOutcome,
     RunStatus,
     TaskOutcome,
@@ -48,6 +58,7 @@ from waza_engine.scoring.impact import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
 from waza_engine.scoring.tasks import SuiteSummary, TaskScore, suite_summary
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
+from waza_engine.vocabulary import Commit
 
 
 def run_document(outcome: RunOutcome) -> Json:
@@ -144,7 +155,7 @@ def run_of(document: Block) -> RunOutcome:
     engine, summary = engine_block(document), block_of(document, "summary")
     tasks = tuple(task_of(task) for task in blocks_of(document.get("tasks")))
     baseline = document.get("baseline_outcome")
-    triggers = tuple(_trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results")))
+    triggers = tuple(trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results")))
     accuracy = _accuracy_of(document, triggers)
     return RunOutcome(
         header=header_of(document),
@@ -253,7 +264,8 @@ def _metrics_of(metrics: Block, triggers: TriggerMetrics | None) -> Iterator[Met
             yield replace(metric, passed=metric.passed and metric.reached)
 
 
-def _trigger_of(trigger: Block) -> TriggerOutcome:
+def trigger_of(trigger: Block) -> TriggerOutcome:
+    """Return an element of ``trigger_results``."""
     return TriggerOutcome(
         prompt=text_of(trigger.get("prompt")),
         should_trigger=trigger.get("should_trigger") is True,
@@ -338,3 +350,82 @@ def _metrics(written: Block, run: RunOutcome) -> Iterator[tuple[str, object]]:
 def _deciding(task: Block) -> Json:
     runs = blocks_of(task.get("runs"))
     return {**task, "runs": [{key: run[key] for key in _DECIDING if key in run} for run in runs]}
+
+
+SCHEMA_VERSION = "1.4"
+
+
+def header_document(header: RunHeader) -> Json:
+    """Return the part of the document that is known before the first task."""
+    engine = {
+        "name": "waza-engine",
+        "version": waza_engine.__version__,
+        "eval_file": header.eval_file,
+        **given(
+            tasks=list(header.tasks),
+            graders=list(header.graders),
+            settings=dict(header.settings),
+            inputs=header.inputs,
+            commit=commit_document(header.commit),
+        ),
+    }
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "eval_id": header.run_id,
+        "skill": header.skill,
+        "eval_name": header.eval_name,
+        "timestamp": header.started.isoformat(),
+        "config": {
+            "runs_per_test": header.trials_per_task,
+            "model_id": header.model,
+            "engine_type": header.executor,
+            "timeout_sec": header.timeout_seconds,
+            **given(judge_model=header.judge_model),
+        },
+        "metadata": {"engine": engine},
+    }
+
+
+def header_of(document: Block) -> RunHeader:
+    """Return a document's header, with the earliest moment if its start is missing."""
+    config, engine = block_of(document, "config"), engine_block(document)
+    return RunHeader(
+        run_id=text_of(document.get("eval_id")),
+        started=moment(document.get("timestamp")),
+        eval_file=text_of(engine.get("eval_file")),
+        eval_name=text_of(document.get("eval_name")),
+        skill=text_of(document.get("skill")),
+        executor=text_of(config.get("engine_type")),
+        model=text_of(config.get("model_id")),
+        judge_model=text_of(config.get("judge_model")),
+        trials_per_task=whole(config.get("runs_per_test")),
+        timeout_seconds=whole(config.get("timeout_sec")),
+        tasks=texts_of(engine.get("tasks")),
+        graders=texts_of(engine.get("graders")),
+        settings=block_of(engine, "settings"),
+        inputs=text_of(engine.get("inputs")),
+        commit=commit_in(engine),
+        regraded="regraded" in engine,
+    )
+
+
+def engine_block(document: Block) -> Block:
+    """Return this engine's own part of a document."""
+    return block_of(block_of(document, "metadata"), "engine")
+
+
+_HASH = compiled_later(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def commit_document(commit: Commit | None) -> Json | None:
+    """Return a commit as an object: ``hash``, and ``dirty`` if known."""
+    if commit is None:
+        return None
+    return {"hash": commit.hash, **({} if commit.dirty is None else {"dirty": commit.dirty})}
+
+
+def commit_in(block: Block) -> Commit | None:
+    """Return the ``commit`` of an object, None if it is missing or not a hash."""
+    found = block_of(block, "commit")
+    name, dirty = text_of(found.get("hash")), found.get("dirty")
+    return Commit(name, dirty if isinstance(dirty, bool) else None) if _HASH.fullmatch(name) else None

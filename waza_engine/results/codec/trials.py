@@ -9,22 +9,17 @@ from dataclasses import asdict, replace
 from typing import Any, cast
 
 from waza_engine.figures import shown_score
-from waza_engine.results.codec.verdicts import (
-    cost_document,
-    cost_of,
-    usage_document,
-    usage_of,
-    verdict_document,
-    verdicts_of,
-)
 from waza_engine.results.json_values import (
     Block,
     Json,
     RecordT,
     block_of,
+    blocks_by_name,
     blocks_of,
     duration_of,
     given,
+    number,
+    path_of,
     plain,
     record_of,
     text_of,
@@ -40,10 +35,21 @@ from waza_engine.results.record import (
     TrialOutcome,
     UnjudgedAnswer,
     Validation,
+    VerdictStatus,
 )
-from waza_engine.scoring.cost import added, total_cost
-from waza_engine.scoring.tasks import TrialStatus, borne_out, trial_status
-from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall, ToolDenial
+from waza_engine.scoring.cost import COUNTS, Cost, added, total_cost
+from waza_engine.scoring.tasks import TrialStatus, borne_out, effective_weight, trial_status
+from waza_engine.vocabulary import (
+    KNOWN_ARGUMENTS,
+    MEASURES_JUDGES,
+    Check,
+    CommandInvocation,
+    ModelUsage,
+    SkillInvocation,
+    ToolCall,
+    ToolDenial,
+    Usage,
+)
 
 
 def trial_document(trial: TrialOutcome) -> Json:
@@ -495,3 +501,125 @@ def _complaints(text: str) -> Iterator[str]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:_LONGEST_LINE]
+
+
+def verdict_blocks(trial: Block) -> dict[str, Block]:
+    """Return the verdicts of an element of ``runs``, or of a checkpoint, by their graders, as written."""
+    return blocks_by_name(trial, "validations")
+
+
+def verdicts_of(trial: Block) -> dict[str, Validation]:
+    """Return the verdicts of an element of ``runs``, or of a checkpoint, by their graders."""
+    return {name: verdict_of(name, verdict) for name, verdict in verdict_blocks(trial).items()}
+
+
+def verdict_of(name: str, verdict: Block) -> Validation:
+    """Return one verdict. Quick: an editor waits for those of dozens of files."""
+    found = verdict.get
+    details, checks = block_of(verdict, "details"), found("checks")
+    return Validation(
+        name,
+        text_of(found("type")),
+        score_of(found("score")),
+        found("passed") is True,
+        # Files of the Python era have ``message``.
+        text_of(found("feedback")) or text_of(found("message")),
+        effective_weight(number(found("weight"))),
+        _status(found("status") or details.get("status")),
+        details,
+        tuple([_check(check) for check in blocks_of(checks)]) if checks else (),
+        duration_of(found("duration_ms")),
+        found("required") is not False and found("type") != MEASURES_JUDGES,
+    )
+
+
+def score_of(written: object) -> float:
+    """Return a score as it counts: limited to 0 to 1, for files of other tools."""
+    return min(max(number(written), 0.0), 1.0)
+
+
+def verdict_document(verdict: Validation) -> Json:
+    """Return a verdict as its entry in ``validations``."""
+    checks = [
+        {
+            "path": list(check.path),
+            "passed": check.passed,
+            **given(message=check.message, expected=check.expected, actual=check.actual, rule=check.rule),
+        }
+        for check in verdict.checks
+    ]
+    return {
+        "identifier": verdict.name,
+        "type": verdict.type,
+        "score": verdict.score,
+        "weight": effective_weight(verdict.weight),
+        "passed": verdict.passed,
+        "feedback": verdict.feedback,
+        **given(details=dict(verdict.details), checks=checks),
+        **({"status": verdict.status} if verdict.status != "graded" else {}),
+        **({} if verdict.required else {"required": False}),
+        "duration_ms": verdict.duration_ms,
+    }
+
+
+def _status(written: object) -> VerdictStatus:
+    """Return the status; upstream writes none, and the Python era marks a review to come in ``details``."""
+    match written:
+        case "pending" | "calibration_pending":
+            return "pending"
+        case "error":
+            return "error"
+        case _:
+            return "graded"
+
+
+def _check(check: Block) -> Check:
+    found = check.get
+    return Check(
+        path_of(found("path")),
+        found("passed") is True,
+        text_of(found("message")),
+        text_of(found("expected")),
+        text_of(found("actual")),
+        text_of(found("rule")),
+    )
+
+
+def usage_document(usage: Usage | None) -> Json | None:
+    """Return the usage: the counts always, other values if not empty; None for no usage."""
+    if usage is None:
+        return None
+    figures = asdict(usage)
+    if not any(figures.values()):
+        return None
+    return {key: value for key, value in figures.items() if value or key in COUNTS}
+
+
+def usage_of(value: object) -> Usage | None:
+    """Return a usage as it was written, None if the value is not one."""
+    return _usage(cast("Block", value)) if isinstance(value, Mapping) else None
+
+
+def cost_document(cost: Cost) -> Json:
+    """Return a cost in US dollars, null when it is entirely unknown, and the models without a price."""
+    unknown = not cost.usd and not cost.known
+    return {"usd": None if unknown else cost.usd, **given(unpriced=list(cost.unpriced))}
+
+
+def cost_of(value: object) -> Cost | None:
+    """Return a cost as it was written, None if the value is not one."""
+    if not isinstance(value, Mapping):
+        return None
+    cost = cast("Block", value)
+    return Cost(number(cost.get("usd")), texts_of(cost.get("unpriced")))
+
+
+def _usage(usage: Block) -> Usage:
+    return replace(
+        record_of(Usage, usage),
+        model_metrics={
+            model: record_of(ModelUsage, cast("Block", figures))
+            for model, figures in block_of(usage, "model_metrics").items()
+            if isinstance(figures, Mapping)
+        },
+    )

@@ -7,26 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypedDict, cast
 
-import msgspec
-
-from waza_engine.files import read_bytes
-from waza_engine.results.codec.header import header_of
-from waza_engine.results.codec.verdicts import cost_of, usage_of
+from waza_engine.results.codec.runs import header_of
+from waza_engine.results.codec.trials import cost_of, usage_of
 from waza_engine.results.json_values import (
     Block,
     block_of,
     blocks_by_name,
     blocks_of,
     duration_of,
-    object_in,
     text_of,
 )
-from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
-from waza_engine.results.reading.formats import is_of_the_python_era, todays_layout
+from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
+from waza_engine.results.reading.formats import read_document, todays_layout
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.record import RunHeader
@@ -88,9 +83,10 @@ def expenses_of(suite_dir: Path, eval_file: str) -> Iterator[RunExpenses]:
 @lru_cache(_MOST_REMEMBERED)
 def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
     del modified, size
-    document = _document(path)
-    if document is None:
+    found = read_document(path)
+    if found is None:
         return None
+    document = todays_layout(found)
     header, summary = header_of(document), block_of(document, "summary")
     trials = {text_of(task.get("test_id")): tuple(_trials(task)) for task in blocks_of(document.get("tasks"))}
     prompts = len(blocks_of(document.get("trigger_results")))
@@ -109,72 +105,6 @@ def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
         prompts_usd=prompts_usd,
         is_whole=not (header.graders or header.settings.get("skip_graders")),
     )
-
-
-def _document(path: Path) -> Block | None:
-    """Return a document in the current layout, of one of today no answers and transcripts."""
-    try:
-        content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
-    except OSError:
-        return None
-    try:
-        found = cast("Block", _decoder().decode(content))
-    except msgspec.MsgspecError:
-        found = None
-    if found is None or is_of_the_python_era(found):
-        found = object_in(content)
-    return None if found is None else todays_layout(found)
-
-
-class _Trial(TypedDict, total=False):
-    status: Any
-    stopped: Any
-    duration_ms: Any
-    usage: Any
-    judge_usage: Any
-    cost: Any
-    session_digest: _Digest | None
-    validations: dict[str, _Validation] | None
-
-
-class _Validation(TypedDict, total=False):
-    details: _Details | None
-
-
-class _Details(TypedDict, total=False):
-    votes: Any
-
-
-class _Digest(TypedDict, total=False):
-    usage: Any
-
-
-class _Task(TypedDict, total=False):
-    test_id: Any
-    cached: Any
-    runs: list[_Trial]
-
-
-class _Present(TypedDict):
-    pass
-
-
-class _Document(TypedDict, total=False):
-    timestamp: Any
-    eval_name: Any
-    eval_id: Any
-    skill: Any
-    config: Any
-    summary: Any
-    metadata: Any
-    baseline_outcome: _Present | None
-    trigger_results: list[_Present]
-    tasks: list[_Task]
-
-
-@cache
-def _decoder() -> msgspec.json.Decoder[_Document]:
-    return msgspec.json.Decoder(_Document)
 
 
 def _trials(task: Block) -> Iterator[TrialExpense]:

@@ -42,7 +42,6 @@ _STATS_NAMES = {
 }
 _USAGE_NAMES = {"total_turns": "turns", "tokens_input": "input_tokens", "tokens_output": "output_tokens"}
 _STATUSES = {"partial": "failed", "timeout": "error"}
-_LINES_PER_CHECKPOINT = 100
 _MAJOR_VERSION = "1"
 
 
@@ -130,12 +129,11 @@ def document_in(
     if not journal:
         return decode(content)
     entries: list[Block] = []
-    for number, line in enumerate(content.split(b"\n"), 1):
+    for line in content.split(b"\n"):
         entry = decode(line) if line else None
         if entry is not None:
             entries.append(entry)
-        if not number % _LINES_PER_CHECKPOINT:
-            checkpoint()
+        checkpoint()
     if not entries or "eval_id" not in entries[0]:
         return None
     entries[1:1] = place(entries[0])
@@ -297,7 +295,7 @@ def head_of(path: Path) -> RunHead | None:
     except OSError:
         return None
     # With the first file that there is: most suites were never run.
-    from waza_engine.results.codec.header import header_of
+    from waza_engine.results.codec.runs import header_of
 
     known = _before_the_tasks(text)
     summary = block_of(known, "summary")

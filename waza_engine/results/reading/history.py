@@ -23,13 +23,12 @@ import msgspec
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import conclude
+from waza_engine.results.conclusion import conclude, part_of
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reading.formats import place_in_time
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.reviews import reviews_stamp
-from waza_engine.results.run_parts import part_of
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import Commit
 

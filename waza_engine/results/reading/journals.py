@@ -13,11 +13,12 @@ from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.runs import counted_document, spending_document, spending_of
 from waza_engine.results.codec.trials import (
     arrived_answer_of,
+    cost_of,
     trial_document,
     unjudged_documents,
+    usage_of,
     with_answers,
 )
-from waza_engine.results.codec.verdicts import cost_of, usage_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
 from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer

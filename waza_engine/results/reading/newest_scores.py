@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -26,7 +26,6 @@ from waza_engine.results.reading.formats import RunHead, head_of, place_in_time
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
-    CheckResult,
     GraderResult,
     LaterRun,
     PromptResult,
@@ -38,26 +37,12 @@ from waza_engine.results.reading.scores import (
 from waza_engine.results.reviews import reviews_stamp
 from waza_engine.scoring.tasks import Graded, composite
 
-__all__ = [
-    "CheckResult",
-    "GraderResult",
-    "RunResult",
-    "TaskResult",
-    "latest_results",
-    "newest_result_file",
-    "result_files",
-    "results_of",
-    "run_of_nothing",
-]
-
 log = logging.getLogger(__name__)
 NEWEST_FILES = 40
-MOST_REMEMBERED = 800_000
-"""Tasks, verdicts and checks of all result files that are kept in memory."""
 _LEVELS = 8
 _MOST_ENTRIES = 20_000
-_MOST_HEADS = 1_000
-_FILES_PER_CHECKPOINT = 200
+_MOST_CACHED = 1_000
+"""Result files that are cached."""
 _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
@@ -75,7 +60,7 @@ def latest_results(suite_dir: Path, *, eval_file: str | None = None) -> RunResul
     size = 0
     for path, head in _newest_first(suite_dir, eval_file, with_unread=True):
         checkpoint()
-        result = _REMEMBERED.scores_in(path)
+        result = results_of(path)
         if result is None:
             # Older scores would pass for those of this run.
             unread = unread or (LaterRun(head.started, path) if path.exists() else None)
@@ -152,12 +137,12 @@ def _newest_first(
     """
     owner = None if eval_file is None else Owner(suite_dir, eval_file)
     found: list[tuple[Path, RunHead]] = []
-    for path in _result_files(suite_dir):
+    for path in result_files(suite_dir):
         checkpoint()
-        head = _REMEMBERED.head_of(path)
+        head = _head_of(path)
         if head is None:
             # Another tool's file has all of that after its tasks.
-            result = _REMEMBERED.scores_in(path)
+            result = results_of(path)
             head = result and RunHead(
                 result.timestamp, result.eval_file, is_whole=False, suite=result.eval_name
             )
@@ -177,69 +162,40 @@ def _judged_all(run: RunResult) -> bool:
 
 def results_of(path: Path) -> RunResult | None:
     """Return the content of a result file or journal, None if it is not one or unreadable."""
-    return _REMEMBERED.scores_in(path)
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return _read_scores(path, state.st_size, state.st_mtime_ns, reviews_stamp(path))
+
+
+@lru_cache(maxsize=_MOST_CACHED)
+def _read_scores(path: Path, size: int, *_version: object) -> RunResult | None:
+    if size > LONGEST_BYTES:
+        log.warning("The scores in %s are not shown: the file is too large.", path)
+        return None
+    # When there is a file to read: most suites were never run.
+    from waza_engine.results.reading.file_scores import scores_in_file
+
+    return scores_in_file(path)
+
+
+def _head_of(path: Path) -> RunHead | None:
+    """Return the part of a file before its tasks, None when that is not enough."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return _read_head(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=_MOST_CACHED)
+def _read_head(path: Path, *_version: object) -> RunHead | None:
+    return head_of(path)
 
 
 def result_files(suite_dir: Path) -> list[Path]:
     """Return the newest result files and journals of a suite, newest first; they may be anything."""
-    return _result_files(suite_dir)
-
-
-class _Remembered:
-    """A cache of result files, by file and state; the oldest entry is dropped when it grows too large."""
-
-    def __init__(self) -> None:
-        self._heads: OrderedDict[tuple[object, ...], RunHead | None] = OrderedDict()
-        self._runs: OrderedDict[tuple[object, ...], RunResult | None] = OrderedDict()
-        self._size = 0
-
-    def head_of(self, path: Path) -> RunHead | None:
-        """Return the part of a file before its tasks, None when that is not enough."""
-        try:
-            state = path.stat()
-        except OSError:
-            return None
-        key = path, state.st_mtime_ns, state.st_size
-        if key not in self._heads:
-            self._heads[key] = head_of(path)
-            if len(self._heads) > _MOST_HEADS:
-                self._heads.popitem(last=False)
-        return self._heads[key]
-
-    def scores_in(self, path: Path) -> RunResult | None:
-        """Return the scores of a file, None when it is too long or cannot be read."""
-        try:
-            state = path.stat()
-        except OSError:
-            return None
-        key = path, state.st_mtime_ns, state.st_size, reviews_stamp(path)
-        if key in self._runs:
-            self._runs.move_to_end(key)
-            return self._runs[key]
-        if state.st_size > LONGEST_BYTES:
-            log.warning("The scores in %s are not shown: the file is too large.", path)
-            run = None
-        else:
-            # When there is a file to read: most suites were never run.
-            from waza_engine.results.reading.file_scores import scores_in_file
-
-            run = scores_in_file(path)
-        if key not in self._runs:
-            self._runs[key] = run
-            self._size += _cost(run)
-        while self._size > MOST_REMEMBERED and len(self._runs) > 1:
-            self._size -= _cost(self._runs.popitem(last=False)[1])
-        return run
-
-
-def _cost(run: RunResult | None) -> int:
-    return 100 if run is None else 100 + run.size
-
-
-_REMEMBERED = _Remembered()
-
-
-def _result_files(suite_dir: Path) -> list[Path]:
     within = suite_boundary(suite_dir)
     listed = [_listed(results_directory(suite_dir), within, (".json", JOURNAL_SUFFIX), levels=1)]
     listed += [
@@ -249,8 +205,7 @@ def _result_files(suite_dir: Path) -> list[Path]:
     dated: dict[Path, float] = {}
     for path in chain(*listed, beside):
         dated[path] = _modified(path)
-        if not len(dated) % _FILES_PER_CHECKPOINT:
-            checkpoint()
+        checkpoint()
     newest = sorted(((modified, path) for path, modified in dated.items()), reverse=True)
     return [path for _, path in newest[:NEWEST_FILES]]
 
@@ -292,21 +247,15 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-_TASKS_PER_CHECKPOINT = 1_000
-
-
 def tasks_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -> dict[str, TaskResult]:
     """Return each task's result from some runs, the newest first; pauses if there are many.
 
     ``unread`` is a newer run whose record cannot be read.
     """
     found: dict[str, _Layers] = {}
-    number = 0
     for run in runs:
         for task in run.tasks.values():
-            if not number % _TASKS_PER_CHECKPOINT:
-                checkpoint()
-            number += 1
+            checkpoint()
             found.setdefault(task.id, _Layers()).add(run, task)
     tasks = {name: layers.result() for name, layers in found.items()}
     if unread is not None:

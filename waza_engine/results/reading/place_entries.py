@@ -9,6 +9,7 @@ the journal: trials that ended later, and those whose agent was asked. ::
     trials/…/KEY.jsonl         answers that were paid for, and the trial so far, as a journal has them
     trials/…/KEY.json          the trial that has ended
     stop                       the run ends
+    store.json                 all of this is in an object store, at this address
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from waza_engine.boundary import Boundary
-from waza_engine.files import FileError, create_file, read_bytes, remove_file
+from waza_engine.files import FileError, create_file, read_bytes, remove_file, write_atomically
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import Block, object_in, text_of
 from waza_engine.results.places import LONGEST_BYTES, place_directory, record_boundary
+from waza_engine.terminal import json_text
 
 LEASE_SECONDS = 30.0
 """A worker that has not renewed its lease for so long has lost its claims."""
 _RUN_ID = compiled_later(r"run-\d+-[0-9a-f]+")
 _ENTRIES = (".asked", ".jsonl", ".json")
+_NOTE = "store.json"
 
 
 def place_of_journal(journal: Path, begun: Block) -> Path | None:
@@ -63,8 +66,32 @@ def workers_in(place: Path, within: Boundary) -> Iterator[Block]:
                 yield worker
 
 
-def is_held(place: Path, within: Boundary) -> bool:
-    """Return whether a worker still executes a trial of the run."""
+def write_note(place: Path, store: str, within: Boundary) -> None:
+    """Note that the trials of the run are at the address of an object store. Raises ``OSError``."""
+    write_atomically(place / _NOTE, [json_text({"store": store}).encode()], within=within)
+
+
+def note_in(place: Path, within: Boundary) -> str:
+    """Return the address at which the trials of the run are, "" when they are in the folder."""
+    with contextlib.suppress(FileError):
+        return text_of(
+            (object_in(read_bytes(place / _NOTE, LONGEST_BYTES, within=within)) or {}).get("store")
+        )
+    return ""
+
+
+def remove_note(place: Path, within: Boundary) -> None:
+    """Note that all of the store is in the folder now. Raises ``OSError``."""
+    remove_file(place / _NOTE, within=within)
+
+
+def is_held(place: Path, within: Boundary, *, is_fetched: bool = False) -> bool:
+    """Return whether a worker still executes a trial of the run, or may: its trials are in a store.
+
+    ``is_fetched`` says that those are in the folder as well.
+    """
+    if not is_fetched and note_in(place, within):
+        return True
     with contextlib.suppress(OSError):
         now = place_clock(place, within)
         for claim in place.glob("trials/*/*.claim"):

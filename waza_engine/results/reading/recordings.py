@@ -17,7 +17,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.figures import task_of
-from waza_engine.results.codec.header import header_of
+from waza_engine.results.codec.runs import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
 from waza_engine.results.places import (

@@ -17,9 +17,7 @@ from waza_engine.scoring.tasks import TaskStatus
 from waza_engine.vocabulary import MEASURES_JUDGES, Check
 
 MOST_SCORES = 50_000
-"""Tasks, verdicts and checks of a suite. Beyond them no older file is read, nor more of a small file."""
-MOST_SCORES_OF_FILE = 400_000
-"""Tasks, verdicts and checks of a large file, which has at least a hundred bytes for each."""
+"""Tasks, verdicts and checks of a suite. Beyond them no older file is read."""
 
 
 @frozen()
@@ -262,7 +260,6 @@ def run_of_nothing(path: Path, timestamp: datetime, eval_file: str, reason: str)
     )
 
 
-_VALUES_PER_CHECKPOINT = 1_000
 _STATUSES = {"errored": "error", "pending": "pending", "advisory": "advisory"}
 _TASK_STATUSES: Mapping[TaskVerdict, TaskStatus] = {
     "passed": "passed",
@@ -301,14 +298,10 @@ def _graders(
     for trial in trials:
         for name, verdict in trial.items():
             by_grader.setdefault(name, []).append(verdict)
-    done = 0
     graders: dict[str, GraderResult] = {}
     for name, verdicts in by_grader.items():
         graders[name] = grader_result(name, verdicts, timestamp, origin)
-        done += sum(1 + len(verdict.checks) for verdict in verdicts)
-        if done > _VALUES_PER_CHECKPOINT:
-            done = 0
-            checkpoint()
+        checkpoint()
     return graders
 
 
@@ -327,7 +320,7 @@ def grader_result(
         scores=tuple([verdict.score for verdict in said]),
         passes=tuple([verdict.passed for verdict in said]),
         feedback=found.feedback,
-        checks=tuple(_checks(verdicts)) if any(verdict.checks for verdict in verdicts) else (),
+        checks=tuple(_checks(verdicts)),
         timestamp=timestamp,
         origin=origin,
         reviewed=max(filter(None, map(_reviewed, verdicts)), default=None),
@@ -345,12 +338,6 @@ def _reviewed(verdict: Validation) -> datetime | None:
 
 def _checks(verdicts: Sequence[Validation]) -> Iterator[CheckResult]:
     """Yield each check once, in its first order, with the message of the first trial in which it failed."""
-    if len(verdicts) == 1 and len({check.path for check in verdicts[0].checks}) == len(verdicts[0].checks):
-        for check in verdicts[0].checks:
-            yield CheckResult(
-                check.path, check.passed, int(check.passed), 1, "" if check.passed else check.message
-            )
-        return
     outcomes: dict[tuple[str | int, ...], list[Check]] = {}
     for verdict in verdicts:
         for check in verdict.checks:

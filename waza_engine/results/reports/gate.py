@@ -13,6 +13,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import (
     Conclusion,
     TriggerConclusion,
+    chosen_parts,
     conclude,
     misclassified_words,
 )
@@ -20,7 +21,6 @@ from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.reports.words import repeated_words
-from waza_engine.results.run_parts import chosen_parts
 from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 

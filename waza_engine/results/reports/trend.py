@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from waza_engine.results.codec.header import commit_document
+from waza_engine.results.codec.runs import commit_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.history import RunThen, TaskThen
 from waza_engine.scoring.pass_estimates import pass_estimates

@@ -31,8 +31,12 @@ from waza_engine.files import copy_file, names_in, opened_to_append, remove_file
 from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
 from waza_engine.results.codec.figures import task_document
-from waza_engine.results.codec.header import header_document
-from waza_engine.results.codec.runs import figures_document, spending_document, trigger_document
+from waza_engine.results.codec.runs import (
+    figures_document,
+    header_document,
+    spending_document,
+    trigger_document,
+)
 from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.inputs import inputs_directory
 from waza_engine.results.json_values import Block, Json, block_of, given, plain
@@ -47,7 +51,13 @@ from waza_engine.results.places import (
 )
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
-from waza_engine.results.reading.place_entries import is_held, place_of_journal, remove_place, workers_in
+from waza_engine.results.reading.place_entries import (
+    is_held,
+    note_in,
+    place_of_journal,
+    remove_place,
+    workers_in,
+)
 from waza_engine.results.record import (
     ArrivedAnswer,
     RunHeader,
@@ -473,27 +483,16 @@ class Attachments:
         self._within = within
         self._directory = attachment_directory(results)
         self._marks: dict[str, str] = {}
-        # By task id, True if a task that was looked at has any: most have none.
-        self._has_any: dict[str, bool] = {}
-
-    def of_task(self, task: TaskOutcome) -> TaskOutcome:
-        """Return a task with marks for its long strings, which are stored now. Raises ``ResultsError``."""
-        found = without_long_texts(task, self._kept)
-        self._has_any[task.id] = self._has_any.get(task.id, False) or found is not task
-        return found
 
     def of_run(self, run: RunOutcome) -> RunOutcome:
         """Return a run with marks for the long strings of its tasks. Raises ``ResultsError``."""
         baseline = None if run.baseline is None else self.of_run(run.baseline)
-        tasks = tuple(map(self._of_task_again, run.tasks))
+        tasks = tuple(map(self.of, run.tasks))
         return replace(run, tasks=tasks, triggers=self.of(run.triggers), baseline=baseline)
 
     def of(self, value: ValueT) -> ValueT:
         """Return any value with marks for its long strings, which are stored now. Raises ``ResultsError``."""
         return without_long_texts(value, self._kept)
-
-    def _of_task_again(self, task: TaskOutcome) -> TaskOutcome:
-        return self.of_task(task) if self._has_any.get(task.id, True) else task
 
     def _kept(self, text: str) -> str:
         if text not in self._marks:
@@ -514,6 +513,16 @@ def copy_attachments(results: Path, copy: Path) -> None:
             for name in names_in(source, within=within):
                 if name.endswith(".txt"):
                     copy_file(source / name, target / name, within=within)
+
+
+def stored_places(suite_directory: Path) -> Iterator[Path]:
+    """Yield the folders of killed runs whose trials are in an object store."""
+    directory, within = results_directory(suite_directory), suite_boundary(suite_directory)
+    for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")) if within.holds(directory) else ():
+        entry = read_document(journal)
+        place = None if entry is None or goes_on(entry) else place_of_journal(journal, entry)
+        if place is not None and note_in(place, within):
+            yield place
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:

@@ -193,7 +193,12 @@ def _directory(*, keep: bool = False) -> Generator[Path]:
         yield directory
     finally:
         if not keep:
-            shutil.rmtree(directory, onerror=_remove_anyway)
+            remove_workspace(directory)
+
+
+def remove_workspace(directory: Path) -> None:
+    """Remove a workspace with write-protected files as well. Raises ``OSError``."""
+    shutil.rmtree(directory, onerror=_remove_anyway)
 
 
 def _remove_anyway(remove: Callable[[str], object], path: str, _: object) -> None:

@@ -26,15 +26,6 @@ class _Kept:
     round: int
 
 
-@dataclass(slots=True)
-class _Known:
-    """An entry that was compared; keeping it ensures that no other object gets its ``id``."""
-
-    entry: GraderEntry
-    kept: _Kept
-    round: int
-
-
 class GraderCache:
     """Built graders, and the errors of those that cannot be built. Thread-safe.
 
@@ -46,17 +37,12 @@ class GraderCache:
         self._build = build
         self._lock = threading.Lock()
         self._by_text: dict[Hashable, _Kept] = {}
-        # An entry that is used again, such as one of the suite in each task, is not compared again.
-        self._by_entry: dict[int, _Known] = {}
         self._round = 0
 
     def create(self, entry: GraderEntry) -> AnyGrader:
         """Return the grader of an entry, as ``registry.create`` does. Raises ``GraderError``."""
-        known = self._by_entry.get(id(entry))
-        if known is None:
-            known = self._known(entry)
-        known.round = known.kept.round = self._round
-        kept = known.kept
+        kept = self._kept(entry)
+        kept.round = self._round
         if isinstance(kept.grader, str):
             raise GraderError(kept.grader)
         return kept.grader
@@ -66,10 +52,9 @@ class GraderCache:
         with self._lock:
             oldest = self._round - _KEPT_ROUNDS
             self._by_text = {text: kept for text, kept in self._by_text.items() if kept.round > oldest}
-            self._by_entry = {place: known for place, known in self._by_entry.items() if known.round > oldest}
             self._round += 1
 
-    def _known(self, entry: GraderEntry) -> _Known:
+    def _kept(self, entry: GraderEntry) -> _Kept:
         text = _written(dict(entry))
         kept = self._by_text.get(text)
         if kept is None:
@@ -80,8 +65,7 @@ class GraderCache:
                 kept = _Kept(str(error), self._round)
         with self._lock:
             self._by_text[text] = kept
-            known = self._by_entry[id(entry)] = _Known(entry, kept, self._round)
-        return known
+        return kept
 
 
 def _written(value: object) -> Hashable:

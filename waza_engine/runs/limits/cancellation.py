@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import queue
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from contextvars import copy_context
@@ -93,8 +92,6 @@ def all_at_once(calls: Sequence[Callable[[], object]]) -> None:
 
 
 ResultT = TypeVar("ResultT")
-_MOST_IDLE = 16
-_idle: deque[_Worker] = deque()
 
 
 class TooSlowError(Exception):
@@ -160,26 +157,4 @@ def _made(call: Callable[[], ResultT]) -> _Returned[ResultT] | Exception:
 
 def _in_thread(work: Callable[[], None]) -> None:
     context = contextvars.copy_context()
-    _worker().calls.put(lambda: context.run(work))
-
-
-class _Worker:
-    """A daemon thread that executes calls, one after the other; one that never ends blocks only itself."""
-
-    def __init__(self) -> None:
-        self.calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        threading.Thread(target=self._work, daemon=True).start()
-
-    def _work(self) -> None:
-        while True:
-            self.calls.get()()
-            if len(_idle) >= _MOST_IDLE:
-                return
-            _idle.append(self)
-
-
-def _worker() -> _Worker:
-    try:
-        return _idle.pop()
-    except IndexError:
-        return _Worker()
+    threading.Thread(target=context.run, args=(work,), daemon=True).start()

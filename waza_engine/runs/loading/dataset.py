@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from waza_engine.boundary import suite_boundary
+from waza_engine.counting import counted, in_seconds
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.limits import MILLISECONDS
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.csv_table import Row, TableError, read_table
-from waza_engine.spec.reading.json_reader import json_fault
+from waza_engine.spec.reading.json_reader import parse_json
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import TaskFile, TaskInputs
@@ -120,25 +123,39 @@ def _task(path: Path, row: Row, inputs: Mapping[str, str], fields: Mapping[str, 
 
 
 _OLDER_HINT = "expected"
+_MOST_LINES_NAMED = 10
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def prompt_tasks(path: Path, files: SuiteFiles = DISK) -> tuple[list[TaskFile], list[str]]:
     """Return the tasks of a file in order, and warnings about parts without effect.
 
-    Lines are counted as an editor counts them, from 1; blank ones are skipped. Raises ``SuiteFileError`` for
-    the first line that is not a prompt, and for a duplicate id: results are joined by it.
+    Lines are counted as an editor counts them, from 1; blank ones are skipped. Raises ``SuiteFileError`` that
+    names the lines that are not prompts or have the id of another line: results are joined by it.
     """
     tasks: list[TaskFile] = []
     warnings: list[str] = []
     lines_of: dict[str, int] = {}
+    faults: list[tuple[int, str]] = []
     for number, line in _lines(path, files):
         prompt = _prompt(path, number, line, warnings)
-        if prompt.id in lines_of:
-            message = f"the id `{prompt.id}` is taken by line {lines_of[prompt.id]}; each line needs its own"
-            raise SuiteFileError(path, number, message)
-        lines_of[prompt.id] = number
-        tasks.append(task_of_line(prompt))
+        if isinstance(prompt, str):
+            faults.append((number, prompt))
+        elif (first := lines_of.setdefault(prompt.id, number)) != number:
+            faults.append((number, f"the id `{prompt.id}` is taken by line {first}; each line needs its own"))
+        else:
+            tasks.append(task_of_line(prompt))
+    if faults:
+        raise SuiteFileError(path, faults[0][0], _listed(faults))
     return tasks, warnings
+
+
+def _listed(faults: Sequence[tuple[int, str]]) -> str:
+    """Return the first faults as one sentence; the line of the first one is known."""
+    (_, first), *others = faults[:_MOST_LINES_NAMED]
+    more = len(faults) - _MOST_LINES_NAMED
+    last = [f"and in {counted(more, 'more line')}"] if more > 0 else []
+    return "; ".join((first, *(f"line {number}: {message}" for number, message in others), *last))
 
 
 def _lines(path: Path, files: SuiteFiles) -> Iterator[tuple[int, str]]:
@@ -149,26 +166,43 @@ def _lines(path: Path, files: SuiteFiles) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _prompt(path: Path, number: int, line: str, warnings: list[str]) -> PromptLine:
+def _prompt(path: Path, number: int, line: str, warnings: list[str]) -> PromptLine | str:
+    """Return the prompt in a line, or why there is none."""
     try:
-        value: object = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise SuiteFileError(path, number, json_fault(error, line)) from None
-    except (RecursionError, ValueError):
-        raise SuiteFileError(path, number, "the JSON cannot be read: it is nested too deeply") from None
-    if not isinstance(value, dict):
-        raise SuiteFileError(path, number, 'the line must be a JSON object: `{"id": "…", "input": "…"}`')
-    block = cast("dict[str, Any]", value)
-    if _OLDER_HINT in block and "hint" not in block:
+        block = parse_json(line, path).value
+    except SuiteFileError as error:
+        return error.message
+    if not isinstance(block, dict):
+        return 'the line must be a JSON object: `{"id": "…", "input": "…"}`'
+    if _HALF.search(line) and not _is_text(block):
+        return "a `\\u` escape is half of a character; write the character itself, or both halves"
+    if isinstance(block.get(_OLDER_HINT), str) and "hint" not in block:
         warnings.append(f"{path}:{number}: `expected` is the older name of `hint`; write `hint`")
         block["hint"] = block.pop(_OLDER_HINT)
     ignored: list[str] = []
     try:
         prompt = PromptLine.model_validate(block, context={"warnings": ignored})
     except ValidationError as error:
-        raise SuiteFileError(path, number, _all_findings(error, block)) from None
+        return _all_findings(error, block)
+    if prompt.timeout is not None and prompt.timeout < MILLISECONDS:
+        ignored.append(_about_timeout(prompt.timeout))
     warnings += [f"{path}:{number}: {warning}" for warning in ignored]
     return prompt
+
+
+def _is_text(value: object) -> bool:
+    """Return whether all strings in a value of JSON can be written to a file."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _about_timeout(timeout: float) -> str:
+    if timeout <= 0:
+        return "`timeout` has no effect: it is not greater than 0"
+    return f"`timeout` is in milliseconds; write `{timeout * MILLISECONDS:g}` for {in_seconds(timeout)}"
 
 
 def _all_findings(error: ValidationError, block: Mapping[str, Any]) -> str:

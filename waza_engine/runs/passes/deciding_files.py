@@ -31,6 +31,8 @@ from waza_engine.runs.agent.workspace import fixture_directory
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
+from waza_engine.spec.loading import vally_project_of
+from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.task_globs import GlobError, matches
 from waza_engine.spec.skill_file import SKILL_FILE
 from waza_engine.terminal import json_text
@@ -57,9 +59,12 @@ class DecidingFiles:
         self._agent = agent
         self._is_there = is_there
         self.within = suite_boundary(suite.directory)
+        self._of_vally: set[Path] = set()
+        with contextlib.suppress(SuiteFileError):
+            # Environments there are parts of an eval file of Vally.
+            self._of_vally.update(filter(None, [vally_project_of(suite.path)]))
         self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
-        self._of_suite: tuple[str, ...] | None = None
-        self._of_entries: dict[int, tuple[object, tuple[str, ...]]] = {}
+        self._of_suite = tuple(_texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"})))
 
     def places(self, source: SuiteTask, task: TrialTask) -> set[Path]:
         """Return the files and folders that a task reads."""
@@ -67,19 +72,11 @@ class DecidingFiles:
         fixtures = fixture_directory(spec, suite.directory)
         near = (suite.directory, fixtures, source.path.parent)
         far = tuple(filter(self.within.holds, (Path.cwd(), *suite.directory.parents)))
-        if self._of_suite is None:
-            self._of_suite = tuple(
-                _texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"}))
-            )
         written = [*self._of_suite, *_texts(spec.model_dump(mode="json"))]
         for built in task.graders:
-            # Most graders are those of the suite, the same for each task.
-            known = self._of_entries.get(id(built.entry))
-            if known is None:
-                known = built.entry, tuple(_texts([built.entry.model_dump(mode="json")]))
-                self._of_entries[id(built.entry)] = known
-            written += known[1]
+            written += _texts(built.entry.model_dump(mode="json"))
         places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
+        places |= self._of_vally
         places |= set(self._agent.skills_of(spec).directories)
         places |= {source for built in task.all_graders for source in _foreign_source(built.grader)}
         if fixtures.is_dir() and any(

@@ -52,7 +52,7 @@ from waza_engine.runs.settings.options import check_executor
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask
-from waza_engine.spec.loading import load_project_config
+from waza_engine.spec.loading import load_eval_file, load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -281,7 +281,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
     files = DISK.overlaid(request.overlays)
     # A suite that leaves the executor to the command line does not name one.
     answered = recording.header.executor or "replay"
-    path = request.suite or suite_of_record(recording, suites, files)
+    path = request.suite or suite_of_record(recording, files)
     resident = suites.suite(path)
     given = {"executor": answered}
     suite, selected, found = resident.selected(path, given, files, request.tasks, request.graders)
@@ -380,7 +380,7 @@ def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask
 _LEVELS = 6
 
 
-def suite_of_record(recording: Recording, suites: ResidentSuites, files: SuiteFiles) -> Path:
+def suite_of_record(recording: Recording, files: SuiteFiles) -> Path:
     """Return the eval file that a record belongs to: next to its ``.waza``, or above it with its name.
 
     Raises ``SuiteError`` when there is none.
@@ -394,7 +394,7 @@ def suite_of_record(recording: Recording, suites: ResidentSuites, files: SuiteFi
         own = place.parent == results_directory(folder)
         for name in names:
             eval_file = folder / name
-            if eval_file.is_file() and (own or _is_of_name(eval_file, eval_name, suites, files)):
+            if eval_file.is_file() and (own or _is_of_name(eval_file, eval_name, files)):
                 return eval_file
         renamed = _renamed(folder, recording) if own else None
         if renamed is not None:
@@ -409,9 +409,11 @@ def _renamed(folder: Path, recording: Recording) -> Path | None:
     return folder / name if name else None
 
 
-def _is_of_name(eval_file: Path, name: str, suites: ResidentSuites, files: SuiteFiles) -> bool:
+def _is_of_name(eval_file: Path, name: str, files: SuiteFiles) -> bool:
+    """Return whether a suite, for any executor, has this name."""
     try:
-        return bool(name) and suites.name_of(eval_file, files) == name
+        found, *_ = load_eval_file(eval_file, {"executor": "replay"}, lenient=True, files=files)
+        return bool(name) and found.name == name
     except SuiteFileError:
         return False
 

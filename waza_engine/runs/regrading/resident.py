@@ -22,7 +22,6 @@ from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.reading.file_cache import FileCache
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
 
@@ -89,7 +88,6 @@ class ResidentSuites:
         self._lock = threading.Lock()
         self._suites: OrderedDict[Path, ResidentSuite] = OrderedDict()
         self._recordings: OrderedDict[Path, _KeptRecording] = OrderedDict()
-        self._names = FileCache()
         self._closed = False
 
     def __enter__(self) -> ResidentSuites:
@@ -129,15 +127,6 @@ class ResidentSuites:
             if len(self._recordings) > MOST_RECORDINGS:
                 self._recordings.popitem(last=False)
         return recording
-
-    def name_of(self, eval_file: Path, files: SuiteFiles) -> str:
-        """Return the name of a suite, for any executor. Raises ``SuiteFileError``."""
-
-        def name(files: SuiteFiles) -> str:
-            return load_eval_file(eval_file, {"executor": "replay"}, lenient=True, files=files)[0].name
-
-        self._names.forget_unused()
-        return self._names.value_of(eval_file, files, name, key="name")
 
     def close(self) -> None:
         """End all workers, those at work when their grading ends; can be called twice."""

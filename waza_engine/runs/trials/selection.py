@@ -10,8 +10,7 @@ from typing import Any
 from waza_engine.graders.base import Grader
 from waza_engine.graders.registry import create
 from waza_engine.runs.agent.agent_tools import AgentTools
-from waza_engine.runs.grading.expectations import NAMES
-from waza_engine.runs.grading.graders import BuiltGrader, build_graders
+from waza_engine.runs.grading.graders import NAMES, BuiltGrader, build_graders
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, select_tasks
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.expected import Expected

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 from waza_engine.boundary import Boundary
 from waza_engine.frozen import frozen
@@ -20,6 +20,7 @@ from waza_engine.spec.reading.yaml_reader import YamlFile, read_text
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
+_CONSTANT = "a constant that JSON does not have"
 
 
 @frozen()
@@ -59,7 +60,7 @@ def read_json_file(path: Path, *, within: Boundary | None = None, files: SuiteFi
 def parse_json(text: str, path: Path) -> JsonFile:
     """Return the data of JSON text; ``path`` names it in errors. Raises ``SuiteFileError``."""
     try:
-        value = cast("Json", json.loads(text, object_pairs_hook=_block))
+        value = cast("Json", json.loads(text, object_pairs_hook=_block, parse_constant=refuse_constant))
     except json.JSONDecodeError as error:
         raise SuiteFileError(path, error.lineno, json_fault(error, text)) from None
     except _SetTwiceError:
@@ -68,6 +69,11 @@ def parse_json(text: str, path: Path) -> JsonFile:
     except (RecursionError, ValueError):
         raise SuiteFileError(path, 1, "the JSON cannot be read: it is nested too deeply") from None
     return JsonFile(path, value, None, None, text)
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """Refuse `NaN` and `Infinity`, which JSON does not have: an argument of ``json.loads``."""
+    raise json.JSONDecodeError(_CONSTANT, name, 0)
 
 
 class _SetTwiceError(Exception):
@@ -120,6 +126,8 @@ def json_fault(error: json.JSONDecodeError, text: str) -> str:
     """Return why text is not JSON, in one sentence."""
     if not text.strip():
         return "there is nothing in it; write a JSON object: `{ … }`"
+    if error.msg == _CONSTANT:
+        return f"this is not JSON: it has no `{error.doc}`; write `null`"
     place = f"column {error.colno}"
     match error.msg:
         case "Expecting property name enclosed in double quotes":

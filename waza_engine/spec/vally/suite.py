@@ -25,11 +25,8 @@ from waza_engine.spec.vally.blocks import VallyBlock
 from waza_engine.spec.vally.counterparts import COUNTERPARTS, NoCounterpartError, Options, seconds_of
 from waza_engine.spec.vally.eval_file import Defaults, Environment, Stimulus, Turn, VallyEval, VallyGrader
 from waza_engine.spec.vally.graders import GRADERS, Max, MaxTime, MaxToolCalls, SkillOptions, ToolCallOptions
-from waza_engine.spec.vally.versions import slug_of
-from waza_engine.vocabulary import told_apart
+from waza_engine.spec.vally.names import VERDICT, grader_names, task_ids, type_for_skills
 
-VERDICT = "verdict"
-"""The name of the grader that decides a trial."""
 _NEGLIGIBLE = 1e-9
 """The weight of a type that does not count: a weight of zero means 1."""
 
@@ -84,8 +81,7 @@ def suite_of(
     root = source.environment(vally.agent_environment or vally.environment, (key,))
     source.refuse("`grading_environment`", ("grading_environment",), vally.grading_environment)
     source.refuse("`judge_provider`", ("defaults",), defaults.judge_provider)
-    names = dict.fromkeys(each.name for each in vally.stimuli)
-    ids = dict(zip(names, told_apart(slug_of(name) or name for name in names), strict=True))
+    ids = task_ids(each.name for each in vally.stimuli)
     tasks = [
         {"id": ids[each.name], **_task(each, source, root, ("stimuli", at))}
         for at, each in enumerate(vally.stimuli)
@@ -95,6 +91,10 @@ def suite_of(
         parts = ", ".join(source.refused)
         message = f"waza has no counterpart for parts of this Vally eval file, so nothing runs: {parts}"
         raise SuiteFileError(file.path, first, message)
+    for at, (task, each) in enumerate(zip(tasks, vally.stimuli, strict=True)):
+        if left_out is None and not (task["graders"] or task["checkpoints"]):
+            message = f"nothing checks the stimulus `{each.name}`; give it a grader or a constraint"
+            raise SuiteFileError(file.path, file.line_of(("stimuli", at)), message)
     config = {
         "trials_per_task": max(1, defaults.runs),
         "timeout_seconds": _seconds(defaults.timeout),
@@ -160,16 +160,15 @@ def _graders(
     """Return the graders at the end of a trial, and those after earlier turns, which count from 1."""
     found: list[tuple[str, Options]] = []
     checkpoints: defaultdict[int, list[Options]] = defaultdict(list)
-    names: set[str] = {VERDICT}
     threshold = source.vally.scoring.threshold if source.vally.scoring else None
-    for grader, options, place in _checks(stimulus, source, root, at):
-        name = next(name for name in _names(grader) if name not in names)
+    checks = list(_checks(stimulus, source, root, at))
+    names = grader_names((grader.name, grader.type) for grader, _, _ in checks)
+    for name, (grader, options, place) in zip(names, checks, strict=True):
         phrase = f"`{grader.type}` (grader `{name}` of `{stimulus.name}`)"
         row = COUNTERPARTS.get(grader.type)
         if row is None or options is None:
             source.refuse(phrase, place)
             continue
-        names.add(name)
         try:
             config = row.options(options, stimulus)
         except NoCounterpartError as error:
@@ -249,20 +248,11 @@ def _constraints(stimulus: Stimulus, root: Environment) -> Iterator[tuple[str, V
 
 
 def _of_skills(key: str, names: Sequence[str]) -> tuple[str, VallyBlock]:
-    """Return the grader for skills; any skill is a call of the tool that loads them."""
-    if "*" in names:
-        return "tool-calls", ToolCallOptions.model_validate({key: ["^skill$"]})
-    return "skill-invocation", SkillOptions.model_validate({key: list(names)})
-
-
-def _names(grader: VallyGrader) -> Iterator[str]:
-    """Yield names for a grader, the best first: no two of a task may be equal."""
-    name = grader.name or grader.type
-    yield name
-    number = 2
-    while True:
-        yield f"{name}-{number}"
-        number += 1
+    """Return the grader for skills."""
+    keyword = type_for_skills(names)
+    if keyword == "tool-calls":
+        return keyword, ToolCallOptions.model_validate({key: ["^skill$"]})
+    return keyword, SkillOptions.model_validate({key: list(names)})
 
 
 def _set(settings: Defaults, key: str) -> Any:

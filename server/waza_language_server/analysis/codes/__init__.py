@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from waza_language_server.analysis.codes.assertions import ASSERTION_CODES
 from waza_language_server.analysis.codes.code import Code
+from waza_language_server.analysis.codes.harness import HARNESS_CODES
 from waza_language_server.analysis.codes.sense import SENSE_CODES
 from waza_language_server.analysis.codes.skills import SKILL_CODES
 from waza_language_server.analysis.codes.structure import STRUCTURE_CODES
@@ -27,6 +28,7 @@ GROUPS: Mapping[str, tuple[Code, ...]] = MappingProxyType(
         "Skills": SKILL_CODES,
         "Assertions and patterns": ASSERTION_CODES,
         "Files of Vally": VALLY_CODES,
+        "Files of agent-eval-harness": HARNESS_CODES,
     }
 )
 CODES: Mapping[str, Code] = MappingProxyType(

@@ -41,8 +41,7 @@ STRUCTURE_CODES = (
         "A required key has no value, or a required list is empty.",
         graders("  - type: code\n    name: c\n    config:\n      assertions: []\n"),
         graders("  - type: code\n    name: c\n    config:\n      assertions: [len(output) > 20]\n"),
-        "Only the author knows the value; completion offers the possible ones. A string that YAML reads as a "
-        "comment, such as `#42`, is put in quotes.",
+        "Only the author knows the value; completion offers the possible ones.",
     ),
     Code(
         "nothing-checked",
@@ -138,13 +137,11 @@ STRUCTURE_CODES = (
         "unlikely-value",
         "Valid value that is probably not intended",
         "information",
-        "Times in another unit than the key counts, and text in quotes of print, which YAML takes for a "
-        "part of the text: a check for “done” looks for the quotes, too. Patterns between slashes, as "
-        "JavaScript has them, and patterns with each backslash twice. A model or skill that is a variable, "
-        "`${MODEL}`, which no run replaces, or is still to be filled in. Commands of hooks "
-        "that need a shell: `npm ci && npm test`.",
-        f"{TASK}timeout_seconds: 300000\n",
-        f"{TASK}timeout_seconds: 300\n",
+        "Text in typographic quotes, which are a part of the text for YAML: a check for “done” looks for the "
+        "quotes, too. Patterns between slashes, as JavaScript has them, and patterns with each backslash "
+        "twice. Commands of hooks that need a shell: `npm ci && npm test`.",
+        f"{TASK}expected:\n  output_contains:\n    - “done”\n",
+        f"{TASK}expected:\n  output_contains:\n    - 'done'\n",
     ),
     Code(
         "bounds-reversed",

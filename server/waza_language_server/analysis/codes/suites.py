@@ -190,7 +190,8 @@ SUITE_CODES = (
         "warning",
         "A task or a grader needs the file: fixtures, prompts, scripts, rubrics, schemas, skills. A run "
         "with an agent stops before its first paid call, and `waza-engine preflight` reports the same. A "
-        "check against a missing snapshot always fails. Files that a hook may create are not reported.",
+        "check against a missing snapshot always fails. Files that a hook may create are not reported. "
+        "An input file of an `evals.json` or of a Vally eval file is an error: the case is not run.",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [ap.py]\n",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [app.py]\n",
         files={"../eval.yaml": EVAL, "../fixtures/app.py": "print()\n"},
@@ -235,6 +236,26 @@ SUITE_CODES = (
         "Only the author knows which program is intended, or how to install it.",
         kind="eval",
         files={"tasks/one.yaml": TASK, "check.sh": "#!/bin/sh\n"},
+    ),
+    Code(
+        "grader-file",
+        "Grader file that a run cannot use",
+        "warning",
+        "A module must export a function `grade`, which gets one object; a `.py` file is run as a program, "
+        "which reads this object from standard input and prints its result; any other file must be "
+        "executable and say what runs it. The result is `pass` and `score` with `reasoning` and `outcome`, "
+        "or `passed` and `score` with `message` and `details`. A file that breaks these rules is an error of "
+        "the grader in each trial. Keys that nothing reads are information. The problem is shown where the "
+        "suite names the file, and leads to the line in it.",
+        f"{EVAL}graders:\n  - {{type: inline, name: c, config: {{grader: check.js}}}}\n",
+        f"{EVAL}graders:\n  - {{type: inline, name: c, config: {{grader: right.js}}}}\n",
+        "The grader file is a program, which only its author can change.",
+        kind="eval",
+        files={
+            "tasks/one.yaml": TASK,
+            "check.js": "const grade = ({ output }) => ({ pass: output !== '', score: 1 });\n",
+            "right.js": "export const grade = ({ output }) => ({ pass: output !== '', score: 1 });\n",
+        },
     ),
     Code(
         "unread-verdict",

@@ -89,7 +89,7 @@ _TITLES: Mapping[str, str] = MappingProxyType(
 def wrong_schema(view: FileView) -> Iterator[Problem]:
     """Yield the schema that a modeline names for a file of another kind."""
     match = _MODELINE.search(view.tree.text, 0, _LOOKED_AT)
-    if match is None or view.kind == "prompts" or match["word"] == _WORDS.get(view.kind):
+    if match is None or view.tree.is_json or match["word"] == _WORDS.get(view.kind):
         return
     right = _WORDS.get(view.kind)
     span = Span(*match.span("word"))

@@ -22,17 +22,12 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
-_OF_TEXT = frozenset({"equals", "contains"})
-"""Matchers that may be intended by a plain string."""
 _EXPECTATION = "output_contains"
 """The key of an expectation that is a single string, or a list of strings."""
 _NO_TEXT = frozenset({"object", "array", "null"})
-_WORD = compiled_later(r"[A-Za-z]\w*")
 _KEY_BEFORE = compiled_later(r"(?![A-Z])[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _WRITTEN_LINE = compiled_later(r"\n(?=[^\r\n])")
 _COMMAS = compiled_later(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
-_LINE = compiled_later(r"[^\s][^\r\n]*")
-_DASH = compiled_later(r"-(?:[^\s-]| )")
 _PLACEHOLDER = compiled_later(r"<[^<>]*>|\{\{?[^{}]*\}?\}")
 """Placeholders of templates."""
 _LEADING_ZERO = compiled_later(r"[-+]?0[0-9_]")
@@ -131,8 +126,6 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         are_pairs = not known and all(len(item.key_names) == 1 for item in node.items)
         title = "Remove the dashes" if len(edits) > 1 else "Remove the dash"
         yield Fix(title, edits, preferred=are_known or are_pairs)
-    elif "object" in expected and (key := _list_due(shape)) and (edits := _below_key(subject, node, key)):
-        yield Fix(f"Write `{key}: […]`", edits)
     elif "string" in expected and (edit := in_quotes(text, node)) is not None:
         # A word before the colon may be a key of another notation, and one at the end a key of the next line.
         first = node.entries[0]
@@ -141,7 +134,7 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     elif "string" in expected and (edit := template_in_quotes(text, node)) is not None:
         # Double braces are a template in many tools, and invalid in YAML.
         yield Fix("Put it in quotes", (edit,), preferred=text.startswith("{{", node.span.start))
-    elif "array" not in expected and (edit := _out_of_list(subject, node)) is not None:
+    elif not {"array", "object"} & {*expected} and (edit := _out_of_list(subject, node)) is not None:
         yield Fix("Write the value without the list", (edit,), preferred=True)
 
 
@@ -180,30 +173,6 @@ def _without_dashes(text: str, node: Node) -> Edits:
     if len(items) < len(node.items) or not are_plain or len(set(names)) < len(names):
         return ()
     return tuple(Edit(Span(start - 2, start), "  ") for start in items)
-
-
-def _list_due(shape: Shape) -> str | None:
-    """Return the key whose list of strings may replace a mapping: `expected: [a, b]`."""
-    properties = shape.branch("mapping").properties
-    lists = [key for key, known in properties.items() if known.shape.wants_list]
-    return _EXPECTATION if _EXPECTATION in lists else lists[0] if len(lists) == 1 else None
-
-
-def _below_key(subject: Subject, node: Node, key: str) -> Edits:
-    """Return the edits that put a list of strings below a key, in the mapping that should be there."""
-    holder, text = subject.entry(node), subject.text
-    if holder is None or node.kind != "sequence" or not node.items or _is_marked(node):
-        return ()
-    if any(item.kind != "scalar" for item in node.items):
-        return ()
-    if node.style == "flow":
-        edit = as_block(subject, node, key)
-        return () if edit is None or "\n" in text[node.span.start : node.span.end] else (edit,)
-    column, outer = (column_of(text, at) for at in (node.span.start, holder.key.span.start))
-    if column <= outer:
-        return ()
-    start = node.span.start - column
-    return (Edit(Span(start, start), f"{' ' * min(column, outer + 2)}{key}:{line_break(text)}"),)
 
 
 def _out_of_list(subject: Subject, node: Node) -> Edit | None:
@@ -284,9 +253,6 @@ def _matches(value: Any, expected: Sequence[str]) -> bool:
 
 def _as_items(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
     """Yield the ways to make a list of a string, the likeliest first; only certain for a single item."""
-    if edits := _spaces_behind_dashes(subject.text, node):
-        yield Fix("Add a space after the dash" if len(edits) == 1 else "Add a space after each dash", edits)
-        return
     items, single = shape.branch("sequence").items, as_list(subject, node, shape)
     parts = _parts(node.value) if items is not None and items.fits("scalar") else ()
     edit = _listed(subject, node, parts) if len(parts) > 1 else None
@@ -297,19 +263,6 @@ def _as_items(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         # A placeholder is not a value.
         is_value = edit is None and _PLACEHOLDER.fullmatch(node.value) is None
         yield Fix(title, (single,), preferred=is_value)
-
-
-def _spaces_behind_dashes(text: str, node: Node) -> Edits:
-    """Return the edits for a string whose lines all begin with a dash, some without a space: make it a list.
-
-    Empty for a string on the line of its key: there a dash may be a minus, or a part of it.
-    """
-    lines = list(_LINE.finditer(text, node.span.start, node.span.end))
-    is_below = text[: node.span.start].rstrip(" ")[-1:] in {"\n", "\r"}
-    if node.style != "plain" or not is_below or not all(_DASH.match(line[0]) for line in lines):
-        return ()
-    glued = (line.start() + 1 for line in lines if line[0][1] != " ")
-    return tuple(Edit(Span(place, place), " ") for place in glued)
 
 
 def _parts(written: str) -> tuple[str, ...]:
@@ -343,20 +296,13 @@ def _listed(subject: Subject, node: Node, items: Sequence[str], *, braces: bool 
 
 
 def _below_a_key(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
-    """Yield the ways to make a string the value of one of the keys that are due."""
+    """Yield the fix that makes a string the value of the key that is due."""
     block, written = shape.branch("mapping"), subject.text[node.span.start : node.span.end]
-    for option in block.exactly_one:
-        # A string among patterns and ranges is intended as it is, or as a part.
-        if option in _OF_TEXT and (edit := as_block(subject, node, option)) is not None:
-            yield Fix(f"Write `{option}: …`", (edit,))
     key = only_text(shape)
     if key is not None and (edit := as_block(subject, node, key)) is not None:
         # Text that looks like a key is probably not a plain string.
         is_text = node.style not in {"literal", "folded"} and _KEY_BEFORE.match(node.value) is None
         yield Fix(f"Write `{key}: …`", (edit,), preferred=is_text)
-    elif key is None and "type" in block.properties and _WORD.fullmatch(written):
-        if (edit := as_block(subject, node, "type")) is not None:
-            yield Fix(f"Write `type: {written}`", (edit,))
     elif key is None and _EXPECTATION in block.properties and "\n" not in written:
         edit = as_block(subject, node, _EXPECTATION, in_brackets=True)
         if edit is not None:

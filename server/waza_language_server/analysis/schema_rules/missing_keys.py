@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import cast
 
-from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem
@@ -16,13 +15,9 @@ from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKey
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
-from waza_language_server.syntax.escapes import in_lost_quotes, quoted
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.text.edit import Edit, Edits, Fix
-from waza_language_server.text.span import Span
+from waza_language_server.text.edit import Edits, Fix
 
-_GLUED_COMMENT = compiled_later(r"[ \t]*(?P<text>#[^\s#][^\r\n]*?)[ \t]*(?=[\r\n]|\Z)")
-"""A value that begins with `#` and no space, which people intend as text, such as `#42`."""
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
 
@@ -42,48 +37,10 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
     name = f"`{holder.key.value}`" if holder is not None else "This item"
     what = _hint(shape)
     message = f"{name} has no value{f': {what}' if what else '.'}"
-    fixes: tuple[Fix, ...] = ()
-    if (lost := _lost_in_comment(subject, node, shape)) is not None:
-        why, fix = lost
-        message, fixes = f"{name} has no value: {why}.", (fix,)
-    elif holder is not None and node.green.tag is None and node.green.anchor is None:
-        fixes = tuple(_usual_values(subject, holder, shape))
     around = subject.shape_at(node.parent) if node.parent is not None else None
     needed = around is not None and node.step in around.required
     severity = "error" if needed else shape.severity or "error"
-    return Problem("empty-value", subject.value_span(node), message, severity, fixes)
-
-
-def _lost_in_comment(subject: Subject, node: Node, shape: Shape) -> tuple[str, Fix] | None:
-    """Return why a value is empty because `#` begins a comment, and the fix; None for another value."""
-    if "string" not in shape.types or node.green.tag is not None or node.green.anchor is not None:
-        return None
-    comment = _GLUED_COMMENT.match(subject.text, node.span.end) if not len(node.span) else None
-    if comment is None:
-        return None
-    written, place = comment["text"], Span(comment.start("text"), comment.end("text"))
-    shown = written if len(written) <= 40 else f"{written[:39]}…"
-    fix = Fix("Put it in quotes", (Edit(place, in_lost_quotes(written) or quoted(written)),))
-    return f"`#` begins a comment; put `{shown}` in quotes", fix
-
-
-def _usual_values(subject: Subject, holder: Entry, shape: Shape) -> Iterator[Fix]:
-    """Yield the default number of a key, or one to start from, for a key without a value."""
-    value, text = holder.value, subject.text
-    known = [shape.default, *shape.examples]
-    usual = next((each for each in known if isinstance(each, int | float)), None)
-    if usual is None or {"null", "object", "array"} & shape.types:
-        return
-    written = json.dumps(usual)
-    if len(value.span):
-        edit = Edit(value.span, written)
-    else:
-        colon = text.find(":", holder.key.span.end, value.span.start + 1) + 1
-        if not colon:
-            return
-        edit = Edit(Span(colon, colon), f" {written}")
-    what = "the default" if usual == shape.default else "for example"
-    yield Fix(f"Write `{written}`, {what}", (edit,))
+    return Problem("empty-value", subject.value_span(node), message, severity)
 
 
 def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Problem:
@@ -96,12 +53,6 @@ def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[
     if len(given) == 1:
         key, value = given[0].key.value, given[0].value
         # A limit of 0 means no limit, and a switch that is off enables nothing.
-        known = shape.properties.get(key)
-        lost = _lost_in_comment(subject, value, known.shape) if known is not None else None
-        if lost is not None:
-            why, fix = lost
-            message = f"`{key}` has no value: {why}."
-            return Problem("nothing-checked", subject.value_span(value), message, "error", (fix,))
         is_set = value.target.kind == "scalar" and value.target.value.strip() not in {"", "~", "null"}
         what = f"`{key}: {value.target.value.strip()}` has no effect" if is_set else f"`{key}` is empty"
         need = f"{name} needs it" if len(keys) == 1 else message[:1].lower() + message[1:].rstrip(".")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.checkpoint import checkpoint
@@ -23,12 +24,13 @@ from waza_language_server.analysis.schema_rules.misplaced_keys import (
     UnknownKey,
     UnknownKeys,
     fallen_block,
-    pushed_block,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_keys import of_another_type, unknown_key
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.edits import delete_entry
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.text.edit import Fix
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator
@@ -80,7 +82,7 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
     for mapping, key, problem in collected.missing:
         culprits = unknown.standing_for(mapping, key)
         if problem.severity == "error":
-            grave.update((id(culprit), f"{culprit.cause} the run fails.") for culprit in culprits)
+            grave.update((id(culprit), f"{culprit.cause} {subject.outcome}.") for culprit in culprits)
         if not culprits:
             yield problem
     beyond = {problem.span for problem in collected.problems if problem.code == "out-of-range"}
@@ -89,7 +91,7 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
             # The out-of-range number is the reason that nothing is checked.
             continue
         culprits = _culprits(unknown, mapping, keys)
-        outcome = "nothing is checked" if subject.is_grader else "the run fails"
+        outcome = "nothing is checked" if subject.is_grader else subject.outcome
         grave.update((id(culprit), f"{culprit.cause} {outcome}.") for culprit in culprits)
         if not culprits:
             yield problem
@@ -169,10 +171,8 @@ def _explain_unknown(
         checkpoint()
     unknown = [entry for entry, _ in entries]
     whole = entries[0][1] if entries else shape
-    mistake = (
-        pushed_block(subject, mapping, shape, unknown)
-        or fallen_block(subject, mapping, shape, unknown)
-        or of_another_type(subject, mapping, whole, unknown)
+    mistake = fallen_block(subject, mapping, shape, unknown) or of_another_type(
+        subject, mapping, whole, unknown
     )
     if mistake is not None:
         collected.unknown.append(mistake.unknown)
@@ -288,7 +288,14 @@ def _conflict(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
         yield wrong_values.unfit(subject, node, shape)
         return
     message = shape.message or f"`{present[-1].key.value}` cannot be combined with the other keys"
-    yield Problem("conflicting-keys", present[-1].key.span, _sentence(message), shape.severity or "error")
+    fixes = ()
+    if len(present) == 2 and node.parent is not None and subject.tree.is_json:
+        fixes = tuple(
+            Fix(f"Delete `{entry.key.value}`", partial(delete_entry, subject.tree, entry))
+            for entry in reversed(present)
+        )
+    severity = shape.severity or "error"
+    yield Problem("conflicting-keys", present[-1].key.span, _sentence(message), severity, fixes)
 
 
 def _required_keys(rule: Any) -> Iterator[str]:

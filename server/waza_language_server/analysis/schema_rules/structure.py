@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import cast
+from weakref import WeakKeyDictionary, WeakSet
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
@@ -23,26 +24,28 @@ from waza_language_server.analysis.schema_rules.discouraged_keys import (
 from waza_language_server.analysis.schema_rules.grader_types import missing_type, unknown_type
 from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.plain_values import document_value, entry_value
-from waza_language_server.analysis.schema_rules.schema_errors import explained, found_errors
+from waza_language_server.analysis.schema_rules.schema_errors import FoundError, explained, found_errors
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unlikely_values import (
+    OPENING_QUOTES,
     escaped_text,
     items_inside,
     may_be_escaped,
-    may_be_no_name,
-    may_be_unlikely,
     may_hold_items,
-    no_name,
-    unlikely_values,
+    printed_quotes,
 )
-from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.catalog import LINE_KINDS, Catalog, SchemaName
 from waza_language_server.schema.locate import grader_type, type_node
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
 _NONE_UNKNOWN = UnknownKeys()
+_MAY_BE_EMPTY = frozenset({"skill", "project_config", "vally_project", "captures", "trials"})
+_faultless: WeakKeyDictionary[Catalog, dict[SchemaName, WeakSet[Green]]] = WeakKeyDictionary()
+"""The lines of files of JSON Lines that were checked and have no problem."""
 
 
 def structure_of_file(view: FileView) -> Found:
@@ -50,9 +53,12 @@ def structure_of_file(view: FileView) -> Found:
     tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
         # Settings that consist only of comments leave the defaults unchanged.
-        if not tree.errors and kind not in {"skill", "project_config", "vally_project"}:
+        if not tree.errors and kind not in _MAY_BE_EMPTY:
             message = "The file is empty; a run cannot read it."
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
+        return
+    if kind in LINE_KINDS:
+        yield from _structure_of_lines(view, tree.root)
         return
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
@@ -65,6 +71,33 @@ def structure_of_file(view: FileView) -> Found:
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
+
+
+def _structure_of_lines(view: FileView, lines: Node) -> Found:
+    """Yield the problems of each line; one that had none is not checked again."""
+    tree, kind, catalog = view.tree, view.kind, view.catalog
+    root, validator = catalog.line_root(kind), catalog.line_validator(kind)
+    faultless = _faultless.setdefault(catalog, {}).setdefault(kind, WeakSet())
+    for number, line in enumerate(lines.each_item(), 1):
+        if not number % NODES_AT_ONCE:
+            checkpoint()
+        if line.green in faultless:
+            continue
+        if line.kind != "mapping":
+            if not tree.broken(line):
+                keys = ", ".join(f'"{key}": …' for key in root.top.required[:2])
+                yield Problem("wrong-type", line.span, f"A line must be a JSON object: `{{{keys}}}`.")
+            continue
+        subject, value, unknown = Subject(tree, kind, catalog, line, root), line.to_python(), _NONE_UNKNOWN
+        problems: list[Problem] = []
+        if not validator.is_valid(value):
+            found, unknown = explained(subject, map(FoundError, validator.iter_errors(value)))
+            problems += found
+        if kind == "prompts":
+            problems += found_outside(line, root.top, partial(_advice, subject, unknown=unknown))
+        yield from problems
+        if not problems and not tree.broken(line):
+            faultless.add(line.green)
 
 
 def _without_single_quotes(problem: Problem) -> Problem:
@@ -147,12 +180,11 @@ def _may_need_advice(node: Node, shape: Shape) -> bool:
     green = node.green
     if green.kind == "scalar":
         if not green.value or green.tag is not None:
-            return wrong_values.says_nothing(node, shape)
+            return False
         if green.style != "plain":
-            return (green.style == "double" and may_be_escaped(node, shape)) or may_be_no_name(green.value)
+            return green.style == "double" and may_be_escaped(node, shape)
         return (
-            may_be_unlikely(green.value)
-            or may_be_no_name(green.value)
+            green.value[0] in OPENING_QUOTES
             or (shape.reads_all_as_text and wrong_values.may_be_typed(green.value))
             or may_hold_items(green.value)
         )
@@ -181,14 +213,10 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
 def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
     if not subject.tree.is_json:
         yield from wrong_values.typed_as_text(subject, node, shape)
-    if node.value and may_be_unlikely(node.value):
-        yield from unlikely_values(node, shape)
-    if node.value and may_be_no_name(node.value):
-        yield from no_name(node, shape)
+    if node.style == "plain":
+        yield from printed_quotes(node, shape)
     if node.style == "double" and may_be_escaped(node, shape):
         found = escaped_text(subject.text, node, shape)
         yield from map(_without_single_quotes, found) if subject.tree.is_json else found
     if node.value and node.style == "plain" and may_hold_items(node.value):
         yield from items_inside(subject.text, node, shape)
-    if wrong_values.says_nothing(node, shape):
-        yield from wrong_values.switch_without_value(subject, node, shape)

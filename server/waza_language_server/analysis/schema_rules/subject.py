@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY
-from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.catalog import LINE_KINDS, Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.schema_root import SchemaRoot
 from waza_language_server.schema.shape import Shape
@@ -35,6 +35,12 @@ class Subject:
     def text(self) -> str:
         """Return the text of the entire document."""
         return self.tree.text
+
+    @property
+    def outcome(self) -> str:
+        """Return what a missing key or value leads to, for messages."""
+        is_record = self.document_kind in {"captures", "trials"}
+        return "no command reads the line" if is_record else "the run fails"
 
     def find(self, path: Sequence[str | int]) -> Node:
         """Return the node at a path, or the deepest one on the way there."""
@@ -131,7 +137,9 @@ class Subject:
             if self.is_grader and mapping.span == self.node.span:
                 return "this grader"
             listed = mapping.parent.step if mapping.parent is not None else None
-            return f"this item of `{listed}`" if isinstance(listed, str) else "this item"
+            if isinstance(listed, str):
+                return f"this item of `{listed}`"
+            return "this line" if self.document_kind in LINE_KINDS else "this item"
         return "this grader" if self.is_grader else "the file"
 
 

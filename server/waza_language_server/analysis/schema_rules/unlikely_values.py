@@ -1,4 +1,4 @@
-"""Valid values that are probably not intended: another unit, typographic quotes, an escape."""
+"""Valid values that are probably not intended: typographic quotes, an escape, an item inside another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import in_single_quotes
@@ -16,63 +15,13 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_SECOND = 1_000
-_HOUR = 3_600
-_TOO_LONG = 60_000
-"""Seconds: 16 hours. Round numbers of that size are minutes in milliseconds."""
-_OPENING = "“„‟«‘‚"
-_BEGINNINGS = frozenset(f"{_OPENING}123456789")
+OPENING_QUOTES = "“„‟«‘‚"
 _BREAK = compiled_later(r"[\r\n]")
 _PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
 
 
-_NAMES = frozenset({"model", "skill.name"})
-"""Kinds of strings that are names of existing things."""
-_VARIABLE = compiled_later(r"\$\w+|\$?\{.+\}")
-_TO_FILL = compiled_later(r"<[^<>]+>")
-_LEFT_OPEN = frozenset({"TODO", "TBD", "FIXME"})
-_NOTHING = frozenset({"None", "nil", "undefined"})
-_NO_NAMES = _LEFT_OPEN | _NOTHING
-
-
-def may_be_no_name(value: str) -> bool:
-    """Return whether a string that is not empty may be a placeholder for a name."""
-    return value[0] in "$<" or value in _NO_NAMES
-
-
-def no_name(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield placeholders where a name is due: a variable, a template's gap, `None`."""
-    if shape.kind not in _NAMES:
-        return
-    severity: Severity = "warning"
-    if _VARIABLE.fullmatch(node.value) is not None:
-        # Another program may insert it before a run reads the file.
-        message, severity = f"A run does not replace `{node.value}`; write the name itself.", "information"
-    elif node.value in _NOTHING:
-        message = f"`{node.value}` is a string in YAML and read as a name; delete the key."
-    elif node.value in _LEFT_OPEN or _TO_FILL.fullmatch(node.value) is not None:
-        message = f"`{node.value}` is a placeholder; write the intended name."
-    else:
-        return
-    yield Problem("unlikely-value", node.span, message, severity)
-
-
-def may_be_unlikely(value: str) -> bool:
-    """Return whether a string that is not empty needs a closer check: most do not."""
-    return value[0] in _BEGINNINGS
-
-
-def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield unlikely meanings of a scalar for which ``may_be_unlikely`` holds."""
-    if node.style != "plain":
-        return
-    if node.value[0] in _OPENING:
-        yield from _printed_quotes(node, shape)
-    elif node.value.isdigit() and isinstance(node.step, str):
-        yield from _other_unit(node, node.step)
-
-
-def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
+def printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield a string in typographic quotes."""
     match = _PRINTED.fullmatch(node.value)
     # Other rules report values that are not one of a few words, and invalid expressions.
     if (
@@ -86,23 +35,6 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
     message = f"`{first}` and `{last}` are part of this string; the quotes of YAML are `\"` and `'`."
     quoted = match[1].replace("'", "''")
     fix = Fix("Write plain quotes", (Edit(node.span, f"'{quoted}'"),))
-    yield Problem("unlikely-value", node.span, message, "information", (fix,))
-
-
-def _other_unit(node: Node, key: str) -> Iterator[Problem]:
-    counted = 1 if key.endswith("_ms") else _SECOND if "timeout" in key.lower() else None
-    value = resolve_scalar(node.value)
-    if counted is None or isinstance(value, bool) or not isinstance(value, int):
-        return
-    if counted == _SECOND and value >= _TOO_LONG and not value % _SECOND and value % _HOUR:
-        meant = value // _SECOND
-        message = f"`{key}` counts seconds, and {value} seconds are {value // _HOUR} hours."
-    elif counted == 1 and key.startswith("max_") and 0 < value < _SECOND:
-        meant = value * _SECOND
-        message = f"`{key}` counts milliseconds, and no agent answers in {value} of them."
-    else:
-        return
-    fix = Fix(f"Change to `{meant}`", (Edit(node.span, str(meant)),))
     yield Problem("unlikely-value", node.span, message, "information", (fix,))
 
 

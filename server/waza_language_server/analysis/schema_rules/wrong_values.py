@@ -14,12 +14,11 @@ from waza_language_server.analysis.schema_rules.coercions import (
     template_in_quotes,
     type_fixes,
 )
-from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
+from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
-from waza_language_server.text.span import Span
 
 _TYPE_NAMES = {
     "string": "text",
@@ -46,12 +45,10 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         and node.value
         and shape.takes_text(node.value)
     ):
-        return _unquoted(node, shape.severity or "error")
+        return _unquoted(node, shape.severity or "error", " in YAML" if not subject.tree.is_json else "")
     if shape.kind == "switch":
         # Strings are allowed only for older spellings.
         expected = ("boolean",)
-    if (meant := _of_missing_key(subject, node)) is not None:
-        return meant
     wanted = _types_text(expected)
     message = f"{subject_of(node)} must be {wanted}, not {_found_text(node, expected)}."
     fixes = tuple(type_fixes(subject, node, shape, expected))
@@ -68,20 +65,6 @@ def _severity_of_type(subject: Subject, shape: Shape) -> Severity:
     Only the frontmatter of a skill is loaded without it.
     """
     return (shape.severity if subject.document_kind == "skill" else None) or "error"
-
-
-def _of_missing_key(subject: Subject, node: Node) -> Problem | None:
-    """Return the problem of a value under the wrong key: it is allowed for a required key next to it."""
-    holder, around = subject.entry(node), node.parent
-    shape = subject.shape_at(around) if around is not None else None
-    if holder is None or around is None or shape is None or node.kind != "scalar":
-        return None
-    key = needed_key_with(around, shape, node.value)
-    if key is None:
-        return None
-    message = f"`{node.value}` is a value of `{key}`, which is missing, and not of `{node.step}`."
-    fixes = (Fix(f"Change `{node.step}` to `{key}`", (Edit(holder.key.span, key),)),)
-    return Problem("misplaced-key", holder.key.span, message, "error", fixes)
 
 
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
@@ -129,6 +112,8 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
     fixes = ()
     if shape.kind == "skill.name" and shape.takes_text(name := "-".join(_WORDS.findall(node.value.lower()))):
         fixes = (Fix(f"Change to `{name}`", partial(replace_scalar, subject.tree, node, name)),)
+    elif shape.kind == "json.path" and shape.takes_text(path := f"$.{node.value.lstrip('$.')}"):
+        fixes = (Fix(f"Change to `{path}`", partial(replace_scalar, subject.tree, node, path)),)
     return Problem("wrong-form", subject.value_span(node), message, severity, fixes)
 
 
@@ -185,35 +170,11 @@ def _read_otherwise(node: Node) -> Iterator[Problem]:
     yield Problem("yaml-1-1", node.span, message, "hint", (fix,))
 
 
-def _unquoted(node: Node, severity: Severity) -> Problem:
+def _unquoted(node: Node, severity: Severity, where: str = " in YAML") -> Problem:
     what = "a boolean" if isinstance(resolve_scalar(node.value), bool) else "a number"
-    message = f"`{node.value}` is {what} in YAML, but a string is expected; put it in quotes."
+    message = f"`{node.value}` is {what}{where}, but a string is expected; put it in quotes."
     fix = Fix("Put it in quotes", (Edit(node.span, f'"{node.value}"'),), preferred=True)
     return Problem("unquoted-text", node.span, message, severity, (fix,))
-
-
-def says_nothing(node: Node, shape: Shape) -> bool:
-    """Return whether an optional switch has no value."""
-    is_bare = node.kind == "scalar" and node.style == "plain" and not len(node.span)
-    is_alone = node.green.tag is None and node.green.anchor is None
-    return is_bare and is_alone and shape.kind == "switch" and isinstance(node.step, str) and shape.nullable
-
-
-def switch_without_value(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield a switch with a key and no value, which has no effect."""
-    entry = subject.entry(node)
-    if entry is None or entry.value.span != node.span:
-        return
-    key, end = entry.key.value, entry.key.span.end
-    colon = subject.text.find(":", end, end + 3)
-    message = f"`{key}` has no value, which is the same as leaving it out; write `true` or `false`."
-    fixes: tuple[Fix, ...] = ()
-    if colon >= 0:
-        written = ("false", "true") if shape.default is True else ("true", "false")
-        fixes = tuple(
-            Fix(f"Write `{key}: {each}`", (Edit(Span(colon + 1, colon + 1), f" {each}"),)) for each in written
-        )
-    yield Problem("empty-value", entry.key.span, message, "information", fixes)
 
 
 def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:

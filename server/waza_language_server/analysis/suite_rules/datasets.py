@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.counting import counted
 from waza_engine.files import shown
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.csv_table import TableError, read_table
+from waza_language_server.analysis.file_rules.prompt_lines import repeated_ids
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.analysis.rule import FileView, Found, SuiteView
+from waza_language_server.analysis.schema_rules.structure import structure_of_file
+from waza_language_server.analysis.text_rules.syntax import syntax_faults
 from waza_language_server.project.places import is_plain
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
+from waza_language_server.schema.catalog import Catalog
+from waza_language_server.syntax.json_lines import parse_json_lines
+from waza_language_server.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from waza_language_server.project.workspace import Workspace
 
 CODE = "unusable-dataset"
-_LINES = (".jsonl", ".ndjson")
 
 
 def datasets(view: SuiteView) -> Found:
@@ -40,9 +49,11 @@ def datasets(view: SuiteView) -> Found:
     if not text.known:
         return
     checkpoint()
-    if written.lower().endswith(_LINES):
-        for fault in _faults_of_lines(text.value.removeprefix("\ufeff")):
-            yield Problem(CODE, node.span, f"{shown(written)}, {fault}.")
+    if written.lower().endswith(ROW_SUFFIXES):
+        faults = _faults_of_prompts(view.workspace, path.parent / written)
+        if faults:
+            more = f"; {counted(len(faults) - 1, 'more error')} below it" if len(faults) > 1 else ""
+            yield Problem(CODE, node.span, f"{shown(written)}, {faults[0].rstrip('.')}{more}.")
         return
     try:
         read_table(text.value.removeprefix("\ufeff"))
@@ -51,37 +62,21 @@ def datasets(view: SuiteView) -> Found:
         yield Problem(CODE, node.span, message)
 
 
-def _faults_of_lines(text: str) -> Iterator[str]:
-    """Yield the first reason why a run rejects a file of prompts."""
-    first: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
-        fault = _fault_of(line, first, number) if line.strip() else ""
-        if fault:
-            yield f"line {number}: {fault}"
-            return
-    if not first:
-        yield "line 1: the dataset has no tasks; write one JSON object a line"
+def _faults_of_prompts(workspace: Workspace, path: Path) -> tuple[str, ...]:
+    """Return why a run refuses a file of prompts: the errors that the editor shows in it."""
+    project, catalog = workspace.project, workspace.catalog
+    opened = project.documents.get(path)
+    if opened is not None and opened.kind == "prompts":
+        return _errors_in(opened.tree, catalog)
+    return project.disk.derived(
+        path, "errors of prompts", lambda text: _errors_in(parse_json_lines(text.value), catalog)
+    )
 
 
-def _fault_of(line: str, first: dict[str, int], number: int) -> str:
-    try:
-        value: object = json.loads(line)
-    except json.JSONDecodeError as error:
-        return f"the line is not JSON; look at column {error.colno}"
-    except (RecursionError, ValueError):
-        return "the JSON cannot be read: it is nested too deeply"
-    if not isinstance(value, dict):
-        return 'the line must be a JSON object: `{"id": "…", "input": "…"}`'
-    block = cast("dict[str, object]", value)
-    name, prompt = block.get("id"), block.get("input")
-    turns = cast("list[object]", prompt) if isinstance(prompt, list) else [prompt]
-    if not isinstance(name, str):
-        return "`id` must be a string, and each line needs one"
-    if not turns or not all(isinstance(turn, str) and turn.strip() for turn in turns):
-        return "`input` must be a string that is not blank, or a list of such strings"
-    if name in first:
-        return f"the id `{name}` is taken by line {first[name]}; each line needs its own"
-    first[name] = number
-    return ""
+def _errors_in(tree: Tree, catalog: Catalog) -> tuple[str, ...]:
+    if tree.root is None and not tree.errors:
+        return ("line 1: the dataset has no tasks; write one JSON object a line",)
+    view = FileView(tree, "prompts", catalog)
+    found = chain(syntax_faults(tree), structure_of_file(view), repeated_ids(view))
+    errors = sorted((each.span.start, each.message) for each in found if each.severity == "error")
+    return tuple(f"line {tree.text.count(chr(10), 0, start) + 1}: {message}" for start, message in errors)

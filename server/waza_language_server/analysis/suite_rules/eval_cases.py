@@ -68,8 +68,8 @@ def _missing(view: SuiteView, node: Node, home: Path, known: tuple[str, ...]) ->
         repair = partial(replace_scalar, view.document.tree, node, meant)
         preferred = path_slip_of(written, known) == meant
         fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
-    message = f"There is no file `{shown(written)}` in `{shown(home.name)}`; the run stops."
-    return Problem("missing-file", node.span, message, "warning", fixes)
+    message = f"There is no file `{shown(written)}` in `{shown(home.name)}`; the case is in error."
+    return Problem("missing-file", node.span, message, "error", fixes)
 
 
 def _files_near(view: SuiteView, home: Path, written: str) -> tuple[str, ...]:

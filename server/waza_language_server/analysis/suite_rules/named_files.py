@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
 from json import dumps
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from waza_engine.boundary import is_foreign
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import from_home, shown
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.program_files import MODULE_RUNTIMES, MODULE_SUFFIXES, is_path, is_rubric_path, words_of
+from waza_engine.scaffold.grader_patterns import STARTED_BY_A_RUN, grader_source, kind_of
+from waza_engine.spec.program_files import MODULE_RUNTIMES, is_module, is_path, is_rubric_path, words_of
 from waza_engine.spelling import path_slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
@@ -29,13 +31,13 @@ from waza_language_server.analysis.suite_rules.grader_files import (
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import FIXTURES, bases_of_run, found_at, is_plain
 from waza_language_server.project.suite_file import SuiteFile, word
-from waza_language_server.project.uris import path_of
+from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.item_memo import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.placed_text import inserted
 from waza_language_server.syntax.tried_edits import checked, entries_of
-from waza_language_server.text.edit import Edit, Edits, Fix
+from waza_language_server.text.edit import Edit, Edits, FileCreation, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -145,9 +147,25 @@ class _Files:
             if len(known) < len(bases):
                 continue
             places = partial(_of_suite, known)
-            yield from self._absent(needed.node, places, needed.kind, needed.where, needed.so)
+            for problem in self._absent(needed.node, places, needed.kind, needed.where, needed.so):
+                new = self._new_grader_file(grader, needed.node)
+                yield problem if new is None else replace(problem, fixes=(*problem.fixes, new))
             if needed.inside:
                 yield from self._empty_folder(needed)
+
+    def _new_grader_file(self, grader: Node, node: Node) -> Fix | None:
+        """Return the fix that creates the file of an ``inline`` grader next to the eval file.
+
+        One for a program that the system starts needs a permission that no edit gives.
+        """
+        written = node.value.strip()
+        folder = self._suites[0].folder
+        file = Path(os.path.normpath(folder / written))
+        is_new = grader_type(grader) == "inline" and file.suffix[1:] in STARTED_BY_A_RUN
+        if not is_new or not is_plain(written) or not self._project.disk.reach.around(folder).holds(file):
+            return None
+        source = grader_source(kind_of(file.stem), file.suffix[1:])
+        return Fix(f"Create grader `{shown(file.name)}`", (), creates=FileCreation(uri_of(file), source))
 
     def _empty_folder(self, needed: NeededFile) -> Iterator[Problem]:
         """Yield a folder that lacks the file that it is named for."""
@@ -394,8 +412,8 @@ def missing_programs(view: SuiteView) -> Found:
                 yield Problem("missing-program", node.target.span, message, "warning")
         elif kind == "inline":
             node = grader.get("config", "grader")
-            is_module = (word(node) or "").endswith(MODULE_SUFFIXES)
-            if node is not None and is_module and not any(map(is_there, MODULE_RUNTIMES)):
+            is_loaded = is_module(PurePath(word(node) or ""))
+            if node is not None and is_loaded and not any(map(is_there, MODULE_RUNTIMES)):
                 message = "A module needs bun or Node.js, and neither is on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
 

@@ -25,7 +25,6 @@ _KEY = compiled_later(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _BARE_KEY = compiled_later(r"[A-Za-z_][\w-]*:[ \t]*(?:#.*)?\Z")
 _OPENS_TEXT = compiled_later(r"(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z")
 _GLUED_DASH = compiled_later(r"-(?=[^\s-])")
-_COLONLESS = compiled_later(r"(?P<key>[A-Za-z_]\w*)(?P<blank>[ \t]+)(?=[^\s:=|>#]|[|>][-+]?\Z)[^\r\n]*\Z")
 _PLAIN_TEXT = compiled_later(r"[A-Za-z_][\w-]*:[ ]+(?P<value>[^\s\"'|>\[{&*!#%@`].*)\Z")
 _COLON_IN_WORDS = compiled_later(r"(?:[^\s:]+[ ][^:]*|[A-Z][a-z][^\s:]*):(?:[ ]|\Z)")
 """A colon after several words, or after a capitalized one: no key of a suite is like that."""
@@ -218,21 +217,6 @@ def _missing_dashes(broken: Broken) -> Iterator[Proposal]:
         yield Proposal("yaml-syntax", place, message, "Insert the dashes", edits, is_sure=True)
 
 
-def _needless_dash(broken: Broken) -> Iterator[Proposal]:
-    """Propose to delete the dash of a key among others, at the fault, above it or below it."""
-    for at in (broken.at, broken.at + 1, broken.at - 1):
-        row = broken.rows[at] if 0 <= at < len(broken.rows) else None
-        if row is None or not row.is_item or row.key is None:
-            continue
-        message = f"`{row.key}` is a key among others here, not an item of a list; delete the dash."
-        dash = Span(row.start + row.column, row.start + row.column + 1)
-        for column in dict.fromkeys((row.column, row.inner)):
-            edit = Edit(Span(row.start + row.column, row.content), " " * (column - row.column))
-            yield Proposal(
-                "yaml-syntax", dash, message, "Delete the dash", (edit,), (row.content,), whole=True
-            )
-
-
 # Columns.
 
 
@@ -389,18 +373,6 @@ def _line_starts(text: str, start: int, end: int) -> Iterator[int]:
 # Colons and texts.
 
 
-def _missing_colon(broken: Broken) -> Iterator[Proposal]:
-    """Propose the colon of a known key before its value: `executor mock`."""
-    for row in broken.rows[broken.at : broken.at + 1]:
-        match = _COLONLESS.match(row.written)
-        if match is not None and match["key"] in broken.keys:
-            key, end = match["key"], row.content + match.end("key")
-            edit = Edit(Span(end, row.content + match.end("blank")), ": ")
-            message = f"A colon is missing after `{key}`; write `{key}: ` before the value."
-            place = Span(row.content, end)
-            yield Proposal("yaml-syntax", place, message, f"Write `{key}: `", (edit,), (row.content,))
-
-
 def _dedented_text(broken: Broken) -> Iterator[Proposal]:
     """Propose to indent the lines of a block scalar that are not to the right of its key."""
     rows, at = broken.rows, broken.at
@@ -470,13 +442,11 @@ _OF_COLUMNS = frozenset({"yaml-indentation", "yaml-tab"})
 
 KINDS: tuple[Kind, ...] = (
     Kind("no space after a dash", _glued_dash, replaces_fixes=True),
-    Kind("no colon after a key", _missing_colon, replaces_fixes=True),
     Kind("tabs for spaces", _tabs, frozenset({"yaml-tab"}), replaces_fixes=True),
     Kind("a text at the column of its key", _dedented_text),
     Kind("`: ` in a text of several lines", _text_as_block, replaces_fixes=True),
     Kind("a list without dashes", _missing_dashes, frozenset({"duplicate-key"})),
     Kind("a missing dash", _missing_dash, STRUCTURAL_CODES | {"duplicate-key"}),
-    Kind("a dash before a key among others", _needless_dash),
     Kind("lines at another column", _columns, STRUCTURAL_CODES | {"duplicate-key"}),
     Kind("a line at another column", _columns, _OF_COLUMNS, replaces_fixes=True),
     Kind("a missing dash above other lines", _missing_dash_of_block, STRUCTURAL_CODES | {"duplicate-key"}),

@@ -56,7 +56,8 @@ def _missing(view: SuiteView, node: Node, path: Path) -> Iterator[Problem]:
     names = disk.names(parent)
     if (names.known and not any(name == _normal(place).name for name, _ in names.value)) or names.absent:
         message = f"There is nothing called `{shown(node.value)}` beside this file."
-        yield Problem("missing-file", node.span, message, "warning")
+        # A run copies files before it asks the agent; without a skill it runs.
+        yield Problem("missing-file", node.span, message, "error" if node.step == "src" else "warning")
 
 
 def _normal(path: Path) -> Path:

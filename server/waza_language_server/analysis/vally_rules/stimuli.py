@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.spec.vally.names import OF_CONSTRAINTS
 from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
@@ -13,12 +14,9 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
 _TOLERANCE = 0.001
-_FREE = ("graders", "constraints", "expect_activation")
+_CHECKS = ("graders", "constraints", "expect_activation")
 """The keys of a stimulus that check something."""
-_OF_CONSTRAINTS = frozenset(
-    {"token-budget", "tool-call-count", "turn-count", "wall-time", "tool-calls", "skill-invocation"}
-)
-"""The types of the checks that constraints become."""
+_NOTHING: tuple[object, ...] = (None, [], {})
 
 
 def stimulus_names(view: SuiteView) -> Found:
@@ -47,15 +45,16 @@ def grader_names(view: SuiteView) -> Found:
 
 
 def unchecked_stimuli(view: SuiteView) -> Found:
-    """Yield the stimuli that nothing checks: they always pass."""
+    """Yield the stimuli that nothing checks: the engine refuses them."""
     root = view.document.tree.root
     if root is None or _items(root.get("graders")):
         return
     for stimulus in _stimuli(view):
         name = stimulus.entry("name")
-        if name is not None and not any(stimulus.get(key) is not None for key in _FREE):
-            message = "No grader and no constraint checks this stimulus, so it always passes."
-            yield Problem("nothing-checked", name.value.span, message, "warning")
+        checks = filter(None, map(stimulus.get, _CHECKS))
+        if name is not None and all(each.target.to_python() in _NOTHING for each in checks):
+            message = "Nothing checks this stimulus, so it cannot be run; give it a grader or a constraint."
+            yield Problem("nothing-checked", name.value.span, message, "error")
 
 
 def turns(view: SuiteView) -> Found:
@@ -100,7 +99,7 @@ def weights(view: SuiteView) -> Found:
         value = entry.value.to_python() if entry.value.target.kind == "scalar" else None
         if isinstance(value, int | float) and not isinstance(value, bool):
             total += value
-        if entry.key.value not in used and not (constrained and entry.key.value in _OF_CONSTRAINTS):
+        if entry.key.value not in used and not (constrained and entry.key.value in OF_CONSTRAINTS.values()):
             message = f"No grader has the type `{entry.key.value}`, so this weight has no effect."
             yield Problem("key-without-effect", entry.key.span, message, "warning", tag="unnecessary")
     lacking = sorted(used - set(written.target.key_names))

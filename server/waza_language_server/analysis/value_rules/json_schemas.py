@@ -9,7 +9,6 @@ from typing import cast
 from urllib.parse import unquote
 
 from waza_engine.files import shown
-from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.json_schema_dialects import draft_of
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.spelling import listed, nearest, slip_of
@@ -19,11 +18,10 @@ from waza_language_server.analysis.suggestions import suggestion
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.scalar_map import ScalarMap
-from waza_language_server.text.span import Span
 
 _OTHER_TYPES = {
     **dict.fromkeys(("str", "text"), "string"),
@@ -44,13 +42,6 @@ _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _COUNTS = frozenset(
     {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains"}
-)
-_BOUNDS = (
-    ("minimum", "maximum"),
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-    ("minContains", "maxContains"),
 )
 _KNOWN = frozenset(
     {
@@ -84,7 +75,6 @@ _DIALECTS = (
 )
 _ALIKE = frozenset({"2020-12", "2019-09", "7", "6"})
 """Drafts in which the checked keywords mean the same."""
-_GLUED = compiled_later(r"(?P<word>[A-Za-z$]+):\S+")
 _DEEPEST = 40
 _MOST_TOLD = 20
 
@@ -117,7 +107,6 @@ def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
 def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> Iterator[Problem]:
     if schema.kind != "mapping" or not depth:
         return
-    yield from _without_values(tree, schema)
     for key in dict.fromkeys(schema.key_names):
         found = schema.get(key)
         if found is None or found.target is not found:
@@ -144,48 +133,6 @@ def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> 
                 yield from _in_schema(tree, below, references, depth - 1)
 
 
-def _without_values(tree: Tree, schema: Node) -> Iterator[Problem]:
-    """Yield the bounds of a schema with no value between, and names that are both required and rejected."""
-    for low, high in _BOUNDS:
-        first, second = schema.get(low), schema.get(high)
-        if first is None or second is None or first.target is not first or second.target is not second:
-            continue
-        least, most = first.to_python(), second.to_python()
-        if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
-            message = f"`{low}` ({first.value}) must not be greater than `{high}` ({second.value})."
-            swap = (Edit(first.span, second.value), Edit(second.span, first.value))
-            yield Problem("bounds-reversed", first.span, message, "warning", (Fix("Swap the two", swap),))
-    yield from _unknown_names(tree, schema)
-
-
-def _unknown_names(tree: Tree, schema: Node) -> Iterator[Problem]:
-    """Yield the names that a schema requires and rejects, or that are misspellings of its properties."""
-    known, needed, kind = schema.get("properties"), schema.get("required"), schema.get("type")
-    others = schema.get("additionalProperties")
-    is_closed = others is not None and others.to_python() is False and schema.get("patternProperties") is None
-    is_closed = is_closed and kind is not None and kind.target.value == "object"
-    if needed is None or (known is None and not is_closed):
-        return
-    names = known.target.key_names if known is not None and known.target.kind == "mapping" else ()
-    asked = {item.target.value for item in needed.target.items if item.target.kind == "scalar"}
-    for item in needed.target.items:
-        written = item.target.value if item.target.kind == "scalar" else ""
-        if not written or written in names:
-            continue
-        meant = slip_of(written, [name for name in names if name not in asked])
-        fixes: tuple[Fix, ...] = ()
-        if meant is not None and item.target is item:
-            fixes = (Fix(f"Change to `{meant}`", partial(replace_scalar, tree, item, meant)),)
-        if is_closed:
-            message = f"`{shown(written)}` is required, and `additionalProperties: false` refuses it."
-            yield Problem("contradiction", item.span, message, "warning", fixes)
-        elif meant is not None:
-            message = (
-                f"`properties` does not have `{shown(written)}`, which is required; did you mean `{meant}`?"
-            )
-            yield Problem("value-not-allowed", item.span, message, "warning", fixes)
-
-
 def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
     if node.kind != "scalar":
         return
@@ -196,23 +143,10 @@ def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
 
 def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:
     entry, meant = schema.entry(key), slip_of(key, _KNOWN)
-    if entry is not None and (glued := _GLUED.fullmatch(key)) is not None and glued["word"] in _KNOWN:
-        yield from _glued_colon(entry, glued["word"])
-        return
     if entry is None or meant is None or schema.entry(meant) is not None or entry.key.style != "plain":
         return
     message = f"`{shown(key)}` is not a keyword of JSON Schema, so it checks nothing; did you mean `{meant}`?"
     fix = Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True)
-    yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
-
-
-def _glued_colon(entry: Entry, word: str) -> Iterator[Problem]:
-    """Yield a word with its value as one key without a value: `{type:string}`."""
-    if entry.key.style != "plain" or len(entry.value.span):
-        return
-    start = entry.key.span.start
-    fix = Fix("Add a space after the colon", (Edit(Span(start + len(word), start + len(word) + 1), ": "),))
-    message = f"YAML reads `{shown(entry.key.value)}` as one word; write a space after `{word}:`."
     yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
 
 

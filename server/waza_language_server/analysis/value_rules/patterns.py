@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from types import MappingProxyType
 
 from waza_engine.checkpoint import checkpoint
@@ -63,24 +60,17 @@ def _problems(text: str, node: Node, severity: Severity) -> Iterator[Problem]:
 
 _BETWEEN_SLASHES = compiled_later(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
 _FLAGS = frozenset("ims")
-_RAW = compiled_later(r"[rR](?P<quote>[\"'])(?P<pattern>.+)(?P=quote)")
-_PARTS = compiled_later(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
-"""The elements of a pattern: characters, escapes and classes."""
-_LITERAL = compiled_later(r"[A-Za-z0-9_{]")
-_MAY_LACK = compiled_later(r"[?*]|\{0")
 _TWICE_ESCAPED = compiled_later(r"\\\\([dDsSwW])(?=[+*?{])")
 """An escaped backslash before a repeated letter: ``\\ddd`` is not what the author intended."""
 
 
 def foreign_patterns(view: GraderView) -> Found:
-    """Yield patterns between slashes, Python's raw strings, doubled backslashes, ends in the middle."""
+    """Yield patterns between slashes and doubled backslashes."""
     for node, shape in view.located:
         if shape.kind == "regex" and node.kind == "scalar":
             checkpoint()
             yield from _between_slashes(view.file.tree, node)
-            yield from _raw_text(view.file.tree, node)
             yield from _twice_escaped(view.file.tree, node)
-            yield from _end_in_the_middle(view.file.tree, node)
 
 
 def _between_slashes(tree: Tree, node: Node) -> Iterator[Problem]:
@@ -97,19 +87,6 @@ def _between_slashes(tree: Tree, node: Node) -> Iterator[Problem]:
     yield _problem(tree, node, message, right)
 
 
-def _raw_text(tree: Tree, node: Node) -> Iterator[Problem]:
-    match = _RAW.fullmatch(node.value) if node.style == "plain" else None
-    if match is None or match["quote"] in match["pattern"]:
-        return
-    sign = f"r{match['quote']}"
-    right = match["pattern"]
-    message = (
-        f"Python writes patterns like this; here `{sign}` and the last quote are part of the pattern. "
-        f"Write `{shown(right)}`."
-    )
-    yield replace(_problem(tree, node, message, right), severity="warning")
-
-
 def _twice_escaped(tree: Tree, node: Node) -> Iterator[Problem]:
     match = _TWICE_ESCAPED.search(node.value)
     if match is None:
@@ -118,26 +95,6 @@ def _twice_escaped(tree: Tree, node: Node) -> Iterator[Problem]:
     once = f"\\{match[1]}"
     message = f"`\\{once}` looks for a backslash before the letter `{match[1]}`; did you mean `{once}`?"
     yield _problem(tree, node, message, right)
-
-
-def _end_in_the_middle(tree: Tree, node: Node) -> Iterator[Problem]:
-    """Yield a `$` with a character after it: nothing follows the end of a text, or of a line."""
-    if "$" not in node.value or "(?x" in node.value:
-        return
-    parts = list(_PARTS.finditer(node.value))
-    ends = [
-        part
-        for part, behind in pairwise(parts)
-        if part[0] == "$" and _LITERAL.fullmatch(behind[0]) and not _MAY_LACK.match(node.value, behind.end())
-    ]
-    if ends:
-        marked = {part.start() for part in ends}
-        right = "".join(f"\\{part[0]}" if part.start() in marked else part[0] for part in parts)
-        message = (
-            "`$` matches the end, and nothing can follow it, so this pattern never matches; "
-            "write `\\$` for the character itself."
-        )
-        yield replace(_problem(tree, node, message, right), severity="warning")
 
 
 def _problem(tree: Tree, node: Node, message: str, right: str) -> Problem:

@@ -27,9 +27,7 @@ from waza_language_server.embedded.python.python_source import (
 )
 from waza_language_server.embedded.python.scopes import (
     Resolution,
-    parameters,
     resolve_names,
-    with_names_replaced,
 )
 
 KNOWN_NAMES = frozenset(ALL_NAMES)
@@ -47,8 +45,6 @@ def assertion_findings(
     source = parse_python(text)
     if isinstance(source, PythonFault):
         return (syntax_finding(text, source, known),), known
-    if isinstance(source.expression.body, ast.Lambda):
-        return (_never_called(source, source.expression.body),), known
     resolution = _resolve(source, known)
     if resolution is None:
         return (), known
@@ -56,18 +52,6 @@ def assertion_findings(
     if not resolution.failing:
         return _meaning(source, known), later
     return tuple(name_findings(source, resolution, known)), later
-
-
-def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:
-    """Return the finding of an assertion that is a function without a call: it is always true."""
-    names = {each.arg for each in parameters(function)}
-    message = (
-        "This `lambda` is never called, so it is always true, whatever the agent does; write only its result."
-    )
-    rewrite = Rewrite("Write only the result", (source.segment(function.body),))
-    return source.finding(
-        "assertion-constant", function, message, *([rewrite] if names <= KNOWN_NAMES else ())
-    )
 
 
 def _meaning(source: PythonSource, known: frozenset[str]) -> tuple[Finding, ...]:
@@ -218,9 +202,6 @@ def _working(text: str, known: frozenset[str]) -> str | None:
     return make_visible(text, known, unroll=True)
 
 
-_ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Dict, ast.Set)
-
-
 def is_statement(text: str) -> bool:
     """Return whether a text that is not an expression parses as Python statements."""
     source = parse_python(text.strip(), "exec")
@@ -230,31 +211,18 @@ def is_statement(text: str) -> bool:
 def as_expressions(text: str) -> tuple[str, ...] | None:
     """Return expressions equivalent to the statements, one for each assertion, or None.
 
-    ``assert`` and ``return`` are dropped, so are a trailing semicolon and ``import re``; ``x = E`` is inlined
-    into its uses. An unused assignment has no equivalent.
+    ``assert`` and ``return`` are dropped, so are a trailing semicolon and ``import re``; an assignment has no
+    equivalent.
     """
     source = parse_python(text.strip(), "exec")
     if not isinstance(source, PythonSource) or not isinstance(source.tree, ast.Module):
         return None
-    meant: dict[str, str] = {}
-    used: set[str] = set()
-    expressions: list[str] = []
-    for statement in source.tree.body:
-        if _is_import_of_re(statement):
-            continue
-        value = _value(statement)
-        if value is None:
-            return None
-        written = _inlined(source, value, meant, used)
-        if written is None:
-            return None
-        if isinstance(statement, ast.Assign):
-            (target,) = statement.targets
-            assert isinstance(target, ast.Name)
-            meant[target.id] = written if isinstance(value, _ATOMS) else f"({written})"
-        else:
-            expressions.append(written)
-    return tuple(expressions) if used == set(meant) else None
+    statements = [each for each in source.tree.body if not _is_import_of_re(each)]
+    values = [value for each in statements if (value := _value(each)) is not None]
+    if len(values) < len(statements):
+        return None
+    written = map(source.segment, values)
+    return tuple(f"({text})" if "\n" in text else text for text in written)
 
 
 def comparison_meant(text: str, known: frozenset[str]) -> str | None:
@@ -289,18 +257,5 @@ def _value(statement: ast.stmt) -> ast.expr | None:
     match statement:
         case ast.Expr(value=value) | ast.Return(value=ast.expr() as value) | ast.Assert(test=value):
             return value
-        case ast.Assign(targets=[ast.Name()], value=value):
-            return value
         case _:
             return None
-
-
-def _inlined(source: PythonSource, value: ast.expr, meant: dict[str, str], used: set[str]) -> str | None:
-    """Return the source of an expression with the assigned names replaced by their values."""
-
-    def value_of(use: ast.Name) -> str:
-        used.add(use.id)
-        return meant[use.id]
-
-    text = with_names_replaced(source, value, meant.keys(), value_of)
-    return f"({text})" if text is not None and "\n" in text else text

@@ -1,8 +1,7 @@
 """JavaScript in a Python assertion: its detection, and its translation to Python.
 
 Two steps. Operators and literals are replaced token by token, after which the text parses as Python; then
-methods and properties (``.length``, ``.includes(…)``, ``.some(t => …)``) are replaced in the syntax tree,
-innermost first.
+methods and properties (``.length``, ``.includes(…)``) are replaced in the syntax tree, innermost first.
 """
 
 from __future__ import annotations
@@ -24,12 +23,6 @@ _NOT = "~"
 """Replaces ``!`` until the tree is parsed: it binds as tightly, and no assertion uses it otherwise."""
 
 _LISTS = frozenset({"tool_calls", "transcript", "errors"})
-_ITERATIONS = {
-    "some": "any({body} for {name} in {items})",
-    "every": "all({body} for {name} in {items})",
-    "filter": "[{name} for {name} in {items} if {body}]",
-    "map": "[{body} for {name} in {items}]",
-}
 _PYTHON_ATTRIBUTES = frozenset(
     name
     for owner in (str, list, dict, re, re.Match, re.Pattern)
@@ -51,7 +44,7 @@ _METHODS = {
 _TOKEN = compiled_later(
     r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?:(?<!\s)\s++)?+(?P<operator>&&|\|\||===|!==)\s*
-    |(?P<arrow>(?:\(\s*+(?P<listed>\w*+(?:\s*+,\s*+\w++)*+)\s*+\)|(?<!\w)(?P<single>\w++))\s*+(?P<sign>=>)\s*)
+    |(?P<arrow>=>)
     |(?P<not>!(?!=)\s*)
     |(?P<word>(?<![\w.$])[^\W\d][\w$]*|<>|=<)
     |(?P<foreign>`|~|\?)""",
@@ -81,14 +74,16 @@ def javascript_mark(text: str) -> JavaScriptMark | None:
             return JavaScriptMark(*match.span("operator"), _OPERATORS[match["operator"]])
         if match["not"]:
             return JavaScriptMark(match.start("not"), match.start("not") + 1, "not")
-        if match["sign"]:
-            return JavaScriptMark(*match.span("sign"), "lambda")
+        if match["arrow"]:
+            return JavaScriptMark(*match.span("arrow"), "lambda")
     return None
 
 
 def as_python(text: str) -> str | None:
     """Return the same assertion in Python, or None if there is no safe translation."""
-    if len(text) > _LONGEST_CHARACTERS or any(match["foreign"] for match in _TOKEN.finditer(text)):
+    if len(text) > _LONGEST_CHARACTERS or any(
+        match["foreign"] or match["arrow"] for match in _TOKEN.finditer(text)
+    ):
         return None
     swapped = _TOKEN.sub(_python_token, text.strip().rstrip(";").rstrip())
     for _ in range(_ROUNDS):
@@ -105,9 +100,6 @@ def as_python(text: str) -> str | None:
 def _python_token(match: re.Match[str]) -> str:
     if match["operator"]:
         return f" {_OPERATORS[match['operator']]} "
-    if match["sign"]:
-        names = match["single"] if match["single"] is not None else match["listed"]
-        return f"lambda {names}: " if names else "lambda: "
     if match["not"]:
         return _NOT
     if match["word"]:
@@ -129,7 +121,7 @@ def _swapped(source: PythonSource, node: ast.expr) -> str | None:
     parents = source.parents
     match node:
         case ast.UnaryOp(op=ast.Invert()):
-            loose = isinstance(parents.get(node), _LOOSE | ast.Lambda)
+            loose = isinstance(parents.get(node), _LOOSE)
             inner = source.segment(node)[len(_NOT) :].strip()
             return f"not {inner}" if loose else f"(not {inner})"
         case ast.Call(func=ast.Attribute(value=value, attr="length" | "size" | "len"), args=[], keywords=[]):
@@ -146,10 +138,6 @@ def _swapped(source: PythonSource, node: ast.expr) -> str | None:
             loose = isinstance(parents.get(node), _LOOSE)
             contained = f"{_operand(source, part)} in {_operand(source, value)}"
             return contained if loose else f"({contained})"
-        case ast.Call(func=ast.Attribute(value=value, attr=method), args=[ast.Lambda() as function]) if (
-            method in _ITERATIONS
-        ):
-            return _iteration(source, value, method, function)
         case ast.Attribute(value=value, attr=attribute) if attribute in _METHODS:
             return f"{source.segment(value)}.{_METHODS[attribute]}"
         case ast.Attribute(value=ast.Subscript(value=ast.Name(id=name)) as item, attr=attribute) if (
@@ -163,27 +151,6 @@ def _swapped(source: PythonSource, node: ast.expr) -> str | None:
 def _is_called(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
     parent = parents.get(node)
     return isinstance(parent, ast.Call) and parent.func is node
-
-
-def _iteration(source: PythonSource, value: ast.expr, method: str, function: ast.Lambda) -> str | None:
-    match function.args:
-        case ast.arguments(posonlyargs=[], args=[ast.arg(arg=name)], vararg=None, kwonlyargs=[], kwarg=None):
-            pass
-        case _:
-            return None
-    body = source.segment(function.body)
-    if isinstance(value, ast.Name) and value.id in _LISTS:
-        # Items of these lists are dictionaries: JavaScript's "t.name" is "t['name']".
-        fields = [
-            node
-            for node in ast.walk(function.body)
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
-        ]
-        start = source.start(function.body)
-        for field in sorted(fields, key=source.start, reverse=True):
-            first, last = source.start(field) - start, source.end(field) - start
-            body = f"{body[:first]}{name}['{field.attr}']{body[last:]}"
-    return _ITERATIONS[method].format(body=body, name=name, items=_operand(source, value))
 
 
 def _operand(source: PythonSource, node: ast.expr) -> str:

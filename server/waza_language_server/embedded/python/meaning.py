@@ -121,8 +121,6 @@ def _visit(source: PythonSource, node: ast.AST, names: Types, *, called: bool = 
         case ast.Lambda():
             arguments = [each.arg for each in parameters(node)]
             yield from _visit(source, node.body, {**names, **dict.fromkeys(arguments)})
-        case ast.Set(elts=[ast.Set(elts=[inner])]):
-            yield _template(source, node, inner)
         case _:
             yield from comparison_findings(source, node, names)
             for child in ast.iter_child_nodes(node):
@@ -201,17 +199,6 @@ def _intended(name: str, known: Sequence[str]) -> str | None:
     if near is None or not (slip_of(name, known) == near or plain in near or near in plain):
         return None
     return near
-
-
-def _template(source: PythonSource, node: ast.Set, inner: ast.expr) -> Finding:
-    """Return the finding of a value in two pairs of braces, which Python reads as a set in a set."""
-    message = (
-        f"Assertions are not templates: `{source.brief(node)}` is a set in a set, which fails; "
-        f"write `{source.brief(inner)}` alone."
-    )
-    is_known = isinstance(inner, ast.Name) and inner.id in CONTEXT_TYPES
-    rewrite = source.rewrite(node, source.segment(inner), preferred=is_known)
-    return source.finding("assertion-type", node, message, rewrite)
 
 
 def _key_as_attribute(source: PythonSource, node: ast.Attribute, kind: ValueType) -> Finding:
@@ -510,8 +497,6 @@ def _truth(node: ast.expr) -> bool | None:
             return None if None in keys else bool(keys)
         case ast.JoinedStr(values=values):
             return True if any(isinstance(each, ast.Constant) and each.value for each in values) else None
-        case ast.BinOp(left=ast.Constant(value=str(template)), op=ast.Mod()) if template.strip("%srd"):
-            return True
         case ast.Compare(left=left, ops=[operator], comparators=[right]) if _is_never_negative(left):
             return _CONSTANT_TESTS.get((type(operator), _number(right)))
         case _:

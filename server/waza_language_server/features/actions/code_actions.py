@@ -68,16 +68,21 @@ def code_actions(
     workspace: Workspace,
     span: Span,
     problems: Sequence[Problem],
+    *,
+    creates_files: bool = False,
 ) -> tuple[CodeAction, ...]:
     """Return the fixes of the problems that touch a span, the safe ones first.
 
-    ``problems`` are those of this version of the document.
+    ``problems`` are those of this version of the document. Fixes that create a file are for clients that can.
     """
     trials = Trials(document, workspace, problems)
     found: dict[tuple[str, Edits], CodeAction] = {}
     for problem, fix in fixes_at(span, problems)[: most_tried(document)]:
         key = fix.title, fix.edits
-        if key not in found and trials.repairs([(problem, fix)], may_reveal=True):
+        if fix.creates is not None and creates_files:
+            change = WorkspaceEdit(creations=(fix.creates,))
+            found[key] = CodeAction(fix.title, "quickfix", change, (problem,))
+        elif key not in found and trials.repairs([(problem, fix)], may_reveal=True):
             change = _change(document, fix.edits)
             preferred = fix.preferred and keeps_data(document.text, fix.edits)
             found[key] = CodeAction(fix.title, "quickfix", change, (problem,), preferred)

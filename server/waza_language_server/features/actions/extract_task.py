@@ -15,11 +15,11 @@ from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import delete_item
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.text.edit import Edit, Edits
+from waza_language_server.text.edit import Edit, Edits, FileCreation
 from waza_language_server.text.file_names import is_file_name
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
-from waza_language_server.text.workspace_edit import FileCreation, FileEdit, WorkspaceEdit
+from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

@@ -17,6 +17,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.features.completion.item import Completion, Place
+from waza_language_server.features.completion.metadata import metadata_keys, metadata_values
 from waza_language_server.features.completion.snippets import (
     escaped,
     grader_snippet,
@@ -87,7 +88,7 @@ def complete(
     if _names_skill(place, holder):
         with workspace.project.disk.held_still():
             place = replace(place, skills=skills_of_workspace(workspace.project, document))
-    if document.tree.is_json and says_nothing(document.text):
+    if cursor.role == "key" and document.tree.is_json and says_nothing(document.text):
         items = [_new_object(place, holder.branch("mapping"))]
     elif cursor.role == "key":
         items = _keys(place, holder)
@@ -112,6 +113,8 @@ def _names_skill(place: Place, holder: Shape) -> bool:
 
 def _keys(place: Place, holder: Shape) -> list[Completion]:
     items = list(key_items(place, holder.branch("mapping", frozenset(place.cursor.existing_keys))))
+    if place.is_metadata:
+        items += metadata_keys(place)
     if holder.kind == "grader" and not {"type", "ref"} & set(place.cursor.existing_keys):
         items += grader_items(place)
     text, written = place.document.text, place.cursor.replace
@@ -140,6 +143,8 @@ def _suites(place: Place) -> Iterable[Completion]:
 def _values(place: Place, holder: Shape, key: str) -> list[Completion]:
     if key == MERGE_KEY:
         return list(anchor_items(place))
+    if place.is_metadata:
+        return list(metadata_values(place, key))
     shape = shape_below(holder, key)
     if shape is None:
         return []

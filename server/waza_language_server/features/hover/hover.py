@@ -25,6 +25,7 @@ from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.hover.anchors import anchored_value, merged_keys
 from waza_language_server.features.hover.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.hover.shape_text import notes, signature, type_words, value_text
+from waza_language_server.features.prompt_metadata import METADATA, metadata_story
 from waza_language_server.features.scores.score_text import score_story, strength_story
 from waza_language_server.features.scores.verdict_hints import metric_verdicts
 from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
@@ -86,6 +87,12 @@ def hover(
     the score is looked at, for its age.
     """
     told = _told(document, workspace, offset, documentation, now, patience, prices)
+    if document.kind in ("captures", "trials"):
+        from waza_language_server.features.rows.records import record_summary
+
+        summary = record_summary(document, offset)
+        if summary is not None:
+            return Hover(*summary) if told is None else replace(told, text=f"{told.text}\n\n{summary[1]}")
     anchored = anchored_value(document, offset)
     if anchored is None:
         return told
@@ -192,6 +199,8 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
     holder = entry.value.parent
     if holder is None:
         return None
+    if document.kind == "prompts" and holder.path[1:] == (METADATA,):
+        return Hover(entry.key.span, metadata_story(document, entry.key.value))
     merged = merged_keys(document, entry)
     if merged is not None:
         return Hover(entry.key.span, merged)

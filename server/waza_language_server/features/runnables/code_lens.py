@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
@@ -23,6 +23,7 @@ from waza_language_server.features.runnables.runnables import Runnable, is_off, 
 from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.suite_file import is_of_vally
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,7 @@ class CodeLens:
     span: Span
     title: str
     command: str
-    argument: dict[str, str]
+    argument: dict[str, Any]
     kind: LensKind = "run"
 
 
@@ -141,7 +142,10 @@ def lenses_of(
     waiting: dict[Path, _Waiting] = {}
     estimates: dict[Path, SuiteEstimates | None] = {}
     changed: dict[Path, tuple[int, int] | None] = {}
+    task_words: dict[Path, str] = {}
     for suite in suites:
+        of_vally = is_of_vally(workspace.project.tree(suite).root)
+        task_words[suite] = "case" if suite.suffix == ".json" else "stimulus" if of_vally else "task"
         recorded = workspace.project.scores.results(suite)
         answered[suite] = _answered(recorded)
         waiting[suite] = _waiting_of(suite, recorded)
@@ -151,7 +155,7 @@ def lenses_of(
     for runnable in found:
         checkpoint()
         estimate = _estimate_words(runnable.id, estimates[runnable.id.suite])
-        called = words or _called(runnable.id)
+        called = words or _called(runnable.id, task_words[runnable.id.suite])
         run = _run_lens(runnable, running, called, estimate, tell_suite=len(suites) > 1)
         again = _regrade_lens(runnable, answered[runnable.id.suite])
         # For a grader, regrading comes first: it answers the same question at no cost.
@@ -167,10 +171,11 @@ def lenses_of(
     return tuple(lenses)
 
 
-def _called(target: RunnableId) -> str:
+def _called(target: RunnableId, task_word: str) -> str:
     """Return what the format of a file calls a part of it."""
-    is_json = target.suite.suffix == ".json"
-    return {"suite": "all", "task": "case"}.get(target.kind, target.kind) if is_json else target.kind
+    if target.kind == "task":
+        return task_word
+    return "all" if target.kind == "suite" and target.suite.suffix == ".json" else target.kind
 
 
 def _run_lens(

@@ -12,12 +12,13 @@ line are projections of this list.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
+from waza_language_server.features.rows.records import id_of, records
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, task_id, word
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 MAX_SUITES = 3
 """A task that more suites pick up is offered for the nearest ones."""
+
+
+MOST_LENSES = 2_000
+"""Lines with lenses of their own; longer files have them at the top."""
 
 
 @frozen()
@@ -51,6 +56,8 @@ def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
     """Return what can be run from a document, in the order of its text."""
     path = path_of(document.uri)
     root = document.tree.root
+    if document.kind == "prompts":
+        return tuple(collect(_of_prompts(document, workspace.project)))
     if path is None or root is None or (root.kind != "mapping" and document.kind != "trigger_list"):
         return ()
     entries, whole = SuiteFile(document.tree), Span(0, len(document.text))
@@ -99,6 +106,28 @@ def is_off(project: Project, suite: Path) -> bool:
     return some
 
 
+def _of_prompts(document: Document, project: Project) -> Iterator[Runnable]:
+    """Yield the tasks that prompts are in the suites that name their file; of long files the suites."""
+    suites = list(suites_asking(document, project))
+    listed = list(islice(records(document), MOST_LENSES + 1)) if suites else []
+    for suite in suites:
+        if len(listed) > MOST_LENSES:
+            whole = Span(0, len(document.text))
+            yield Runnable(RunnableId(suite), _start(listed[0]), suite.parent.name, whole)
+            continue
+        for row in listed:
+            if name := id_of(row):
+                yield Runnable(RunnableId(suite, name), _start(row), name, row.span)
+
+
+def suites_asking(document: Document, project: Project) -> Iterator[Path]:
+    """Yield the eval files that name a file as their prompts."""
+    path = path_of(document.uri)
+    for suite in project.suites_that_name(path) if path is not None else ():
+        if path in suite.named("tasks_from"):
+            yield suite.path
+
+
 def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:
     seen: set[tuple[str, bool]] = set()
     for prompt in prompts_in(root):
@@ -137,7 +166,7 @@ def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> It
     for graders in chain((entries.own_graders(),), map(entries.graders_of, tasks)):
         for grader in graders:
             task = grader.task.id if grader.task is not None else own_task
-            if grader.has_results:
+            if grader.has_results and grader.place != "constraint":
                 target = RunnableId(suite, task, grader.name)
                 yield Runnable(target, _start(grader.item), grader.name, grader.item.span)
         checkpoint()

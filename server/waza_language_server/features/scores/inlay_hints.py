@@ -35,8 +35,7 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.merges import value_at
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.newest_scores import CheckResult
-    from waza_engine.results.reading.scores import RunResult
+    from waza_engine.results.reading.scores import CheckResult, RunResult
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores, Outcome, Score
@@ -84,6 +83,10 @@ def inlay_hints(
 
     ``now`` is when the scores are looked at, for their age.
     """
+    if document.kind in ("captures", "trials"):
+        from waza_language_server.features.rows.records import record_hints
+
+        return tuple(InlayHint(*hint) for hint in record_hints(document, span))
     if document.kind not in {*SUITES, "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []

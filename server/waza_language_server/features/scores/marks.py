@@ -222,6 +222,8 @@ def marks(document: Document, workspace: Workspace) -> tuple[Mark, ...]:
 
         known = kept.lists.setdefault(place, ItemMemo()).of(items, ask)
         found += _placed(document, items, known)
+    if file.is_of_vally:
+        found += _marks_of(document, scores, file.own_graders())
     for task in file.tasks():
         found += _marks_of(document, scores, file.graders_of(task))
     hints = hints_beside_graders(document, scores)

@@ -56,6 +56,7 @@ from waza_language_server.project.changed_inputs import (
     said_by,
     why_stale,
 )
+from waza_language_server.project.document import SUITES
 from waza_language_server.project.eval_cases import JUDGED, judged_assertions
 from waza_language_server.project.judging import Judging, in_parts, judging
 from waza_language_server.project.outline import pattern_nodes, pattern_of
@@ -102,7 +103,7 @@ def verdicts(
         case "task":
             found += view.of_task(root, scores.task or "", "")
             found += view.of_suite_graders(root, scores.of_suite_graders())
-        case "eval" | "evals_json":
+        case "eval" | "evals_json" | "vally_eval":
             found += view.of_suite(root)
             for task in SuiteFile(document.tree).tasks(span):
                 checkpoint()
@@ -298,7 +299,7 @@ class _View:
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
-        name, whole = root.get("name") or root.get("skill_name"), self.of_whole()
+        name, whole = _head_of_suite(root), self.of_whole()
         if name is None or whole is None:
             return
         yield Verdict(name, whole.label, whole.tooltip, whole.changes)
@@ -499,14 +500,20 @@ def first_run(
         return list(running_task(root, scores, scores.task or "", now))
     if document.kind in {"trigger_tests", "trigger_list"}:
         return [verdict for prompt in prompts_in(root) for verdict in running_prompt(prompt, scores, now)]
-    if document.kind not in {"eval", "evals_json"} or not scores.runs_whole:
+    if document.kind not in SUITES or not scores.runs_whole:
         return []
-    name = root.get("name") or root.get("skill_name")
+    name = _head_of_suite(root)
     found = [] if name is None else [Verdict(name, RUNNING, "The suite runs for the first time.")]
     for task in SuiteFile(document.tree).tasks(span):
         checkpoint()
         found += running_task(task.node, scores, task.id, now)
     return found
+
+
+def _head_of_suite(root: Node) -> Node | None:
+    """Return the node next to which the verdict of a suite is shown; one of Vally needs no name."""
+    stimuli = root.entry("stimuli")
+    return root.get("name") or root.get("skill_name") or (stimuli.key if stimuli is not None else None)
 
 
 def running_task(node: Node, scores: DocumentScores, task_id: str, now: datetime) -> Iterator[Verdict]:

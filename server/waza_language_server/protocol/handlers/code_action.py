@@ -95,6 +95,7 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
             )
             or ()
         )
+    commands = await _conversions(ls, document, span) if rewrite else []
     runs: Sequence[CodeLens] = ()
     chosen = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
     chosen = chosen and (params.context.only is None or _wants(RUNS, asked))
@@ -103,7 +104,8 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     if not ls.session.is_current(document):
         return None
     actions = await ls.diagnostics.on_snapshot(document, lambda: _converted(ls, document, found))
-    return None if actions is None else [*actions, *(convert.run_action(lens, RUNS) for lens in runs)]
+    commands += (convert.run_action(lens, RUNS) for lens in runs)
+    return None if actions is None else [*actions, *commands]
 
 
 async def _quick_fixes(
@@ -121,9 +123,30 @@ async def _quick_fixes(
         ls.tell_once(f"menu of {document.uri}", types.MessageType.Info, text)
     workspace = ls.session.workspace
     return (
-        await ls.diagnostics.on_snapshot(document, lambda: code_actions(document, workspace, span, problems))
+        await ls.diagnostics.on_snapshot(
+            document,
+            lambda: code_actions(
+                document, workspace, span, problems, creates_files=ls.abilities.creates_files
+            ),
+        )
         or ()
     )
+
+
+async def _conversions(ls: WazaServer, document: Document, span: Span) -> list[types.CodeAction]:
+    """Return the conversions of an eval file, which the engine does."""
+    from waza_language_server.features.actions.suite_conversions import TITLES, suite_conversions
+
+    workspace = ls.session.workspace
+    offered = await ls.diagnostics.on_snapshot(
+        document, lambda: suite_conversions(document, workspace, span) if ls.trusted else ()
+    )
+    kind, path = types.CodeActionKind.RefactorRewrite, str(path_of(document.uri))
+    commands = {
+        to: types.Command(TITLES[to], "waza.convert", arguments=[{"path": path, "to": to}])
+        for to in offered or ()
+    }
+    return [types.CodeAction(TITLES[to], kind, command=command) for to, command in commands.items()]
 
 
 async def _all_safe_fixes(

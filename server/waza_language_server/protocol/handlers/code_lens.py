@@ -60,6 +60,11 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> list[types.C
             ls.affected.for_lenses,
             within,
         )
+        if document.kind in ("prompts", "captures"):
+            from waza_language_server.features.rows.lenses import row_lenses, trials_lenses
+
+            rows = (*trials_lenses(lenses), *row_lenses(document, ls.session.project))
+            lenses = (*lenses, *(lens for lens in rows if begins_within(lens.span, within)))
         if "testBed" in shown:
             beds = _test_beds(ls, document)
             lenses = (*lenses, *(lens for lens in beds if begins_within(lens.span, within)))

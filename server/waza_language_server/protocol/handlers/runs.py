@@ -84,8 +84,11 @@ async def cancel(ls: WazaServer, arguments: Sequence[object], _token: object) ->
     everything = tuple(arguments) in ((), (None,))
     target = None if everything else run_request("waza.cancel", arguments).target
     runs = [run for run in ls.runs.active if target is None or run.target == target]
+    harness = [work for key, work in ls.harness_work.items() if target is None or key.target == target]
+    for work in harness:
+        work.cancel()
     await _cancel_all(ls, runs)
-    return {"canceled": len(runs)}
+    return {"canceled": len(runs) + len(harness)}
 
 
 async def restart_engine(ls: WazaServer, arguments: Sequence[object], _token: object) -> None:
@@ -99,6 +102,8 @@ async def restart_engine(ls: WazaServer, arguments: Sequence[object], _token: ob
 async def progress_cancelled(ls: WazaServer, params: types.WorkDoneProgressCancelParams) -> None:
     """Cancel the run whose progress bar was cancelled."""
     key = ls.progress_bars.run_of(params.token)
+    if key in ls.harness_work:
+        ls.harness_work[key].cancel()
     await _cancel_all(ls, [run for run in ls.runs.active if run.key == key])
 
 

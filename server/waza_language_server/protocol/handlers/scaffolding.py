@@ -1,4 +1,4 @@
-"""The commands that create a suite, a task or a grader: the engine drafts and writes, the editor shows.
+"""The commands that create or convert a suite, or create a task or a grader: the engine writes.
 
 The text of an open eval file is inserted in its editor, so that the file does not change on disk and the edit
 can be undone; the other files of a suite are new and are written, by clients with ``createsFiles`` as one
@@ -7,6 +7,8 @@ change that they show first. Existing files are never replaced.
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_engine.counting import counted
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.edit_conversion import FileConverter
@@ -36,6 +39,11 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
 Given = Mapping[str, str]
+_CONVERT = "Convert"
+_MOST_LOSSES = 10
+"""The losses of a conversion that a question names."""
+
+log = logging.getLogger(__name__)
 
 
 async def new_suite(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
@@ -70,6 +78,37 @@ async def new_suite(ls: WazaServer, arguments: Sequence[object], _token: object)
     elif change is not None:
         await _apply(ls, change)
     return {**made, "eval": str(_path(uri))}
+
+
+async def convert(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Convert an eval file into a new folder next to it; return the written ``files`` and the ``losses``.
+
+    A client that can ask the user does so first if something is lost.
+    """
+    given = _given(ls, "waza.convert", arguments, ("path", "to"))
+    path, to = _path(given["path"]), given["to"]
+    if unsaved := ls.session.unsaved(path.parent):
+        raise refused(f"{unsaved[0].name} has unsaved changes; save it first.", FAILED)
+    folder = path.with_name(f"converted-{to.replace('.', '-')}")
+    asked = {"path": str(path), "to": to, "directory": str(folder)}
+    draft = await _ask(ls, "eval.convert", **asked, draft=True)
+    losses = [loss for loss in draft["losses"] if loss["kind"] != "upstream"]
+    kinds = Counter(loss["kind"] for loss in losses)
+    words = f"{counted(kinds['left out'], 'part')} left out, {kinds['differs']} differ"
+    if losses:
+        lines = [f"{loss['kind']}: {loss['place']}: {loss['why']}" for loss in losses]
+        log.warning("%s: %s\n%s", path, words, "\n".join(lines))
+        more = f"; {len(lines) - _MOST_LOSSES} more are in the log" if len(lines) > _MOST_LOSSES else ""
+        question = f"{words}: {'; '.join(lines[:_MOST_LOSSES])}{more}. Write {folder.name}?"
+        wanted = await ls.ask(types.MessageType.Warning, question, [_CONVERT])
+        if ls.abilities.asks_the_user and wanted != _CONVERT:
+            return {"files": [], "losses": draft["losses"]}
+    made = await _ask(ls, "eval.convert", **asked)
+    ls.refresh.files_changed()
+    written = f"{counted(len(made['files']), 'file')} written to {folder.name}"
+    ls.tell(types.MessageType.Info, f"{written}; {words}.")
+    await _show(ls, Path(made["files"][0]))
+    return made
 
 
 async def new_task(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
@@ -32,10 +33,19 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
     if ls.judges_live and any(path in ls.live.files for path in others):
         ls.live.edited(anyway=True)
         others = [path for path in others if path not in ls.live.files]
+    others = [path for path in others if path is None or not _is_foreign(ls, path)]
     if others:
         changed = [path for path in others if path is not None]
         ls.refresh.closed_files_changed(changed)
         ls.refresh.files_changed(changed)
+
+
+def _is_foreign(ls: WazaServer, path: Path) -> bool:
+    """Return whether a file of JSON Lines belongs to no suite: logs and datasets change all the time."""
+    if path.suffix not in ROW_SUFFIXES:
+        return False
+    project = ls.session.project
+    return project.claim(path) is None and not any(project.suites_that_name(path))
 
 
 def _is_journal(path: Path | None) -> bool:

@@ -224,7 +224,7 @@ class LiveSessions:
         found: dict[Key, Mapping[str, TaskResult]] = {}
         for document in self._server.session.documents:
             path = path_of(document.uri)
-            if path is None or document.kind not in {"eval", "task"}:
+            if path is None or document.kind not in {"eval", "task", "vally_eval"}:
                 continue
             for suite in project.suites_of(path):
                 run = project.scores.results(suite.path)

@@ -381,6 +381,7 @@ def _claimed_by(opened: Iterable[_Opened]) -> Iterator[tuple[object, ...]]:
         if document is not None and document.kind == "eval":
             said = outline_of(document)
             yield document.uri, said.patterns, said.skill_directories
+            yield document.uri, said.tasks_from, said.adapter, said.recording
         elif document is not None and document.kind == "project_config":
             yield document.uri, configured_eval_name(document.tree)
 

@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.protocol.services.schedule import Diagnostics
+from waza_language_server.schema.catalog import LINE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +70,7 @@ def written(ls: WazaServer, document: Document, problems: tuple[Problem, ...], p
     from waza_language_server.protocol.convert import Converter
 
     convert = Converter(document, ls.session.encoding, ls.abilities)
-    if document.tree.is_json and ls.options.reports_json_syntax:
+    if ls.options.reports_json_syntax and document.tree.is_json and document.kind not in LINE_KINDS:
         problems = tuple(problem for problem in problems if problem.code not in _SYNTAX_OF_JSON)
     shown, more = _shown(problems)
     found: list[str] = []

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_language_server.project.uris import uri_of
 
@@ -22,10 +21,10 @@ _FOLDERS = ("**/.waza", "**/.waza/results")
 _WATCHED = (
     "**/*.{yaml,yml}",
     "**/{evals,*.evals}.json",
+    "**/*.{jsonl,ndjson}",
+    "**/{adapters/*,*adapter*}.json",
     "**/SKILL.md",
     "**/.waza/results/*.json",
-    f"**/.waza/results/*{JOURNAL_SUFFIX}",
-    "**/reviews.jsonl",
     *_FOLDERS,
 )
 

@@ -1,0 +1,106 @@
+"""Lines of ``prompts.jsonl`` that a run or agent-eval-harness refuses, or that cannot be intended so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from waza_engine.checkpoint import checkpoint
+from waza_engine.counting import in_seconds
+from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.limits import MILLISECONDS
+from waza_engine.spec.reading.scalars import Json
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
+from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.item_memo import ItemMemo, items_where
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Edit, Fix, Related
+from waza_language_server.text.span import Span
+
+_WHITESPACE = compiled_later(r"(?<=\n)[^\S\r\n]++(?=\r?\n)")
+_ids: ItemMemo[str | None] = ItemMemo()
+
+
+def repeated_ids(view: FileView) -> Found:
+    """Yield the ids that an earlier line has, too; a run refuses such a file."""
+    if view.kind != "prompts":
+        return
+    first: dict[str, Node] = {}
+    for name, node in ids_of(view.tree):
+        taken = first.setdefault(name, node)
+        if taken is not node:
+            line = view.tree.text.count("\n", 0, taken.span.start) + 1
+            yield taken_id(name, node, line, Related(taken.span, f"The other `{name}` is here."))
+
+
+def ids_of(tree: Tree) -> Iterator[tuple[str, Node]]:
+    """Yield the ids of the lines of a file, and where they are."""
+    for index, name in enumerate(_ids.of(tree.root, _id_of) if tree.root is not None else ()):
+        node = tree.root.get(index, "id") if tree.root is not None and name is not None else None
+        if name is not None and node is not None:
+            yield name, node
+
+
+def taken_id(name: str, node: Node, line: int, *related: Related) -> Problem:
+    """Return the problem of an id that an earlier line, counted from 1, has too."""
+    message = f"The id `{name}` is taken by line {line}; each line needs its own."
+    return Problem("duplicate-task-id", node.span, message, related=related)
+
+
+def is_repeated_id(problem: Problem) -> bool:
+    """Return whether a problem of a prompt is that of its id."""
+    return problem.code == "duplicate-task-id"
+
+
+def _id_of(line: Node) -> str | None:
+    green = line.written("id")
+    return green.value if green is not None and green.style == "double" else None
+
+
+def short_timeouts(view: FileView) -> Found:
+    """Yield time limits below a second, which were intended in seconds, and those without effect."""
+    if view.kind != "prompts" or view.tree.root is None:
+        return
+    for line in items_where(view.tree.root, _is_short):
+        node, timeout = line.get("timeout"), _timeout(line)
+        if node is None or not isinstance(timeout, int | float):
+            continue
+        if timeout <= 0:
+            message = "`timeout` has no effect: it is not greater than 0."
+            yield Problem("unlikely-value", node.span, message, "warning")
+            continue
+        wanted = f"{timeout * MILLISECONDS:g}"
+        message = f"`timeout` is in milliseconds; write `{wanted}` for {in_seconds(timeout)}."
+        fix = Fix(f"Change to `{wanted}`", partial(replace_scalar, view.tree, node, wanted))
+        yield Problem("unlikely-value", node.span, message, "warning", (fix,))
+
+
+def _is_short(line: Node) -> bool:
+    return is_short(_timeout(line))
+
+
+def is_short(timeout: object) -> bool:
+    """Return whether a time limit is below a second; False for what is no number."""
+    return isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout < MILLISECONDS
+
+
+def _timeout(line: Node) -> Json:
+    node = line.get("timeout") if line.kind == "mapping" else None
+    return node.to_python() if node is not None else None
+
+
+def whitespace_lines(view: FileView) -> Found:
+    """Yield lines of whitespace between others: agent-eval-harness skips lines only if they are empty."""
+    root = view.tree.root
+    if view.kind != "prompts" or root is None:
+        return
+    found = _WHITESPACE.finditer(view.tree.text, root.span.start, root.span.end)
+    for number, match in enumerate(found, 1):
+        if not number % NODES_AT_ONCE:
+            checkpoint()
+        span = Span(*match.span())
+        fix = Fix("Delete the whitespace", (Edit(span, ""),), preferred=True)
+        message = "This line has only whitespace, which agent-eval-harness refuses; leave it empty."
+        yield Problem("whitespace-line", span, message, "warning", (fix,))

@@ -1,0 +1,1 @@
+"""Prompts, captures and trials of agent-eval-harness in the editor."""

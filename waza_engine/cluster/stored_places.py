@@ -1,0 +1,47 @@
+"""Fetches what the workers of a killed run have left in an object store, so that ``--resume`` reads it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from waza_engine.boundary import Boundary
+from waza_engine.cluster.object_place import ObjectPlace
+from waza_engine.files import write_atomically
+from waza_engine.results.reading.place_entries import is_held, note_in, place_clock, remove_note
+from waza_engine.runs.loading.suite import SuiteError
+
+
+def fetch_place(folder: Path, store: str, within: Boundary) -> None:
+    """Copy the trials of a run from its store into its folder.
+
+    The place in the store is removed, unless workers still execute trials. Raises ``SuiteError`` for another
+    ``store`` than that of the run: a file in a folder must not decide where credentials are used.
+    """
+    name = note_in(folder, within)
+    if name != f"{store}/{folder.name}":
+        where = name.rpartition("/")[0]
+        raise SuiteError(f"The trials of {folder.name} are in {where}: resume it with `--store {where}`.")
+    try:
+        place = ObjectPlace(name)
+        if place.is_there:
+            remote, here = place.now(), place_clock(folder, within)
+            for kind in ("workers", "trials"):
+                for found, modified in place.listed(kind):
+                    copy = folder / _flat(found)
+                    write_atomically(copy, [place.content(found)], within=within)
+                    # A lease is as old here as there.
+                    renewed = here - (remote - modified)
+                    os.utime(copy, (renewed, renewed))
+            if is_held(folder, within, is_fetched=True):
+                return
+            place.remove()
+        remove_note(folder, within)
+    except OSError as error:
+        raise SuiteError(f"{name} cannot be read: {error.strerror or error}.") from None
+
+
+def _flat(name: str) -> str:
+    """Return the name in a folder of an object; the lines about a trial are next to it there."""
+    parts = name.split("/")
+    return "/".join([*parts[:-2], ".".join(parts[-2:])]) if len(parts) > 3 else name
