@@ -584,11 +584,14 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 
 
 OPENS_WITHOUT_BOUNDARY = {
+    "waza_engine/cluster/bundle.py": "the user's folder of bundles",
+    "waza_engine/commands/cluster.py": "a new file that a person has named",
     "waza_engine/cluster/certificates.py": "a new folder that a person has named",
     "waza_engine/cluster/versions.py": "data of the package",
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
     "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
+    "waza_engine/convert/of_harness.py": "the grader file that a person has named",
     "waza_engine/commands/run_again.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
@@ -631,6 +634,7 @@ _OPENERS = {
 
 
 LISTS_OR_MAKES = {
+    "waza_engine/cluster/bundle.py": "the user's folder of bundles",
     "waza_engine/cluster/certificates.py": "a new folder that a person has named",
     "waza_engine/cluster/versions.py": "data of the package",
     "waza_engine/results/reading/place_entries.py": "the folder of a run below the results, links refused",

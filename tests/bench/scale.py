@@ -38,7 +38,8 @@ TRIALS_PER_TASK = 10
 class Cost:
     """What a run took: seconds to its first trial and in all, CPU seconds at home and in other processes.
 
-    ``memory`` is the peak of the coordinator's resident memory in MiB.
+    ``memory`` is the resident memory of the coordinator at the end in MiB, ``record`` the size of its result
+    file in bytes.
     """
 
     first: float
@@ -46,6 +47,7 @@ class Cost:
     home: float
     others: float
     memory: float
+    record: int
 
 
 def measured(trials: int, *, on_cluster: bool) -> Cost:
@@ -73,13 +75,16 @@ def _run(path: Path, backend: BackendFactory) -> Cost:
 
     others, home, began = _others(), time.process_time(), time.monotonic()
     prepared = prepare(RunSettings(path, workers=SLOTS), backend=backend)
-    assert prepared.run(tell, RunCancellation()).outcome.status == "completed"
+    report = prepared.run(tell, RunCancellation())
+    assert report.outcome.status == "completed"
+    assert report.results_file is not None
     return Cost(
         first[0] - began,
         time.monotonic() - began,
         time.process_time() - home,
         _others() - others,
         psutil.Process().memory_info().rss / 2**20,
+        report.results_file.stat().st_size,
     )
 
 
@@ -117,8 +122,9 @@ def main() -> None:
     parser.add_argument("--trials", type=int, nargs="+", default=[2000])
     options = parser.parse_args()
     say = sys.stdout.write
-    say("| mock trials | where | first, s | all, s | CPU ms a trial: home | workers | home, MiB |\n")
-    say("|--:|---|--:|--:|--:|--:|--:|\n")
+    say("| mock trials | where | first, s | all, s | CPU ms a trial: home | workers ")
+    say("| home, MiB | record, KB a trial |\n")
+    say("|--:|---|--:|--:|--:|--:|--:|--:|\n")
     costs: dict[bool, Cost] = {}
     for trials in options.trials:
         for on_cluster in (False, True):
@@ -127,7 +133,7 @@ def main() -> None:
             say(
                 f"| {trials:,} | {f'`local:{WORKERS}`' if on_cluster else 'threads'} | {cost.first:.1f} "
                 f"| {cost.wall:.0f} | {cost.home * each:.1f} | {cost.others * each:.1f} "
-                f"| {cost.memory:.0f} |\n"
+                f"| {cost.memory:.0f} | {cost.record / trials / 1000:.1f} |\n"
             )
             sys.stdout.flush()
     say(f"\nThe folder of a run notes {place_rate():.0f} paid trials a second on this disk.\n")

@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
-from waza_language_server.protocol.token_legend import KINDS, PARTS
+from waza_language_server.protocol.feature_table import KINDS, PARTS
 from waza_language_server.text.line_index import LineIndex
 
 pytestmark = pytest.mark.check

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from waza_language_server.protocol.misunderstood import understood
+from waza_language_server.protocol.pygls_internals import understood
 from waza_language_server.protocol.server import WazaServer, create_server
 from waza_language_server.protocol.serving import Dispatcher
 

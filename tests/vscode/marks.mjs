@@ -38,6 +38,7 @@ async function scenario(page) {
 
   await step("the key of the run, pressed once before the file has its lenses, runs the suite", async () => {
     await editor.openFile(page, "eval.yaml", "graders:");
+    await page.locator(".statusbar-item", { hasText: "YAML" }).waitFor(); // before, VS Code knows no languages and keys of extensions
     await page.keyboard.press("Control+Alt+E");
     await page.locator(".notification-toast", { hasText: "greeter" }).first().waitFor({ timeout: 60_000 });
     await hintOn("name: greeter", /✗.1.of.2.tasks/u);

@@ -1,6 +1,5 @@
 // Bundles the extension into out/extension.js, and the licences of what is bundled into out/THIRD_PARTY_NOTICES.txt.
-// Writes out/adapter.schema.json, the schema of adapter files as VS Code's own JSON support reads it, and the picture of the
-// walkthrough: images of the README are shown from the web alone, those of a walkthrough out of the package.
+// Copies the picture of the walkthrough: images of the README are shown from the web alone, those of a walkthrough out of the package.
 //
 //   node scripts/build.mjs [--watch]
 
@@ -24,7 +23,6 @@ const sharedApi = {
   },
 };
 
-const adapterSchema = "../waza_engine/schemas/adapter.schema.json";
 const options = {
   entryPoints: ["src/extension.ts"],
   outfile: "out/extension.js",
@@ -42,7 +40,6 @@ const options = {
 
 fs.mkdirSync("out", { recursive: true });
 fs.rmSync(`${options.outfile}.map`, { force: true });
-fs.writeFileSync("out/adapter.schema.json", JSON.stringify(onlyForAdapters(JSON.parse(fs.readFileSync(adapterSchema, "utf8")))));
 fs.copyFileSync("../docs/images/loop-dark.png", "out/loop.png");
 
 if (process.argv.includes("--watch")) {
@@ -50,12 +47,6 @@ if (process.argv.includes("--watch")) {
 } else {
   const { metafile } = await esbuild.build(options);
   fs.writeFileSync("out/THIRD_PARTY_NOTICES.txt", notices(Object.keys(metafile.inputs)));
-}
-
-// A folder called `adapters` may hold other JSON: a file counts once it has a key that only adapters have.
-function onlyForAdapters(schema) {
-  const keys = ["sessionMode", "outputEvents", "autoApprove", "x-waza"];
-  return { if: { anyOf: keys.map((key) => ({ required: [key] })) }, then: schema };
 }
 
 function notices(files) {

@@ -29,7 +29,7 @@ import type { Runs } from "./runs";
 import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
 import type { Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
-import { EVALS_GLOB, SKILL_GLOB } from "./suiteFiles";
+import { EVALS_GLOB, HARNESS_GLOB, SKILL_GLOB } from "./suiteFiles";
 import { TraceChannel } from "./traceChannel";
 import { OPEN_TRIAL } from "./trials";
 import { outlinesYaml } from "./yamlCoexistence";
@@ -237,7 +237,7 @@ export class ServerConnection implements vscode.Disposable {
             options: { cwd: this.workingDirectory, env: { ...environmentOfPrograms(), ...environment } },
         };
         const options: LanguageClientOptions = {
-            documentSelector: [...YAML, ...[SKILL_GLOB, EVALS_GLOB].map((pattern) => ({ scheme: "file", pattern }))],
+            documentSelector: [...YAML, ...[SKILL_GLOB, EVALS_GLOB, HARNESS_GLOB].map((pattern) => ({ scheme: "file", pattern }))],
             initializationOptions: {
                 interpreter: command,
                 trusted: vscode.workspace.isTrusted,

@@ -5,6 +5,7 @@ import type { LanguageClient } from "vscode-languageclient/node";
 
 /** The answer of `waza/suiteState`; null for files that belong to no suite. */
 interface SuiteState {
+    readonly kind?: string;
     readonly canRun: boolean;
     readonly recorded: boolean;
 }
@@ -27,7 +28,11 @@ export class ContextKeys implements vscode.Disposable {
     private timer: NodeJS.Timeout | undefined;
     private readonly listeners: vscode.Disposable;
 
-    constructor(private readonly client: () => LanguageClient | undefined) {
+    /** @param onKind told what the active file is, `undefined` for one that belongs to no suite */
+    constructor(
+        private readonly client: () => LanguageClient | undefined,
+        private readonly onKind: (document: vscode.TextDocument, kind: string | undefined) => void = () => undefined,
+    ) {
         const again = () => {
             this.refresh();
         };
@@ -69,6 +74,9 @@ export class ContextKeys implements vscode.Disposable {
         const state = found ?? NOTHING;
         // Until the server has answered about the file in front, the keys ask it themselves: "waza:canRun" may still be about the one before.
         const known = found === undefined || document === undefined ? [] : [document.uri.toString()];
+        if (document !== undefined && document === vscode.window.activeTextEditor?.document) {
+            this.onKind(document, state.kind);
+        }
         const shown = JSON.stringify([state, known]);
         if (document !== vscode.window.activeTextEditor?.document || this.shown === shown) {
             return; // asked again for the other file

@@ -40,7 +40,7 @@ import { Status } from "./status";
 import { measureStrength } from "./strength";
 import { isTrustedFor, RESULTS_NEED_TRUST, RUNS_NEED_TRUST } from "./trust";
 import { TestExplorer } from "./testing/explorer";
-import { isSkillFile, looksLikeSuiteFile, NAMED_EVALS_GLOB, SKILL_GLOB, SUITE_FILE_GLOB } from "./suiteFiles";
+import { isSkillFile, looksLikeSuiteFile, NAMED_EVALS_GLOB, NAMED_PROMPTS_GLOB, SKILL_GLOB, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
 
 let connection: ServerConnection | undefined;
@@ -90,7 +90,12 @@ export function activate(context: vscode.ExtensionContext): void {
     );
     connection = server;
     const marks = new Marks(() => server.running);
-    const contextKeys = new ContextKeys(() => server.running);
+    const contextKeys = new ContextKeys(
+        () => server.running,
+        (document, kind) => {
+            status.shows(document, kind);
+        },
+    );
     const restart = () => server.restart();
     const restartBehindRuns = async () => {
         await runs.atRest("Active runs keep their environment; later runs use the new one.");
@@ -319,7 +324,7 @@ async function startWithFirstSuiteFile(context: vscode.ExtensionContext, server:
 }
 
 function isSuiteFile(document: vscode.TextDocument): boolean {
-    return ["yaml", "json"].includes(document.languageId) && looksLikeSuiteFile(document.uri.fsPath, document.getText());
+    return ["yaml", "json", "jsonl"].includes(document.languageId) && looksLikeSuiteFile(document.uri.fsPath, document.getText());
 }
 
 /** Other tools name files `eval.yaml` too, so the text of some is read. */
@@ -327,7 +332,7 @@ async function workspaceConcernsUs(): Promise<boolean> {
     if ((await vscode.workspace.findFiles(SKILL_GLOB, "**/node_modules/**", 1)).length > 0) {
         return true;
     }
-    const files = [SUITE_FILE_GLOB, NAMED_EVALS_GLOB].map((glob) => vscode.workspace.findFiles(glob, "**/node_modules/**", 20));
+    const files = [SUITE_FILE_GLOB, NAMED_EVALS_GLOB, NAMED_PROMPTS_GLOB].map((glob) => vscode.workspace.findFiles(glob, "**/node_modules/**", 20));
     for (const file of (await Promise.all(files)).flat()) {
         const text = Buffer.from(await vscode.workspace.fs.readFile(file)).toString("utf8");
         if (looksLikeSuiteFile(file.fsPath, text)) {

@@ -16,14 +16,27 @@ export const SUITE_FILE_GLOB = "**/{.waza.yaml,.waza.yml,eval.yaml,eval.yml,waza
 /** JSON files that may be evals of a skill: the server decides by their content. */
 export const EVALS_GLOB = "**/{*eval*.json,*trigger*.json,evals/*.json}";
 
-/** Those whose name alone says so. */
+/** Files of agent-eval-harness: prompts and results, and how to drive an agent. The server decides by their content. */
+export const HARNESS_GLOB = "**/{*.jsonl,*.ndjson,*adapter*.json,*headless*.json,adapters/*.json}";
+
+/** Prompts whose name alone says so. */
+export const NAMED_PROMPTS_GLOB = "**/prompts.{jsonl,ndjson}";
+
+/** Evals whose name alone says so. */
 export const NAMED_EVALS_GLOB = "**/{evals,*.evals}.json";
 
 const SKILL_NAME = "SKILL.md";
 const OWN_NAMES = /^(\.waza|trigger_tests)\.ya?ml$/;
 const EVAL_NAMES = /^(.+[-_.])?(eval|wazaEval)\.ya?ml$/;
 const NAMES_OF_EVALS = /(?:eval|trigger)[^/\\]*\.json$|[/\\]evals[/\\][^/\\]*\.json$/;
+const NAMES_OF_ROWS = /\.(?:jsonl|ndjson)$/;
+const NAMES_OF_PROMPTS = /(?:^|[/\\._-])prompts(?:[._-][^/\\]*)?\.(?:jsonl|ndjson)$/;
+const KEYS_OF_ROWS = /"hint"\s*:|"trajectory"\s*:\s*\[|"trials"\s*:\s*\[/;
+const NAMES_OF_ADAPTERS = /(?:adapter|headless)[^/\\]*\.json$|[/\\]adapters[/\\][^/\\]*\.json$/;
+const KEYS_OF_ADAPTERS = /"(?:sessionMode|outputEvents)"\s*:/;
 const KEYS_OF_EVALS = /"(?:evals|should_trigger)"\s*:/;
+/** Characters of a file that show what is in its lines. */
+const BEGINNING = 10_000;
 const YAML_NAMES = /\.ya?ml$/;
 
 /** True when `text`, saved as `file`, is probably part of an evaluation suite. */
@@ -34,6 +47,12 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     }
     if (mayBeEvals(file)) {
         return KEYS_OF_EVALS.test(text);
+    }
+    if (NAMES_OF_ROWS.test(file)) {
+        return NAMES_OF_PROMPTS.test(file) || KEYS_OF_ROWS.test(text.slice(0, BEGINNING));
+    }
+    if (NAMES_OF_ADAPTERS.test(file)) {
+        return KEYS_OF_ADAPTERS.test(text);
     }
     const keys = topLevelKeys(text);
     if (EVAL_NAMES.test(name)) {

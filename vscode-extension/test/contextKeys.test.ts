@@ -37,3 +37,21 @@ void test("an edit of a suite does a step of the walkthrough, and of a recorded 
     assert.ok(!(await keysWith({ canRun: true, recorded: false })).after.includes("waza:regraded"));
     assert.ok((await keysWith({ canRun: true, recorded: true })).after.includes("waza:regraded"));
 });
+
+void test("the kind of the active file is told, as the server calls it", async () => {
+    const kinds: (string | undefined)[] = [];
+    Object.assign(workspace, { onDidChangeTextDocument: new EventEmitter().event });
+    let state: object | null = { kind: "prompts", canRun: false, recorded: false };
+    const client = { code2ProtocolConverter: { asTextDocumentIdentifier: () => ({}) }, sendRequest: () => Promise.resolve(state) };
+    const contextKeys = new ContextKeys(
+        () => client as unknown as LanguageClient,
+        (_, kind) => kinds.push(kind),
+    );
+    for (state of [state, null]) {
+        contextKeys.refresh(0);
+        await setTimeout(0);
+        await setImmediate();
+    }
+    contextKeys.dispose();
+    assert.deepEqual(kinds, ["prompts", undefined]);
+});

@@ -168,5 +168,5 @@ void test("the extension sets every key of its own that a condition asks for", (
 
 void test("no JSON file of another tool starts the extension", () => {
     const ofJson = manifest.activationEvents.filter((event) => event.includes("json"));
-    assert.deepEqual(ofJson, ["workspaceContains:**/{evals,*.evals}.json"]);
+    assert.deepEqual(ofJson, ["workspaceContains:**/{evals,*.evals}.json", "workspaceContains:**/prompts.{jsonl,ndjson}"]);
 });

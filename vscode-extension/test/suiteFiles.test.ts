@@ -50,3 +50,18 @@ void test("other JSON is not", () => {
     assert.ok(!looksLikeSuiteFile("/w/retrieval.json", '{"query": "evals"}'));
     assert.ok(!looksLikeSuiteFile("/w/evals/tsconfig.json", '{"compilerOptions": {}}'));
 });
+
+void test("prompts, results and adapters of agent-eval-harness start the server", () => {
+    assert.ok(looksLikeSuiteFile("/w/prompts.jsonl", ""));
+    assert.ok(looksLikeSuiteFile("/w/coding-prompts.ndjson", '{"id": "a", "input": "x"}'));
+    assert.ok(looksLikeSuiteFile("/w/cases.jsonl", '{"id": "a", "input": "x", "hint": "y"}'));
+    assert.ok(looksLikeSuiteFile("/w/results.jsonl", '{"id": "a", "input": "x", "trajectory": [], "timing": {}}'));
+    assert.ok(looksLikeSuiteFile("/w/adapters/claude.json", '{"version": 1, "sessionMode": "stream"}'));
+});
+
+void test("JSON Lines and JSON of other tools do not", () => {
+    assert.ok(!looksLikeSuiteFile("/w/train.jsonl", '{"messages": [{"role": "user", "content": "x"}]}'));
+    assert.ok(!looksLikeSuiteFile("/w/app.log.jsonl", '{"level": "info", "msg": "trials"}'));
+    assert.ok(!looksLikeSuiteFile("/w/adapters/db.json", '{"version": 1, "command": "x"}'));
+    assert.ok(!looksLikeSuiteFile("/w/claude.json", '{"sessionMode": "dark"}'));
+});

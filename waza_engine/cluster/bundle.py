@@ -139,7 +139,9 @@ def settings_on_worker(
     root, listed = Path(text_of(document.get("root"))), block_of(document, "files")
     if not _missing(root, listed):
         return settings
-    folder = _unpacked(digest_of(manifest), document, listed, fetch, cache)
+    # Another checkout of the same files has another root.
+    content_digest = digest_of(json_text(listed).encode())
+    folder = _unpacked(content_digest, document, listed, fetch, cache)
     context = settings.context_directory
     return replace(
         settings,

@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,7 +46,7 @@ Send = Callable[[Json], None]
 
 
 class LeaseLostError(Exception):
-    """The worker could not renew its lease or store an answer, and has ended its trials."""
+    """The worker cannot use the place of a run: its lease, an answer, or the files of the suite."""
 
 
 def carry(message: Block, send: Send) -> None:
@@ -196,7 +196,7 @@ class _ActiveRun:
     def host(self, request: TrialRequest, bundle: str) -> Host:
         """Return the host of the trials with skills, or without; it is created once.
 
-        ``bundle`` is that of the message. Raises ``OSError`` when the files of the suite cannot be read.
+        ``bundle`` is that of the message. Raises ``LeaseLostError`` when its files cannot be fetched.
         """
         with self._loading:
             found = self._hosts.get(request.baseline)
@@ -219,24 +219,31 @@ class _ActiveRun:
     def _settings(self, request: TrialRequest, bundle: str) -> RunSettings:
         if not bundle:
             return request.settings
-        manifest = self.place.content(manifest_name(bundle))
-        return settings_on_worker(
-            request.settings, manifest, lambda: self.place.content(content_name(bundle))
-        )
+        try:
+            manifest = self.place.content(manifest_name(bundle))
+            return settings_on_worker(
+                request.settings, manifest, lambda: self.place.content(content_name(bundle))
+            )
+        except OSError as error:
+            why = error.strerror or error
+            raise LeaseLostError(f"the worker {WORKER} cannot get the files of the suite: {why}") from None
 
     def look(self) -> bool:
         """Renew the lease if it is time, and return whether the run is still needed here."""
-        now = time.monotonic()
+        now, is_reached = time.monotonic(), True
         with self._lock:
             active = self._active
             if active and now - self._renewed > RENEW_SECONDS:
-                with suppress(OSError):
+                try:
                     self._renew()
+                except OSError:
+                    is_reached = False
             late = active > 0 and time.monotonic() - self._renewed > GIVE_UP_SECONDS
             idle = not active and now - self._used > _IDLE_SECONDS
         if late:
             self.fail(f"{self.place.name} could not be written for too long")
-        if self.place.is_stopped or not self.place.is_there:
+        # A place that does not answer would only delay the next renewal.
+        if is_reached and (self.place.is_stopped or not self.place.is_there):
             self.cancellation.request()
         return active > 0 or not idle
 
@@ -397,6 +404,8 @@ def _document(trial: _Trial) -> Json | None:
         outcome, cancelled = TrialOutcome(number, "skipped", None, stopped=True), True
     except (SuiteError, SuiteFileError, ExecutorError) as error:
         outcome = TrialOutcome(number, "error", None, error=f"the worker {WORKER}: {error}")
+    except LeaseLostError:
+        raise
     except Exception as error:  # noqa: BLE001 - a defect of ours costs this trial, not the further ones
         broke = f"the trial broke: {type(error).__name__}: {error}"
         outcome = TrialOutcome(number, "error", None, error=broke)

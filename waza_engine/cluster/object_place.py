@@ -16,7 +16,6 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import obstore
@@ -30,23 +29,15 @@ from waza_engine.results.reading.place_entries import LEASE_SECONDS
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import json_text
 
-if TYPE_CHECKING:
-    from obstore.store import ClientConfig, RetryConfig
-
 SCHEMES = ("s3", "gs", "az", "file")
 _LOOK_SECONDS = 2.0
 _TRIES = 3
 _CLOCK_SECONDS = 60.0
 _REASON_CHARACTERS = 200
-# A worker gives up after 20 seconds without a lease, so small requests must end before that.
-_CLIENT: ClientConfig = {"timeout": "8s", "connect_timeout": "4s"}
-_LARGE_CLIENT: ClientConfig = {"timeout": "300s", "connect_timeout": "4s"}
-_RETRIES: RetryConfig = {
-    # The time limits them: a store may fail for some seconds.
-    "max_retries": 30,
-    "retry_timeout": timedelta(seconds=15),
-    "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": timedelta(seconds=4), "base": 2},
-}
+# A worker gives up after 20 seconds without a lease: requests about it must end well before that. All others
+# may fail for some seconds, and files of a suite take their time.
+_QUICK, _USUAL, _BULK = (4.0, 4.0), (20.0, 15.0), (600.0, 15.0)
+_MOST_RETRIES = 100
 _MARKER = "run.json"
 
 
@@ -77,7 +68,7 @@ class ObjectPlace(Place):
     def __init__(self, name: str) -> None:
         """Raise ``OSError`` when the settings of the store in the environment cannot be used."""
         super().__init__(name)
-        self._store, self._large = _opened(name, _CLIENT), _opened(name, _LARGE_CLIENT)
+        self._quick, self._store, self._bulk = (_opened(name, *each) for each in (_QUICK, _USUAL, _BULK))
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._looks: dict[str, tuple[float, bool]] = {}
@@ -114,7 +105,7 @@ class ObjectPlace(Place):
         """Store a line about an active trial, as an object of its own."""
         self._check()
         name = f"trials/{key}/{next(self._numbers):08}-{secrets.token_hex(3)}.jsonl"
-        self.write(name, json_text(plain(entry)).encode())
+        self._overwrite(name, plain(entry))
 
     def entries(self, key: str) -> list[Block]:
         """Return the lines about an active trial."""
@@ -124,12 +115,12 @@ class ObjectPlace(Place):
     def finish(self, key: str, document: Json) -> None:
         """Write the document of a trial that has ended."""
         self._check()
-        self.write(f"trials/{key}.json", json_text(plain(document)).encode())
+        self._overwrite(f"trials/{key}.json", plain(document))
 
     def write_lease(self, worker: str, description: Json) -> None:
         """Begin or renew the lease of a worker."""
-        self._check()
-        self._overwrite(f"workers/{worker}.json", description)
+        self._check(is_urgent=True)
+        self._overwrite(f"workers/{worker}.json", description, is_urgent=True)
 
     def is_lost(self, worker: str, key: str, attempt: int) -> bool:
         """Return whether the worker of a claim has ended, or has not renewed its lease."""
@@ -152,10 +143,11 @@ class ObjectPlace(Place):
                 obstore.delete(self._store, name)
         return self._ahead + time.monotonic()
 
-    def modified(self, name: str) -> float:
+    def modified(self, name: str, *, is_urgent: bool = False) -> float:
         """Return when an object was written, by the clock of the store, in seconds."""
         with _as_os_errors(self.name):
-            return obstore.head(self._store, name)["last_modified"].timestamp()
+            found = obstore.head(self._quick if is_urgent else self._store, name)
+        return found["last_modified"].timestamp()
 
     def listed(self, folder: str) -> Iterator[tuple[str, float]]:
         """Yield the names of objects in a folder, and of folders below it, each with when it was written."""
@@ -167,12 +159,12 @@ class ObjectPlace(Place):
     def content(self, name: str) -> bytes:
         """Return the content of an object."""
         with _as_os_errors(self.name):
-            return bytes(obstore.get(self._large, name).bytes())
+            return bytes(obstore.get(self._bulk, name).bytes())
 
     def write(self, name: str, content: bytes) -> None:
         """Write an object."""
         with _as_os_errors(self.name):
-            obstore.put(self._large, name, content, use_multipart=False)
+            obstore.put(self._bulk, name, content, use_multipart=False)
 
     def remove(self) -> None:
         """Remove all objects, the marker first: a worker that wakes up later must not go on."""
@@ -184,7 +176,7 @@ class ObjectPlace(Place):
         at, seen = self._looks.get(name, (-_LOOK_SECONDS, if_unknown))
         if time.monotonic() - at > _LOOK_SECONDS:
             try:
-                seen = self.has(name)
+                seen = self._exists(name, is_urgent=True)
             except OSError:
                 # A store that does not answer is noticed by the lease.
                 seen = if_unknown
@@ -193,15 +185,18 @@ class ObjectPlace(Place):
 
     def has(self, name: str) -> bool:
         """Return whether an object is there."""
+        return self._exists(name, is_urgent=False)
+
+    def _exists(self, name: str, *, is_urgent: bool) -> bool:
         try:
-            self.modified(name)
+            self.modified(name, is_urgent=is_urgent)
         except FileNotFoundError:
             return False
         return True
 
-    def _check(self) -> None:
+    def _check(self, *, is_urgent: bool = False) -> None:
         """Raise ``FileNotFoundError`` when the run has ended."""
-        if not self.has(_MARKER):
+        if not self._exists(_MARKER, is_urgent=is_urgent):
             raise FileNotFoundError(errno.ENOENT, "the run has ended", self.name)
 
     def _lease(self, worker: str) -> tuple[float, Block] | None:
@@ -221,9 +216,10 @@ class ObjectPlace(Place):
         self._check()
         return self._put(name, document)
 
-    def _overwrite(self, name: str, document: Json) -> None:
+    def _overwrite(self, name: str, document: object, *, is_urgent: bool = False) -> None:
+        client, content = self._quick if is_urgent else self._store, json_text(document).encode()
         with _as_os_errors(self.name):
-            obstore.put(self._store, name, json_text(document).encode(), use_multipart=False)
+            obstore.put(client, name, content, use_multipart=False)
 
     def _put(self, name: str, document: Json) -> bool:
         """Create an object; return whether it is ours, which a mark in it says."""
@@ -244,18 +240,25 @@ class ObjectPlace(Place):
 
     def _read(self, name: str) -> Block | None:
         try:
-            return object_in(self.content(name)) or {}
+            with _as_os_errors(self.name):
+                content = bytes(obstore.get(self._store, name).bytes())
         except FileNotFoundError:
             return None
+        return object_in(content) or {}
 
 
-def _opened(name: str, client: ClientConfig) -> store.ObjectStore:
+def _opened(name: str, seconds: float, retry_seconds: float) -> store.ObjectStore:
+    """Return a client; ``seconds`` limit a request, ``retry_seconds`` its repetitions."""
     with _as_os_errors(name):
         if name.startswith("file:"):
             return store.LocalStore.from_url(name, mkdir=True, automatic_cleanup=True)
         # These options replace those of the environment.
-        allowed = os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
-        return store.from_url(name, client_options={**client, "allow_http": allowed}, retry_config=_RETRIES)
+        is_plain = os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true"
+        return store.from_url(
+            name,
+            client_options={"timeout": timedelta(seconds=seconds), "allow_http": is_plain},
+            retry_config={"max_retries": _MOST_RETRIES, "retry_timeout": timedelta(seconds=retry_seconds)},
+        )
 
 
 _KNOWN = (

@@ -83,6 +83,6 @@ class SharedPlaces:
         """Remove the places in the store of runs whose results are written; others can be resumed."""
         for folder, place in self._in_store:
             if not folder.exists():
-                # What stays there is never read again.
+                # Objects that stay are never read again.
                 with contextlib.suppress(OSError):
                     place.remove()

@@ -172,7 +172,7 @@ def _to_resume(
 ) -> tuple[Sequence[Path], RunSettings]:
     """Return the paths of suites and, with ``--resume``, the settings with the record that the paths name.
 
-    What a killed run has left in a store is fetched before.
+    Before, the trials of a killed run are fetched from their store.
     """
     if not settings.resume:
         return paths, settings

@@ -23,6 +23,10 @@ from waza_engine.convert.checks import entries_of, grader_of
 from waza_engine.convert.comments import yaml_with
 from waza_engine.convert.conversion import SUITE_KEYS, Conversion, dumped, written_values
 from waza_engine.graders.base import GraderError
+from waza_engine.graders.diff import DiffConfig
+from waza_engine.graders.inline import InlineConfig
+from waza_engine.graders.json_schema import JsonSchemaConfig
+from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
@@ -30,7 +34,7 @@ from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.harness_rows import TASK_KEY
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.task_file import TaskFile
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import MEASURES_JUDGES, told_apart
 
 PROMPTS, GRADER, GRADERS, ADAPTER = "prompts.jsonl", "grader.py", "graders.yaml", "adapter.json"
 GRADER_TEXT = '''\
@@ -128,7 +132,7 @@ def _only_grader(conversion: Conversion, tasks: Sequence[TaskFile]) -> GraderEnt
         or len(found) != len(tasks)
         or any(entry != first for entry in found)
         or any(dumped(task.expected) for task in tasks)
-        or first.type != "inline"
+        or not isinstance(grader_of(first).config, InlineConfig)
         or first.binary
         or not first.required
         or first.config.keys() - _GRADER_KEYS
@@ -207,9 +211,9 @@ def _why_not(entry: GraderEntry) -> str:
     grader = grader_of(entry)
     if grader.judged:
         return "a judge model decides, and a grader file asks none"
-    if grader.reviewed or entry.type.startswith("human"):
+    if grader.reviewed or entry.type == MEASURES_JUDGES:
         return "a person decides"
-    if grader.judges_skill_use or entry.type == "skill_invocation":
+    if grader.judges_skill_use or isinstance(grader.config, SkillInvocationConfig):
         return "a grader file is not told which skills the agent used"
     if any(name in json.dumps(entry.config, default=str) for name in _UNKNOWN):
         return "a grader file is not told how long the agent took, and how many tokens"
@@ -233,7 +237,7 @@ def copied_graders(
 def _copy(conversion: Conversion, suite: Suite, entry: GraderEntry, fixtures: Path) -> None:
     """Add copies of the files that a grader names. Raises ``GraderError`` for one that has no place."""
     grader, directory = grader_of(entry), suite.directory
-    if not (grader.runs_program or entry.type in ("json_schema", "diff")):
+    if not (grader.runs_program or isinstance(grader.config, JsonSchemaConfig | DiffConfig)):
         return
     within = suite_boundary(directory)
     places = [(directory, ""), (fixtures, "fixtures/")]
@@ -270,7 +274,7 @@ def _texts(value: object) -> Iterator[str]:
 
 def _adapter(conversion: Conversion) -> None:
     suite, config = conversion.source, conversion.source.spec.config
-    if config.executor != "command" or not config.adapter:
+    if not config.adapter:
         why = f"`{config.executor}` has no adapter; name that of your agent with `--schema`"
         conversion.lose(suite.path, "config.executor", why)
         return

@@ -178,7 +178,7 @@ class Agent:
 
     @property
     def milliseconds(self) -> float | None:
-        """Return the time limit of a turn that was asked for, or that of the adapter."""
+        """Return the time limit of a turn: the option, else that of the adapter."""
         return self._options.timeout or self.adapter.timeout
 
     def execute(self, request: ExecutionRequest, cancellation: RunCancellation) -> ExecutionResponse:

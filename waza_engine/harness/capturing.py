@@ -23,7 +23,7 @@ from waza_engine.harness.row_values import shown_input
 from waza_engine.harness.rows import HarnessError, Prompt
 from waza_engine.results.json_values import Json
 from waza_engine.scoring.pass_estimates import pass_estimates
-from waza_engine.spec.harness_rows import BROKEN_GRADER, DIGEST
+from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST
 from waza_engine.terminal import complain
 
 _PREVIEW_CHARACTERS = 50
@@ -159,7 +159,8 @@ class Capturing:
 
     def _trials(self, prompt: Prompt) -> Json:
         count = self._options.trials
-        entries = [self._trial(prompt, number) for number in range(1, count + 1)]
+        errors: dict[str, str] = {}
+        entries = [self._trial(prompt, number, errors) for number in range(1, count + 1)]
         rates: Json = {}
         if self._grader is not None:
             passed = sum(entry["pass"] for entry in entries)
@@ -183,10 +184,11 @@ class Capturing:
                 "agent": self._agent.adapter.name,
                 **base,
                 **self._digest(prompt),
+                **({AGENT_ERRORS: errors} if errors else {}),
             },
         }
 
-    def _trial(self, prompt: Prompt, number: int) -> Json:
+    def _trial(self, prompt: Prompt, number: int, agent_errors: dict[str, str]) -> Json:
         answer = self._answer(prompt, number)
         entry = {
             "trialNum": number,
@@ -196,10 +198,12 @@ class Capturing:
         }
         place = f"{prompt.id}, trial {number}"
         errors = answer.get("errors")
-        if errors and not entry["output"] and not entry["trajectory"]:
+        if errors:
+            # What a crashed agent has printed may fit a grader by chance.
             self._show(f"    trial {number}: !")
             self.tally.add(passed=False)
             verdict = {} if self._grader is None else {"pass": False}
+            agent_errors[str(number)] = str(errors[0])
             return {**entry, **verdict, "reasoning": f"Error: {errors[0]}"}
         if self._grader is None:
             return entry

@@ -200,7 +200,7 @@ def _directory(params: Any) -> Path:
     except (OSError, ValueError):
         is_there = False
     if not is_there:
-        raise RpcError(f"`cwd` must be a directory, and {written} is none.", INVALID_PARAMS)
+        raise RpcError(f"`cwd` must name a directory; {written} is not one.", INVALID_PARAMS)
     return folder.absolute()
 
 

@@ -29,7 +29,7 @@ from waza_engine.results.writing.store import (
     write_whole,
 )
 from waza_engine.scoring.cost import Cost, Spending, total_cost
-from waza_engine.spec.harness_rows import BROKEN_GRADER, DIGEST
+from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST
 
 Answers = defaultdict[tuple[str, int], list[Json]]
 """Answers by their digest and the number of the trial, 0 for a capture."""
@@ -113,6 +113,7 @@ def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, grade
         if not of_answer:
             raise HarnessError(f"{output} has rows without `metadata.{DIGEST}`, so --resume cannot use it.")
         entries, digests = _entries(row), wanted.get(text_of(row.get("id")))
+        errors = block_of(block_of(row, "metadata"), AGENT_ERRORS)
         if digests is not None and of_answer not in digests:
             continue
         complete = len(entries) == (trials or 1) and not any(map(_is_broken, entries))
@@ -123,9 +124,11 @@ def resume(output: Path, journal: Journal, wanted: Wanted, trials: int, *, grade
             continue
         for entry in entries:
             if not _is_broken(entry):
-                answers[of_answer, whole(entry.get("trialNum"))].append(
-                    _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN_GRADER))
-                )
+                answer = _ungraded(entry, grader_broke=of_verdict.endswith(BROKEN_GRADER))
+                trial = whole(entry.get("trialNum"))
+                if error := text_of(errors.get(str(trial))):
+                    answer["errors"] = [error]
+                answers[of_answer, trial].append(answer)
     held = {key for key, found in answers.items() if found}
     journal.open()
     for (digest, trial), found in list(answers.items()):

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from waza_engine.files import write_bytes
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.grading import score_of_verdicts
 from waza_engine.harness.rows import STANDARD_STREAM, opened_rows
@@ -27,6 +28,8 @@ from waza_engine.spec.harness_rows import TASK_KEY
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import say_json
 
+_MOST_BYTES = 64_000_000
+
 
 def grade_standard_input(suite: Path) -> None:
     """Print the verdict of a suite on the answer on standard input.
@@ -34,7 +37,7 @@ def grade_standard_input(suite: Path) -> None:
     Exits with 1 and a sentence when a grader could not grade: that is no failure of the agent.
     """
     with opened_rows(STANDARD_STREAM) as stream:
-        given = object_in(stream.read())
+        given = object_in(stream.read(_MOST_BYTES))
     if given is None:
         sys.exit("Standard input must be one JSON object.")
     try:
@@ -60,10 +63,10 @@ def score_of_answer(suite: Path, given: Block) -> Json:
         "timing": {},
     }
     if cwd and not Path(cwd).is_dir():
-        raise SuiteError(f"`cwd` must be a directory, and {cwd} is none.")
+        raise SuiteError(f"`cwd` must name a directory; {cwd} is not one.")
     with tempfile.TemporaryDirectory(prefix="waza-grader-") as folder:
         record = Path(folder) / "answer.jsonl"
-        record.write_text(json.dumps(row), "utf-8")
+        write_bytes(record, json.dumps(row).encode())
         request = RegradeRequest(record, suite, workspace=Path(cwd) if cwd else None)
         try:
             regrading = prepare_regrading(request, _resident_suites())

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class GraderKind(StrEnum):
-    """What a new grader file checks."""
+    """The check that a new grader file makes."""
 
     HINT = "hint"
     CRITERIA = "criteria"

@@ -27,6 +27,8 @@ _WORDS: Mapping[RowKind, str] = {
 }
 DIGEST = "wazaDigest"
 """The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
+AGENT_ERRORS = "wazaErrors"
+"""The key of the metadata of trials with the errors of the agent, by the number of the trial."""
 TASK_KEY = "wazaTask"
 """The key of a prompt's metadata with the id of its task: a grader file is not told the id of the prompt."""
 BROKEN_GRADER = ":broken"
@@ -86,13 +88,16 @@ def first_row(text: str) -> Mapping[str, Any] | None:
     return None
 
 
-def is_adapter(data: object) -> bool:
-    """Return whether parsed JSON says how to drive an agent's command line, mistakes in it included."""
+def is_adapter(data: object, *, is_named: bool = False) -> bool:
+    """Return whether parsed JSON says how to drive an agent's command line, mistakes in it included.
+
+    In a file that is named as an adapter, one key of adapters alone is enough.
+    """
     if not isinstance(data, Mapping):
         return False
     keys = cast("Mapping[str, object]", data)
     has_command = "version" in keys and isinstance(keys.get("command"), str | list)
-    return has_command and not {"sessionMode", "session_mode", "outputEvents"}.isdisjoint(keys)
+    return (is_named or has_command) and not {"sessionMode", "session_mode", "outputEvents"}.isdisjoint(keys)
 
 
 def harness_words(text: str) -> str:

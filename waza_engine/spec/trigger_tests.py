@@ -39,7 +39,7 @@ class PromptLine(Block):
 
     null_is_absent: ClassVar = False
     misspellings: ClassVar = {"expected": "hint", "prompt": "input", "name": "id", "meta": "metadata"}
-    uncertain: ClassVar = frozenset({"expected", "prompt", "name"})
+    uncertain: ClassVar = frozenset({"prompt", "name"})
 
     id: PlainText = Field(description="Identifier, unique in the file.", examples=["explain-recursion"])
     input: Turns = Field(

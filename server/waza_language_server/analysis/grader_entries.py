@@ -14,8 +14,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_places, grader_type, graders_below, graders_in
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.item_memo import ItemMemo
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.syntax.tree import Tree
 
 Value = TypeVar("Value")

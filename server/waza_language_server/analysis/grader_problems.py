@@ -28,8 +28,7 @@ from waza_language_server.schema.locate import grader_shape, grader_type, grader
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.item_memo import ItemMemo
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
 

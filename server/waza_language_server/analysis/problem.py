@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import field
+from functools import partial
 from typing import Literal, get_args
 
+from waza_engine.files import shown
 from waza_engine.frozen import frozen
+from waza_engine.spelling import nearest, slip_of
+from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
@@ -43,3 +50,22 @@ class Problem:
             tuple([related.shifted(by) for related in self.related]),
             self.tag,
         )
+
+
+def suggestion(
+    tree: Tree,
+    node: Node,
+    known: Iterable[str],
+    intended: str | None = None,
+    typo_of: Callable[[str, Iterable[str]], str | None] = slip_of,
+) -> tuple[str | None, tuple[Fix, ...]]:
+    """Return the known word that a scalar most likely means, and the fix that writes it.
+
+    The fix is preferred if the scalar is a typo of the word. ``intended`` is the word, if it is known.
+    """
+    known, written = tuple(known), node.value.strip()
+    word = intended or nearest(written, known)
+    if word is None:
+        return None, ()
+    repair = partial(replace_scalar, tree, node, word)
+    return word, (Fix(f"Change to `{shown(word)}`", repair, preferred=typo_of(written, known) == word),)

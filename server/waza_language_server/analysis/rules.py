@@ -21,24 +21,25 @@ from waza_language_server.analysis.file_rules.prompt_lines import (
     short_timeouts,
     whitespace_lines,
 )
-from waza_language_server.analysis.file_rules.repeated_items import both_sides, repeated_items
 from waza_language_server.analysis.file_rules.suppressions import unknown_codes, wrong_schema
 from waza_language_server.analysis.file_rules.task_file import (
+    both_sides,
     expected_graders,
     input_files,
     mock_steps,
+    repeated_items,
     requirements,
     turns,
 )
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets
-from waza_language_server.analysis.suite_rules.echoed_prompts import echoed_prompts
 from waza_language_server.analysis.suite_rules.eval_cases import (
     given_away,
     missing_case_files,
     other_skill,
 )
+from waza_language_server.analysis.suite_rules.grader_files import packages
 from waza_language_server.analysis.suite_rules.grader_modules import grader_modules
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
@@ -46,7 +47,6 @@ from waza_language_server.analysis.suite_rules.grader_names import (
     unknown_judges,
     unknown_names,
 )
-from waza_language_server.analysis.suite_rules.grader_packages import packages
 from waza_language_server.analysis.suite_rules.named_files import (
     missing_files,
     missing_programs,
@@ -63,6 +63,7 @@ from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import (
     blank_prompts,
     duplicate_ids,
+    echoed_prompts,
     orphans,
     relative_paths,
 )
@@ -92,16 +93,14 @@ from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_grader,
 )
 from waza_language_server.analysis.value_rules.json_schemas import json_schemas
-from waza_language_server.analysis.value_rules.names import (
-    rubric_names,
-    tool_names,
-    unanchored_patterns,
-    workspace_paths,
-)
 from waza_language_server.analysis.value_rules.patterns import (
     foreign_patterns,
     patterns_of_file,
     patterns_of_grader,
+    rubric_names,
+    tool_names,
+    unanchored_patterns,
+    workspace_paths,
 )
 from waza_language_server.analysis.value_rules.vacuous import trigger_thresholds, vacuous_checks
 from waza_language_server.syntax.fault import FAULT_CODES

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from waza_language_server.engine.process import EngineError, EngineProcess, Params
 
-ANSWER_WITHIN_SECONDS = 30.0
+TYPES_WITHIN_SECONDS = 30.0
 GRADER_TYPES = "grader.types"
 OF_PLUG_INS: Params = {"custom": True}
 _LEAVE_WITHIN_SECONDS = 1.0
@@ -44,7 +44,7 @@ async def _ask() -> object:
     engine = EngineProcess(sys.executable, on_event=lambda _: None, on_exit=lambda _, __: None)
     engine.start()
     try:
-        return await asyncio.wait_for(engine.request(GRADER_TYPES, OF_PLUG_INS), ANSWER_WITHIN_SECONDS)
+        return await asyncio.wait_for(engine.request(GRADER_TYPES, OF_PLUG_INS), TYPES_WITHIN_SECONDS)
     finally:
         await engine.stop(_LEAVE_WITHIN_SECONDS)
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
-from waza_language_server.syntax.item_memo import ItemMemo
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

@@ -17,7 +17,7 @@ from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.skills_of_run import UnknownSkillsError, definition_in, skills_of_run
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.merges import value_at
+from waza_language_server.syntax.nodes import value_at
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from waza_engine.spec.reading.task_globs import literally
 from waza_language_server.embedded.language import NOWHERE, Files, Language, Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
+from waza_language_server.project.disk import identity_of, stamp_of
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_of
-from waza_language_server.project.stamps import identity_of, stamp_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import language_kind_of

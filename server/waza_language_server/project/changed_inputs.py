@@ -22,8 +22,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.masking import masked
 from waza_language_server.project.claim import SKILL_NAME
-from waza_language_server.project.disk import MAX_BYTES, content_of
-from waza_language_server.project.stamps import stamp_of
+from waza_language_server.project.disk import MAX_BYTES, content_of, stamp_of
 
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile, RunInputs

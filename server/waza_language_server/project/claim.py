@@ -149,7 +149,7 @@ def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
         return None
     root = parse_json(text).root
     data = root.to_python() if root is not None else None
-    if is_adapter(data):
+    if is_adapter(data, is_named=path.parent.name == "adapters"):
         return "adapter"
     keys = data if isinstance(data, dict) else {}
     evals = keys.get("evals") if keys else data

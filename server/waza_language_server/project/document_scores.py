@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.histories import SuiteHistory
     from waza_language_server.project.index import Project
     from waza_language_server.project.regraded import Regraded
-    from waza_language_server.project.strengths import Strength
+    from waza_language_server.project.regraded_answers import Strength
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.tree import Tree
 

@@ -26,7 +26,7 @@ from waza_language_server.schema.locate import (
     located_below,
     shape_at,
 )
-from waza_language_server.syntax.item_memo import ItemMemo
+from waza_language_server.syntax.nodes import ItemMemo
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 

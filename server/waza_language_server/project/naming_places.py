@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
+from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.mentions import Mention, SymbolKind, mentions, mentions_of
 from waza_language_server.project.named_paths import PathsIn
-from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.text.workspace_edit import FilePlace
 

@@ -15,9 +15,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, word
-from waza_language_server.syntax.item_memo import ItemMemo, items_where
-from waza_language_server.syntax.merges import value_at
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node, items_where, value_at
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:

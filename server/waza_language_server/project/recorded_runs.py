@@ -15,9 +15,8 @@ from waza_engine.results.freshness import agent_differs
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.changed_inputs import SUITE_REWRITTEN, ChangedInput, FilesToday, place_of
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.disk import MAX_BYTES, was_there
 from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file
-from waza_language_server.project.stamps import was_there
 from waza_language_server.project.suite_file import is_switched_off
 from waza_language_server.project.verdict_places import VerdictPlaces
 

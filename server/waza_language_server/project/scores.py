@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 from waza_engine.files import FileError, read_text
 from waza_engine.frozen import frozen
 from waza_language_server.project.changed_inputs import InputTexts
-from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.disk import MAX_BYTES, was_there
 from waza_language_server.project.document import reader_of
 from waza_language_server.project.going_runs import GoingRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values
 from waza_language_server.project.regraded import Regradings
-from waza_language_server.project.stamps import was_there
-from waza_language_server.project.strengths import Strengths
+from waza_language_server.project.regraded_answers import Strengths
 
 if TYPE_CHECKING:
     from collections.abc import Collection

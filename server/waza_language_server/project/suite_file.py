@@ -22,8 +22,7 @@ from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
 from waza_engine.spec.vally.names import OF_CONSTRAINTS, grader_names, task_ids, type_for_skills
 from waza_language_server.syntax.aliases import aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.merges import value_at
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Node, value_at
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 

@@ -7,16 +7,15 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.project.stamps import stamp_of
+from waza_language_server.project.disk import stamp_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_language_server.project.disk import Disk
+    from waza_language_server.project.disk import Disk, Stamp
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.mentions import Mention
-    from waza_language_server.project.stamps import Stamp
     from waza_language_server.schema.catalog import Catalog
 
 MOST_KEPT = 50_000

@@ -7,11 +7,12 @@ answer ``initialize``.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lsprotocol import types
 
 from waza_engine.frozen import frozen
+from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.protocol.own_requests import (
     AFFECTED,
     FILE_MARKS,
@@ -29,7 +30,6 @@ from waza_language_server.protocol.own_requests import (
     TESTS,
     TRIAL_DOCUMENT,
 )
-from waza_language_server.protocol.token_legend import LEGEND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,6 +66,9 @@ class Feature:
         return handle if self.when == "at once" else handle_awaited
 
 
+KINDS: tuple[str, ...] = get_args(TokenKind)
+PARTS: tuple[str, ...] = tuple(filter(None, get_args(TokenPart)))
+LEGEND = types.SemanticTokensLegend(list(KINDS), list(PARTS))
 _EVERY_FILE = types.FileOperationRegistrationOptions(
     [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
 )
@@ -114,11 +117,11 @@ FEATURES = (
     Feature(STALE_RESULTS, "runnables.stale_results", "awaited"),
     Feature(RESULT_DOCUMENT, "results.result_document", "awaited"),
     Feature(TRIAL_DOCUMENT, "results.trial_document", "awaited"),
-    Feature(NEW_GRADERS, "new_graders.new_graders", "awaited"),
+    Feature(NEW_GRADERS, "scaffolding.new_graders", "awaited"),
     Feature(RECORDED_RUNS, "results.recorded_runs", "awaited"),
     Feature(AFFECTED, "runs.affected", "awaited"),
     Feature(MODELS, "runs.models", "awaited"),
-    Feature(REVIEWS, "reviews.reviews", "awaited"),
+    Feature(REVIEWS, "results.reviews", "awaited"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
@@ -165,13 +168,13 @@ FEATURES = (
     Feature(
         types.WORKSPACE_SYMBOL, "navigation.workspace_symbols", "awaited", types.WorkspaceSymbolOptions()
     ),
-    Feature(types.TEXT_DOCUMENT_RENAME, "rename.rename", options=types.RenameOptions(prepare_provider=True)),
-    Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, "rename.prepare"),
-    Feature(types.WORKSPACE_WILL_RENAME_FILES, "file_operations.will_rename", "awaited", _EVERY_FILE),
-    Feature(types.WORKSPACE_WILL_DELETE_FILES, "file_operations.will_delete", "awaited", _EVERY_FILE),
-    Feature(types.WORKSPACE_DID_CREATE_FILES, "file_operations.did_create", options=_EVERY_FILE),
-    Feature(types.WORKSPACE_DID_RENAME_FILES, "file_operations.did_rename", options=_EVERY_FILE),
-    Feature(types.WORKSPACE_DID_DELETE_FILES, "file_operations.did_delete", options=_EVERY_FILE),
+    Feature(types.TEXT_DOCUMENT_RENAME, "renames.rename", options=types.RenameOptions(prepare_provider=True)),
+    Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, "renames.prepare"),
+    Feature(types.WORKSPACE_WILL_RENAME_FILES, "renames.will_rename", "awaited", _EVERY_FILE),
+    Feature(types.WORKSPACE_WILL_DELETE_FILES, "renames.will_delete", "awaited", _EVERY_FILE),
+    Feature(types.WORKSPACE_DID_CREATE_FILES, "renames.did_create", options=_EVERY_FILE),
+    Feature(types.WORKSPACE_DID_RENAME_FILES, "renames.did_rename", options=_EVERY_FILE),
+    Feature(types.WORKSPACE_DID_DELETE_FILES, "renames.did_delete", options=_EVERY_FILE),
     Feature(
         types.WINDOW_WORK_DONE_PROGRESS_CANCEL,
         "runs.progress_cancelled",
@@ -183,9 +186,9 @@ FEATURES = (
 COMMANDS: Mapping[str, str] = {
     "waza.run": "runs.run",
     "waza.runAffected": "runs.run_affected",
-    "waza.regrade": "regrade.regrade",
-    "waza.strength": "strength.measure",
-    "waza.review": "reviews.review",
+    "waza.regrade": "grading.regrade",
+    "waza.strength": "grading.measure",
+    "waza.review": "results.review",
     "waza.testBed": "choose_live_source.choose_bed",
     "waza.cancel": "runs.cancel",
     "waza.restartEngine": "runs.restart_engine",
@@ -194,7 +197,7 @@ COMMANDS: Mapping[str, str] = {
     "waza.newTask": "scaffolding.new_task",
     "waza.checkTaskId": "scaffolding.check_task_id",
     "waza.newGrader": "scaffolding.new_grader",
-    "waza.newGraderFromText": "new_graders.new_grader_from_text",
+    "waza.newGraderFromText": "scaffolding.new_grader_from_text",
     "waza.saveRecordAsTask": "scaffolding.save_record_as_task",
     "waza.graderTypes": "scaffolding.grader_types",
     "waza.harness": "harness.harness",
@@ -206,11 +209,11 @@ It is a coroutine of the server, the arguments, and the client's token for progr
 
 PULLED_DIAGNOSTICS = Feature(
     types.TEXT_DOCUMENT_DIAGNOSTIC,
-    "diagnostics.pull",
+    "documents.pull",
     "awaited",
     types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="waza"),
 )
-PULLED_WORKSPACE_DIAGNOSTICS = Feature(types.WORKSPACE_DIAGNOSTIC, "diagnostics.pull_workspace", "awaited")
+PULLED_WORKSPACE_DIAGNOSTICS = Feature(types.WORKSPACE_DIAGNOSTIC, "documents.pull_workspace", "awaited")
 """Both only for clients that ask for diagnostics themselves, which then get none pushed."""
 
 

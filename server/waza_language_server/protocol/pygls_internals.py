@@ -8,21 +8,33 @@ the client's, and ``initialize`` with roots that are not URIs.
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
+import logging
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+import attrs
+from cattrs.errors import (
+    AttributeValidationNote,
+    BaseValidationError,
+    ClassValidationError,
+    IterableValidationNote,
+)
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import from_fs_path
 
+from waza_engine.frozen import frozen
 from waza_language_server.protocol.messages import (
     CONTENT_MODIFIED,
     REQUEST_CANCELLED,
     CancelledRequestError,
+    Message,
     OutdatedError,
     WrittenAnswer,
 )
@@ -88,8 +100,6 @@ class Protocol(LanguageServerProtocol):
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
-            from waza_language_server.protocol.misunderstood import understood
-
             rest = understood(data, error.__cause__)
             if rest is None:
                 raise
@@ -249,3 +259,92 @@ def _uri_of(path: str | None) -> str | None:
         return from_fs_path(path) if path else None
     except ValueError:
         return None
+
+
+log = logging.getLogger(__name__)
+
+_ANYWHERE = {"initialize"}
+"""Messages whose optional parts may all be dropped."""
+_BELOW = {"context"}
+"""Parameters of other messages that may be dropped, entirely or in part."""
+_BELOW_OF = {"workspace/didChangeWatchedFiles": {"changes"}}
+_NARROWS = "only"
+"""The key that limits a request to some kinds; a client that sends it must not get the others."""
+
+
+def understood(message: Message, error: BaseException | None) -> Message | None:
+    """Return a message without the parts that the converter could not read; None if one is needed."""
+    params: object = message.get("params")
+    if not isinstance(error, ClassValidationError) or not isinstance(params, dict):
+        return None
+    method = str(message.get("method"))
+    if method in _ANYWHERE and not isinstance(cast("Message", params).get("capabilities"), dict):
+        return {**message, "params": {**cast("Message", params), "capabilities": {}}}
+    paths = {_left_out(message, steps, method) for steps in _failures(error)}
+    if None in paths:
+        return None
+    names = [".".join(map(str, path)) for path in cast("set[tuple[Any, ...]]", paths)]
+    log.info("Parts of %.100r are not understood and left out: %.1000s", method, sorted(names))
+    changed = copy.deepcopy(message)
+    # From the back, so that the items of a list keep their places until their turn.
+    for path in sorted(cast("set[tuple[Any, ...]]", paths), reverse=True):
+        holder: Any = changed
+        for key in path[:-1]:
+            holder = holder[key]
+        del holder[path[-1]]
+    return changed
+
+
+@frozen()
+class _Step:
+    """The way from a value to one in it: the name of a field, or the index of an item."""
+
+    name: str | int
+    is_optional: bool
+
+
+def _failures(error: BaseException, steps: tuple[_Step, ...] = ()) -> Iterator[tuple[_Step, ...]]:
+    """Yield the way to each value that could not be read."""
+    if not isinstance(error, BaseValidationError):
+        yield steps
+        return
+    fields: dict[str, Any] = attrs.fields_dict(error.cl) if attrs.has(error.cl) else {}
+    for each in error.exceptions:
+        step: tuple[_Step, ...] = ()
+        for note in getattr(each, "__notes__", ()):
+            if isinstance(note, AttributeValidationNote):
+                field = fields.get(note.name)
+                step = (_Step(note.name, field is not None and field.default is not attrs.NOTHING),)
+            elif isinstance(note, IterableValidationNote):
+                step = (_Step(note.index, is_optional=True),)
+        yield from _failures(each, (*steps, *step))
+
+
+def _left_out(message: Message, steps: Sequence[_Step], method: str) -> tuple[str | int, ...] | None:
+    """Return the way to the smallest part around a value that may be missing, None when none may."""
+    path: list[str | int] = []
+    value: Any = message
+    smallest: int | None = None
+    for step in steps:
+        key = _key(value, step.name)
+        if key is None:
+            break
+        path.append(key)
+        value = value[key]
+        if step.is_optional and _may_go(path, method):
+            smallest = len(path)
+    return None if smallest is None else tuple(path[:smallest])
+
+
+def _key(value: object, name: str | int) -> str | int | None:
+    """Return the key of a field as it is written, or an index; None when there is none."""
+    if isinstance(name, int):
+        return name if isinstance(value, list) and name < len(cast("list[object]", value)) else None
+    keys = cast("Message", value) if isinstance(value, dict) else {}
+    return next((key for key in keys if key.lower() == name.replace("_", "").lower()), None)
+
+
+def _may_go(path: Sequence[str | int], method: str) -> bool:
+    if len(path) < 2 or path[-1] == _NARROWS:
+        return False
+    return method in _ANYWHERE or path[1] in _BELOW_OF.get(method, _BELOW)

@@ -36,21 +36,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
     from waza_language_server.engine.runs import Run, RunKey, Runs
+    from waza_language_server.protocol.services.active_runs import UnendedRuns
     from waza_language_server.protocol.services.affected import AffectedTasks
-    from waza_language_server.protocol.services.estimates import Estimates
+    from waza_language_server.protocol.services.engine_answers import (
+        AskedPrices,
+        Estimates,
+        PlugInTypes,
+        ToldHistories,
+    )
     from waza_language_server.protocol.services.live import LiveSessions
     from waza_language_server.protocol.services.live_sources import ChosenBeds
-    from waza_language_server.protocol.services.model_prices import AskedPrices
     from waza_language_server.protocol.services.pending_hints import PendingHints
-    from waza_language_server.protocol.services.plug_in_types import PlugInTypes
     from waza_language_server.protocol.services.progress_bars import ProgressBars
     from waza_language_server.protocol.services.refresh import Refresh
     from waza_language_server.protocol.services.run_requests import RunSettings
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
-    from waza_language_server.protocol.services.told_histories import ToldHistories
-    from waza_language_server.protocol.services.unended_runs import UnendedRuns
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
 
 log = logging.getLogger(__name__)
@@ -86,7 +88,7 @@ class WazaServer(LanguageServer):
 
     protocol: Protocol  # pyright: ignore[reportIncompatibleVariableOverride] - set once, by the base class
 
-    session: Session = service("client_session.begun_session")
+    session: Session = service("session.begun_session")
     """The open documents and the project around them."""
     refresh: Refresh = service("refresh.Refresh")
     """The changes, and the refresh requests to the client."""
@@ -94,7 +96,7 @@ class WazaServer(LanguageServer):
     """The problems of the open documents."""
     workspace_problems: WorkspaceProblems[str] = service("shown_problems.workspace_problems")
     """The problems of the suite files that are not open, as JSON."""
-    plug_in_types: PlugInTypes = service("plug_in_types.PlugInTypes")
+    plug_in_types: PlugInTypes = service("engine_answers.PlugInTypes")
     """The grader types of plug-ins."""
     sent_tokens: SentTokens = service("sent_tokens.SentTokens")
     """The semantic tokens that the client has of each document."""
@@ -104,17 +106,17 @@ class WazaServer(LanguageServer):
     """The runs of the engine."""
     progress_bars: ProgressBars = service("progress_bars.ProgressBars")
     """The progress bars of runs."""
-    unended_runs: UnendedRuns = service("unended_runs.unended_runs")
+    unended_runs: UnendedRuns = service("active_runs.unended_runs")
     """The runs that others have begun."""
     live: LiveSessions = service("live.LiveSessions")
     """The recorded answers that are graded again as their suites are edited."""
     beds: ChosenBeds = service("live_sources.ChosenBeds")
     """The recorded baselines of live verdicts."""
-    estimates: Estimates = service("estimates.Estimates")
+    estimates: Estimates = service("engine_answers.Estimates")
     """The estimates of cost and duration of runs."""
-    histories: ToldHistories = service("told_histories.ToldHistories")
+    histories: ToldHistories = service("engine_answers.ToldHistories")
     """The run histories of suites."""
-    model_prices: AskedPrices = service("model_prices.AskedPrices")
+    model_prices: AskedPrices = service("engine_answers.AskedPrices")
     """The prices of models."""
     affected: AffectedTasks = service("affected.AffectedTasks")
     """The tasks that have changed since their newest results."""
@@ -132,7 +134,7 @@ class WazaServer(LanguageServer):
         self.is_closing = False
         """True if nothing may be started any more: the server is shutting down."""
         self.harness_work: dict[RunKey, asyncio.Task[Any]] = {}
-        """What goes on with files of agent-eval-harness."""
+        """The active commands on files of agent-eval-harness."""
         self.turns = Turns()
         """The order of analysis and answers."""
         self._background: set[asyncio.Task[Any]] = set()

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.merges import value_at
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Node, value_at
 from waza_language_server.text.span import Span
 
 _FEW_CHILDREN = 64

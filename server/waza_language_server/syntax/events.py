@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import ClassVar, Literal
 
+import yaml
+
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
@@ -24,12 +26,8 @@ from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, Event, duplicate_key
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, names_of
-from waza_language_server.syntax.later_patterns import patterns_compiled_later
 from waza_language_server.text.edit import Related
 from waza_language_server.text.span import Span
-
-with patterns_compiled_later():
-    import yaml
 
 EVENTS_PER_CHECKPOINT = 250
 """About a millisecond."""

@@ -36,7 +36,7 @@ from waza_language_server.syntax.escapes import (
 )
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.text_blocks import explain_text_block
+from waza_language_server.syntax.line_faults import explain_text_block
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 

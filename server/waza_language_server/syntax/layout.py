@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.syntax.cuts import (
-    BOUNDARY,
-    SIGNIFICANT,
-    behind_first_marker,
-    end_of_document,
-    has_lone_returns,
-)
-from waza_language_server.syntax.joint_reading import Joining, Together
-from waza_language_server.syntax.known_pieces import Known
-from waza_language_server.syntax.piece import Piece
 from waza_language_server.syntax.pieces import (
+    Joining,
+    Piece,
     Section,
+    Together,
     is_list,
     outcast_section,
     read_section,
@@ -165,3 +159,66 @@ def _line_start(body: str, at: int, least: int) -> int:
     while at > least and body[at - 1] not in "\r\n":
         at -= 1
     return at
+
+
+SIGNIFICANT = compiled_later(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+[ \t]*(?=[^\s#])")
+_MARKER = compiled_later(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
+BOUNDARY = compiled_later(r"\n(?:[^\s#\]}|>@`%&*-]|[|>@`%&*](?! )|-(?![ \t\r\n]|\Z))")
+"""A line at column 0 that may begin an entry. Closing brackets and indicators before a space never do."""
+
+
+def end_of_document(body: str, start: int) -> tuple[int, Span | None]:
+    """Return where the document ends and the ``---`` of a second one that is not empty."""
+    marker = _first_marker(body, start)
+    if marker is None:
+        return len(body), None
+    stop = marker.start()
+    second = marker
+    if marker[0] == "...":
+        second = _first_marker(body, marker.end()) or marker
+    rest = _MARKER.sub("   ", body[marker.start() :])
+    if SIGNIFICANT.match(rest) is None:
+        return stop, None
+    return stop, Span(second.start(), second.end())
+
+
+def behind_first_marker(body: str, start: int) -> int:
+    """Return the offset after the first document marker from ``start`` on, or ``start`` itself."""
+    match = _MARKER.search(body, start)
+    return match.end() if match else start
+
+
+def has_lone_returns(text: str) -> bool:
+    """Return whether a line of the text ends with a lone carriage return."""
+    return "\r" in text and text.count("\r") != text.count("\r\n")
+
+
+def _first_marker(body: str, start: int) -> re.Match[str] | None:
+    if body.startswith(("---", "..."), start) and (match := _MARKER.match(body, start)):
+        return match
+    if "\n---" not in body and "\n..." not in body and "\r" not in body:
+        return None
+    return _MARKER.search(body, start)
+
+
+class Known:
+    """Sections and list items that were parsed before, by their text."""
+
+    def __init__(self) -> None:
+        self.sections: dict[str, Section] = {}
+        self._items: dict[str, Piece] = {}
+        self._to_add: list[Section] = []
+
+    @property
+    def items(self) -> dict[str, Piece]:
+        """Return the list items, of which there may be thousands: collected when a list is cut again."""
+        for section in self._to_add:
+            self._items.update((item.text, item) for item in section.items)
+        self._to_add.clear()
+        return self._items
+
+    def add(self, sections: Iterable[Section]) -> None:
+        """Add the sections of a text."""
+        for section in sections:
+            self.sections[section.text] = section
+            self._to_add.append(section)

@@ -8,11 +8,14 @@ and the parent. Nodes are created on demand and are cheap.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.scalars import Json
-from waza_language_server.syntax.aliases import anchored_by, plain_value
+from waza_engine.spec.reading.scalars import MERGE_KEY, Json
+from waza_language_server.syntax.aliases import anchored_by, plain_value, refers_elsewhere
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, position_of
 from waza_language_server.text.span import Span
 
@@ -262,3 +265,67 @@ class Node:
 
     def _child(self, placed: Placed, step: str | int | None) -> Node:
         return Node(placed.green, self.offset + placed.offset, self, step)
+
+
+Value = TypeVar("Value")
+
+
+class ItemMemo(Generic[Value]):
+    """The results of one function, by item."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Green, tuple[Value]] = WeakKeyDictionary()
+
+    def of(self, items: Node, make: Callable[[Node], Value], doubtful: Collection[int] = ()) -> list[Value]:
+        """Return the result of ``make`` for each item of a sequence, or of the target of an alias.
+
+        It may depend only on the green node of its item. For an item with an alias, or at a ``doubtful``
+        index, it is computed again each time.
+        """
+        listed = items.target
+        if listed.green.kind != "sequence":
+            return []
+        values: list[Value] = []
+        for index, placed in enumerate(listed.green.children):
+            green = placed.green
+            known = self._known.get(green)
+            if known is None or (doubtful and index in doubtful):
+                checkpoint()
+                known = (make(Node(green, listed.offset + placed.offset, listed, index)),)
+                if index not in doubtful and not refers_elsewhere(green):
+                    self._known[green] = known
+            values.append(known[0])
+        return values
+
+
+def items_where(items: Node, has: Callable[[Node], bool]) -> list[Node]:
+    """Return the items for which a function of a module is true; it must depend on the item alone."""
+    listed = items.target
+    memo = _where.get(has) or _where.setdefault(has, ItemMemo())
+    found = (index for index, value in enumerate(memo.of(listed, has)) if value)
+    return [item for index in found if (item := listed.get(index)) is not None]
+
+
+_where: dict[Callable[[Node], bool], ItemMemo[bool]] = {}
+"""By function; there are few of them."""
+
+
+_MOST_MERGED = 100
+"""The most mappings to search for one key, because one may be merged into itself."""
+
+
+def value_at(node: Node | None, key: str) -> Node | None:
+    """Return the value of a mapping's key, also from its merge keys: the first one wins."""
+    found = None if node is None else node.get(key)
+    if node is None or found is not None or node.get(MERGE_KEY) is None:
+        return found
+    holders = [node]
+    for _ in range(_MOST_MERGED):
+        if not holders:
+            return None
+        holder = holders.pop(0)
+        if (found := holder.get(key)) is not None:
+            return found
+        if (merged := holder.get(MERGE_KEY)) is not None:
+            holders[:0] = merged.target.items or (merged,)
+    return None

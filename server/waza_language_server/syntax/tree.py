@@ -27,10 +27,9 @@ from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.explain import is_merge_mark
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
-from waza_language_server.syntax.known_pieces import Known
-from waza_language_server.syntax.layout import Layout, lay_out
+from waza_language_server.syntax.layout import Known, Layout, lay_out
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.piece import Piece
+from waza_language_server.syntax.pieces import Piece
 from waza_language_server.text.span import Span
 
 __all__ = ["SyntaxFault", "Tree", "parse"]

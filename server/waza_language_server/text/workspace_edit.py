@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.text.edit import Edit, Edits, FileCreation
 from waza_language_server.text.span import Span
 
@@ -70,3 +71,16 @@ class WorkspaceEdit:
                 for (uri, text), edits in found.items()
             )
         )
+
+
+_FILE_NAME = compiled_later(r"[\w][\w.+=@~ -]*(?<![. ])")
+_DEVICE = compiled_later(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+"""Device names of Windows, with any extension."""
+LONGEST = 200
+"""In bytes; file systems allow 255 of them."""
+
+
+def is_file_name(name: str) -> bool:
+    """Return whether a word can be the name of a file, with an extension added."""
+    is_short = len(name.encode(errors="replace")) <= LONGEST
+    return is_short and _FILE_NAME.fullmatch(name) is not None and _DEVICE.fullmatch(name) is None

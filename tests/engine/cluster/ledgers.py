@@ -101,7 +101,7 @@ def name_of(number: int) -> str:
     return f"t{number:03}"
 
 
-def until(holds: Callable[[], bool], failure: str, seconds: float = 60.0) -> None:
+def until(holds: Callable[[], bool], failure: str, seconds: float = 150.0) -> None:
     deadline = time.monotonic() + seconds + ON_A_BUSY_MACHINE
     while not holds():
         assert time.monotonic() < deadline, failure

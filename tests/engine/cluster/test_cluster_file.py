@@ -85,8 +85,8 @@ def test_a_check_names_the_workers_and_how_much_runs_at_a_time(tmp_path: Path) -
         ),
         ("cluster: distributed.NoCluster\n", "there is no `distributed.NoCluster`; install distributed."),
         (
-            "cluster: distributed.LocalCluster\narguments: {colour: blue}\n",
-            "`distributed.LocalCluster` cannot be started: ",
+            "cluster: distributed.SSHCluster\narguments: {hosts: []}\n",
+            "`distributed.SSHCluster` cannot be started: ",
         ),
     ],
 )

@@ -30,7 +30,7 @@ def converted(source: Path, target: Target | None, directory: Path) -> list[str]
 
 
 def command(source: Path, directory: Path, target: Target | None = None, **options: bool) -> int:
-    chosen = {"strict": False, "force": False, "as_json": False, **options}
+    chosen: dict[str, Any] = {"strict": False, "force": False, "as_json": False, **options}
     return convert_command(source, target, directory, **chosen)
 
 

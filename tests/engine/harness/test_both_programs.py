@@ -18,7 +18,6 @@ pytestmark = pytest.mark.check
 
 EQUAL_ROWS = {
     "capture": "CaptureResult",
-    "trials": "TrialResult",
     "summaries": "SummaryResult",
     "references": "ValidationResult",
 }
@@ -34,6 +33,23 @@ def test_rows_are_equal_apart_from_times_and_fit_the_schema(name: str, tmp_path:
     assert without_times(engine.rows) == without_times(harness.rows)
     for row in engine.rows:
         jsonschema.validate(row, schema_of(EQUAL_ROWS[name]))
+
+
+def test_trials_are_equal_apart_from_those_of_a_crashed_agent(tmp_path: Path) -> None:
+    harness, engine = both("trials", tmp_path)
+    (his,), (own,) = without_times(harness.rows), without_times(engine.rows)
+    assert [trial["output"] for trial in own["trials"]] == ["half", "half"]
+    assert [trial["pass"] for trial in his["trials"]] == [True, True]
+    assert [trial["pass"] for trial in own["trials"]] == [False, False]
+    assert {trial["reasoning"] for trial in own["trials"]} == {"Error: the agent ended with exit code 7"}
+    assert own["metadata"].pop("wazaErrors") == dict.fromkeys("12", "the agent ended with exit code 7")
+    verdict = ("pass", "score", "reasoning", "passRate", "passAtK", "passExpK", "trials")
+    for row in (his, own):
+        row["answers"] = [{key: trial[key] for key in trial.keys() - set(verdict)} for trial in row["trials"]]
+    assert {key: own[key] for key in own.keys() - set(verdict)} == {
+        key: his[key] for key in his.keys() - set(verdict)
+    }
+    jsonschema.validate(engine.rows[0], schema_of("TrialResult"))
 
 
 def test_csv_is_equal(tmp_path: Path) -> None:

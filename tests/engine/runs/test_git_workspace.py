@@ -12,7 +12,10 @@ from waza_engine.results.record import TrialOutcome
 from waza_engine.spec.loading import load_task_file
 from waza_engine.spec.problems import SuiteFileError
 
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = [
+    pytest.mark.check,
+    pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed"),
+]
 # Reads the end state as graders of agent-eval-harness do: changes, and whether the hint names one of them.
 BY_GIT = """\
 import json, subprocess, sys
@@ -63,8 +66,6 @@ def outcome(folder: Path, writes: str, more: str = "git: true", files: str = "ap
     return trial
 
 
-@needs_git
-@pytest.mark.check
 @pytest.mark.parametrize(
     ("writes", "passed", "score", "created", "modified"),
     [
@@ -83,14 +84,10 @@ def test_git_shows_what_the_agent_did_and_nothing_else(
     assert verdict.details["outcome"] == {"filesCreated": created, "filesModified": modified}
 
 
-@needs_git
-@pytest.mark.check
 def test_without_the_key_there_is_no_repository(tmp_path: Path) -> None:
     assert (outcome(tmp_path, "app.ts", "context: {}").validations or {})["by_git"].status == "error"
 
 
-@needs_git
-@pytest.mark.check
 def test_files_with_a_repository_of_their_own_are_refused(tmp_path: Path) -> None:
     assert "`inputs.git`: the files of the task hold a `.git`" in outcome(tmp_path, "x", files=".git/a").error
 

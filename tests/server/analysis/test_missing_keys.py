@@ -88,12 +88,3 @@ def test_a_recommended_key_without_a_value(written: str) -> None:
 
 def test_an_empty_text_for_a_recommended_key_is_a_value() -> None:
     assert problems(TASK.replace("name: T", 'name: ""')) == ()
-
-
-def test_a_prompt_behind_a_comment_sign_is_put_in_quotes() -> None:
-    text = TASK.replace("prompt: Go", "prompt: #42 is broken")
-    (problem,) = problems(text)
-    assert problem.message == "`prompt` has no value: `#` begins a comment; put `#42 is broken` in quotes."
-    after = fixed(text, "nothing-checked")
-    assert after == TASK.replace("prompt: Go", "prompt: '#42 is broken'")
-    assert problems(after) == ()

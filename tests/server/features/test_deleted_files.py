@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import put
-from waza_language_server.features.renames.deleted_files import deleted_files
+from waza_language_server.features.renames.moved_files import deleted_files
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace

@@ -13,7 +13,7 @@ from tests.server.features.results import RUN_AT, date, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine import api
 from waza_language_server.features.runnables.code_lens import code_lenses
-from waza_language_server.features.runnables.suite_tree import children, suites
+from waza_language_server.features.runnables.runnables import children, suites
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.runnable_id import RunnableId

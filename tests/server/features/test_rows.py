@@ -139,7 +139,7 @@ def test_graded_records_have_their_verdicts_at_the_end_of_the_line(tmp_path: Pat
     document = rows(tmp_path, "r.jsonl", "captures", CAPTURE, {**CAPTURE, "score": None})
     [hint] = inlay_hints(document, workspace_with(document))
     assert (hint.label, hint.offset) == ("✗ 0.31", document.text.index("\n"))
-    assert hint.tooltip == "lacks \\*the\\* hint."
+    assert hint.tooltip == "lacks `*the*` hint"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.features.semantic_tokens import semantic_tokens
 from waza_language_server.project.document import Document
 from waza_language_server.project.uris import uri_of
-from waza_language_server.protocol.token_legend import KINDS, PARTS
+from waza_language_server.protocol.feature_table import KINDS, PARTS
 from waza_language_server.text.span import Span
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from waza_language_server.project import disk as disk_module
-from waza_language_server.project.disk import Disk
-from waza_language_server.project.stamps import Stamp
+from waza_language_server.project.disk import Disk, Stamp
 
 
 def test_names_are_found_in_other_capitals_too_and_as_the_folder_is_now(tmp_path: Path) -> None:

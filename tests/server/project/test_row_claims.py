@@ -35,6 +35,7 @@ def kind(name: str, *rows: object, text: str | None = None) -> str | None:
         ("prompts.jsonl", CAPTURE, "captures"),
         ("anything.ndjson", TRIALS, "trials"),
         ("claude.json", ADAPTER, "adapter"),
+        ("adapters/claude.json", {"sessionMode": "stream"}, "adapter"),
         ("claude.json", {"version": 2, "command": "a", "session_mode": "x"}, "adapter"),
     ],
 )

@@ -226,15 +226,6 @@ def test_a_value_that_cannot_start_so_is_put_in_quotes(value: str) -> None:
     assert repaired(f"a: {value}\nb: 1\n") == f"a: '{value}'\nb: 1\n"
 
 
-def test_a_stray_character() -> None:
-    assert drawn("a:\n  - b\n  }- c\n") == snapshot("""\
-a:
-  - b
-  }- c
-  ^ This `}` does not belong here; delete it.
-""")
-
-
 def test_a_duplicate_key_names_both_places() -> None:
     text = "graders:\n  - name: x\n    name: y\n"
     (fault,) = parse(text).errors

@@ -12,7 +12,7 @@ from tests.server.project.files import workspace_with
 from tests.server.syntax.outline import outline
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.syntax import joint_reading, pieces, repair
+from waza_language_server.syntax import pieces, repair
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.events import Part, Reading, read, read_parts
 from waza_language_server.syntax.tree import MOST_FAULTS, Tree, parse
@@ -62,9 +62,9 @@ class Counter:
 @pytest.fixture
 def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
     counter = Counter()
-    for reader in (pieces, joint_reading, repair):
+    for reader in (pieces, repair):
         monkeypatch.setattr(reader, "read", counter.read)
-    monkeypatch.setattr(joint_reading, "read_parts", counter.read_parts)
+    monkeypatch.setattr(pieces, "read_parts", counter.read_parts)
     return counter
 
 
@@ -89,7 +89,7 @@ def test_reading_a_hostile_document_is_about_linear_and_an_edit_cheaper(shape: s
     text = HOSTILE[shape](600)
     tree = parse(text)
     # A few units for every line or word, and what may be spent in vain once.
-    assert counter.work < 60 * 600 + joint_reading.MOST_WASTED + repair.MOST_WORK
+    assert counter.work < 60 * 600 + pieces.MOST_WASTED + repair.MOST_WORK
     for at in (len(HEAD) // 2, len(text) // 2, len(text)):
         before, counter.work = counter.work, 0
         parse(text[:at] + "x" + text[at:], tree)

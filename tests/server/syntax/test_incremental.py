@@ -7,7 +7,7 @@ import pytest
 
 from tests.server.syntax.outline import outline
 from waza_language_server.project.document import Document
-from waza_language_server.syntax import joint_reading, pieces
+from waza_language_server.syntax import pieces
 from waza_language_server.syntax.events import Reading, read
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.pieces import read_whole
@@ -98,7 +98,7 @@ def test_reading_pieces_together_gives_what_each_gives_on_its_own(
     for _ in range(120):
         texts.append(edited(randomness.choice(texts), randomness))
     together = [parse(text) for text in texts]
-    monkeypatch.setattr(joint_reading, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(pieces, "MOST_TOGETHER", 1)
     for tree in together:
         assert same(tree, parse(tree.text)), tree.text
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waza_language_server.syntax.item_memo import ItemMemo
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.syntax.tree import Tree, parse
 
 WORDS = st.sampled_from(["a", "b", "c!", "d!", "*x", "&x e", "{k: *x}"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from waza_language_server.text.file_names import is_file_name
+from waza_language_server.text.workspace_edit import is_file_name
 
 
 @pytest.mark.parametrize("name", ["first", "a.b", "größe", "console", "com10", "1", "a b", "a" * 200])

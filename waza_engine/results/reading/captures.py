@@ -25,7 +25,7 @@ from waza_engine.results.codec.trials import trial_document
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, number, text_of, texts_of, whole
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.scoring.tasks import task_status, trial_status
-from waza_engine.spec.harness_rows import BROKEN_GRADER, DIGEST, row_kind
+from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST, row_kind
 from waza_engine.vocabulary import ToolCall, Usage
 
 GRADER = "grader"
@@ -90,13 +90,15 @@ def _document(rows: Sequence[Block]) -> Json:
 
 def _trials(row: Block, before: int) -> Iterator[TrialOutcome]:
     entries = blocks_of(row.get("trials"))
+    agent_errors = block_of(block_of(row, "metadata"), AGENT_ERRORS)
     if not entries and "trials" not in row:
         yield _capture(row, before + 1)
     for position, entry in enumerate(entries, 1):
         reason = text_of(entry.get("reasoning"))
         nothing = not (entry.get("output") or entry.get("trajectory"))
         broke = "score" not in entry and reason.startswith(_GRADER_ERROR)
-        error = reason.removeprefix(_GRADER_ERROR) if broke and nothing else ""
+        error = text_of(agent_errors.get(str(entry.get("trialNum") or position)))
+        error = error or (reason.removeprefix(_GRADER_ERROR) if broke and nothing else "")
         verdict = _broken_verdict(reason.removeprefix(_GRADER_ERROR)) if broke else _verdict(entry)
         duration = number(entry.get("duration"))
         found = before + (whole(entry.get("trialNum")) or position)

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from waza_language_server.analysis.codes.assertions import ASSERTION_CODES
 from waza_language_server.analysis.codes.code import Code
 from waza_language_server.analysis.codes.harness import HARNESS_CODES
-from waza_language_server.analysis.codes.sense import SENSE_CODES
-from waza_language_server.analysis.codes.skills import SKILL_CODES
+from waza_language_server.analysis.codes.sense import SENSE_CODES, SKILL_CODES
 from waza_language_server.analysis.codes.structure import STRUCTURE_CODES
 from waza_language_server.analysis.codes.suites import SUITE_CODES
 from waza_language_server.analysis.codes.syntax import SYNTAX_CODES

@@ -15,8 +15,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.item_memo import ItemMemo
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
 from waza_language_server.text.span import Span
 

@@ -13,8 +13,7 @@ from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.item_memo import ItemMemo, items_where
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node, items_where
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix, Related
 from waza_language_server.text.span import Span

@@ -7,9 +7,8 @@ from functools import partial
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView
-from waza_language_server.syntax.joined_lists import items_added
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.syntax.placed_text import deleted, own_text
+from waza_language_server.syntax.placed_text import deleted, items_added, own_text
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span

@@ -15,8 +15,8 @@ from waza_language_server.analysis.schema_rules.coercions import as_list
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry
-from waza_language_server.syntax.joined_lists import items_added
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.placed_text import items_added
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 

@@ -14,8 +14,7 @@ from waza_engine.spec.reading.scalars import MERGE_KEY, Json
 from waza_language_server.analysis.grader_entries import holds_others
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.item_memo import ItemMemo
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import ItemMemo, Node
 
 _DEEPEST = 100
 _COLLECTIONS = (dict, list)

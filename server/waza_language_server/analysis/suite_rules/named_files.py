@@ -18,9 +18,8 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.scaffold.grader_patterns import STARTED_BY_A_RUN, grader_source, kind_of
 from waza_engine.spec.program_files import MODULE_RUNTIMES, is_module, is_path, is_rubric_path, words_of
 from waza_engine.spelling import path_slip_of
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
-from waza_language_server.analysis.suggestions import suggestion
 from waza_language_server.analysis.suite_rules.grader_files import (
     STOPS,
     TYPES_WITH_FILES,
@@ -33,8 +32,7 @@ from waza_language_server.project.places import FIXTURES, bases_of_run, found_at
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type
-from waza_language_server.syntax.item_memo import items_where
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Node, items_where
 from waza_language_server.syntax.placed_text import inserted
 from waza_language_server.syntax.tried_edits import checked, entries_of
 from waza_language_server.text.edit import Edit, Edits, FileCreation, Fix

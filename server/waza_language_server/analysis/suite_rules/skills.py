@@ -13,11 +13,10 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import shown
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spelling import path_slip_of, slip_of
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.schema_rules.missing_keys import missing_key
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.suggestions import suggestion
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make, items_of
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import bases_of_run, found_at, is_plain, no_folder_at

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.index import Project
-    from waza_language_server.project.strengths import Strength, Strengths
+    from waza_language_server.project.regraded_answers import Strength, Strengths
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
 

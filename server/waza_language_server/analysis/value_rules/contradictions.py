@@ -10,8 +10,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.vacuous import matches_everything
-from waza_language_server.syntax.item_memo import items_where
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Node, items_where
 from waza_language_server.text.edit import Edit, Fix, Related
 
 REFUSED = ("regex_not_match", "must_not_match", "not_contains", "not_contains_cs", "output_not_contains")

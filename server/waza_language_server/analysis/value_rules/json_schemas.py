@@ -12,9 +12,8 @@ from waza_engine.files import shown
 from waza_engine.spec.json_schema_dialects import draft_of
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.spelling import listed, nearest, slip_of
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import GraderView
-from waza_language_server.analysis.suggestions import suggestion
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.syntax.edits import replace_scalar

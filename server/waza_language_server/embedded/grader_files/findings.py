@@ -1,4 +1,4 @@
-"""What a grader file is found to do wrong, whatever its language: its input, its result, statuses of calls.
+"""Mistakes in grader files, whatever their language: in the input, the result, the statuses of calls.
 
 Only what is certain from the source is reported.
 """

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.analysis.fix_limits import keeps_data
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.trial import Chosen, Trials
+from waza_language_server.analysis.trial import Chosen, Trials, keeps_data
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edits, composed
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit

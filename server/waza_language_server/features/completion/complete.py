@@ -34,7 +34,7 @@ from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.schema.usage import GRADER_TYPES, section_of, usage_rank
 from waza_language_server.syntax.aliases import anchors_of
 from waza_language_server.syntax.cursor import cursor_at
-from waza_language_server.syntax.merges import value_at
+from waza_language_server.syntax.nodes import value_at
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 

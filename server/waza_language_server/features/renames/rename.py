@@ -20,9 +20,8 @@ from waza_language_server.project.rewriting import RenameError, rewritten
 from waza_language_server.project.suite_files import SuiteSource, read_suites
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import is_shown_by_tool, uri_of
-from waza_language_server.text.file_names import is_file_name
 from waza_language_server.text.span import Span
-from waza_language_server.text.workspace_edit import FileRename, WorkspaceEdit
+from waza_language_server.text.workspace_edit import FileRename, WorkspaceEdit, is_file_name
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

@@ -18,8 +18,7 @@ from waza_language_server.project.skill_definitions import SkillDefinition, skil
 from waza_language_server.project.skills_of_run import AGENT_SUFFIX
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import uri_of
-from waza_language_server.text.file_names import is_file_name
-from waza_language_server.text.workspace_edit import FileRename
+from waza_language_server.text.workspace_edit import FileRename, is_file_name
 
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project

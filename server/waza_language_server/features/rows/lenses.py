@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.spec.program_files import MODULE_SUFFIXES
 from waza_language_server.features.rows.records import failures, id_of, records
@@ -46,8 +47,7 @@ def row_lenses(document: Document, project: Project) -> Iterator[CodeLens]:
     if document.kind == "captures":
         yield _lens(document, top, "↻ Grade again", "grade")
         if failed := failures(document):
-            words = "failure" if failed == 1 else "failures"
-            yield _lens(document, top, f"Calibrate {failed} {words}", "calibrate")
+            yield _lens(document, top, f"Calibrate {counted(failed, 'failure')}", "calibrate")
     elif document.kind == "prompts":
         is_named = next(suites_asking(document, project), None) is not None
         listed = list(islice(records(document), MOST_LENSES + 1))

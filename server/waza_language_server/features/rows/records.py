@@ -42,9 +42,8 @@ def id_of(record: Node) -> str:
 def record_hints(document: Document, part: Span | None) -> Iterator[tuple[int, str, str]]:
     """Yield an offset, a label and an explanation in Markdown for each graded record."""
     for record in records(document, part):
-        block = _block(record)
-        estimates = _estimates(block) if document.kind == "trials" else None
-        score = score_in(block) if document.kind == "captures" else None
+        estimates = _estimates(_block(record)) if document.kind == "trials" else None
+        score = _score(record) if document.kind == "captures" else None
         if estimates is not None:
             label = f"{shown_score(estimates.rate.rate)} · {estimates.label}"
             text = f"{estimates.passed} of {estimates.total} trials passed: {estimates.words}"
@@ -65,7 +64,7 @@ def record_summary(document: Document, offset: int) -> tuple[Span, str] | None:
 
 def failures(document: Document) -> int:
     """Return the number of captures that did not pass."""
-    scores = (score_in(_block(record)) for record in records(document))
+    scores = map(_score, records(document))
     return sum(1 for score in scores if score is not None and not score["pass"])
 
 
@@ -89,6 +88,11 @@ def _estimates(block: Block) -> PassEstimates | None:
     if not verdicts or not all(isinstance(verdict, bool) for verdict in verdicts):
         return None
     return pass_estimates(sum(verdict is True for verdict in verdicts), len(verdicts))
+
+
+def _score(record: Node) -> Block | None:
+    written = record.get("score")
+    return None if written is None else score_in({"score": written.to_python()})
 
 
 def _verdict(score: Mapping[str, Any]) -> str:

@@ -11,14 +11,14 @@ pointer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
-from waza_language_server.features.runnables.estimate_text import estimate_words
 from waza_language_server.features.runnables.runnables import Runnable, is_off, runnables
 from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.document import SUITES
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_engine.results.reading.scores import RunResult
-    from waza_language_server.features.runnables.estimate_text import SuiteEstimates
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
+
 
 Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
 Affected = Callable[["Path", "RunResult | None"], tuple[int, int] | None]
@@ -244,3 +244,52 @@ def _waiting(recorded: RunResult) -> _Waiting:
         if said.status == "pending"
         for each in ((task.id, name), (task.id, None), (None, name), (None, None))
     )
+
+
+LEAST_SECONDS = 1.0
+"""A shorter run needs no warning."""
+
+
+@frozen()
+class Estimate:
+    """The engine's estimate of a run: trials, US dollars, seconds of wall clock; None is unknown.
+
+    ``free`` is true if no paid model is used.
+    """
+
+    trials: int
+    usd: float | None
+    seconds: float | None
+    free: bool = False
+
+
+@frozen()
+class SuiteEstimates:
+    """The estimate of a whole suite, and those of its tasks by id."""
+
+    suite: Estimate
+    tasks: Mapping[str, Estimate] = field(default_factory=dict[str, Estimate])
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """Return ``≈ $0.42 · 3 min · 12 trials``, without unknown parts; "" if nothing is worth showing."""
+    cost = "" if estimate.free or estimate.usd is None else money(estimate.usd)
+    time = "" if estimate.seconds is None else _time(estimate.seconds)
+    if not cost and not time:
+        return ""
+    trials = counted(estimate.trials, "trial")
+    return " · ".join(part for part in (f"≈ {cost or time}", time if cost else "", trials) if part)
+
+
+def money(usd: float) -> str:
+    """Return an amount with cents; less than half a cent is shown as less than one."""
+    return f"${usd:,.2f}" if usd >= 0.005 or usd <= 0 else "< $0.01"
+
+
+def _time(seconds: float) -> str:
+    if seconds < LEAST_SECONDS:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -32,7 +32,7 @@ from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.outline import outline_of, weight_of
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at, task_id, word
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.merges import value_at
+from waza_language_server.syntax.nodes import value_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import CheckResult, RunResult
@@ -111,7 +111,7 @@ def hints_beside_graders(
     told = (*verdicts(document, scores, span, now), *histories(document, scores, span, now))
     if document.kind == "evals_json":
         # With the first file of this kind.
-        from waza_language_server.features.scores.benchmark_hints import benchmark_hints
+        from waza_language_server.features.scores.requirement_hints import benchmark_hints
 
         told = (*told, *benchmark_hints(document, scores.project))
     return list(_hints_of_verdicts(document, told))

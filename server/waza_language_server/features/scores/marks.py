@@ -28,7 +28,7 @@ from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.verdict_places import VerdictPlaces
-from waza_language_server.syntax.item_memo import ItemMemo
+from waza_language_server.syntax.nodes import ItemMemo
 
 if TYPE_CHECKING:
     from pathlib import Path

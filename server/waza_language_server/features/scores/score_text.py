@@ -32,7 +32,7 @@ from waza_language_server.project.document_scores import Outcome, Score
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult
     from waza_language_server.project.changed_inputs import ChangedInput
-    from waza_language_server.project.strengths import Strength
+    from waza_language_server.project.regraded_answers import Strength
 
 MAX_FEEDBACK = 2_000
 MAX_TASKS = 20

@@ -20,7 +20,7 @@ from waza_language_server.features.actions.code_actions import (
     most_tried,
     not_tried,
 )
-from waza_language_server.features.actions.extract_task import extract_task
+from waza_language_server.features.actions.inline_task import extract_task
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.convert import Converter

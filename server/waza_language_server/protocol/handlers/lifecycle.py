@@ -23,13 +23,13 @@ FIRST = (
 )
 """The modules that an opened document needs, before the rules."""
 BEHIND_RULES = (
-    *("features.completion.complete", "protocol.handlers.completion", "protocol.services.model_prices"),
+    *("features.completion.complete", "protocol.handlers.completion", "protocol.services.engine_answers"),
     *("analysis.text_rules.repairs",),
-    *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
+    *("protocol.handlers.documents", "protocol.handlers.hover"),
     *("text.scalar_map", "syntax.edits"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.scores"),
-    *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
-    *("protocol.handlers.runnables", "features.runnables.suite_tree", "features.scores.stale_results"),
+    *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.renames"),
+    *("protocol.handlers.runnables", "features.scores.stale_results"),
 )
 """The modules that the next requests need, the soonest first."""
 

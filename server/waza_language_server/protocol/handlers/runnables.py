@@ -19,9 +19,9 @@ from waza_language_server.text.labels import label
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from waza_language_server.features.runnables.suite_tree import TreeItem
+    from waza_language_server.features.runnables.runnables import TreeItem
     from waza_language_server.features.scores.stale_results import Shown
-    from waza_language_server.project.document import Document
+    from waza_language_server.project.document import Document, DocumentKind
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.own_requests import (
@@ -51,30 +51,30 @@ def runnables(ls: WazaServer, params: RunnablesParams) -> list[dict[str, Any]] |
     return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
 
 
-def suite_state(ls: WazaServer, params: SuiteStateParams) -> dict[str, bool] | None:
-    """Return whether a document ``canRun`` and whether a run of it is ``recorded``."""
+def suite_state(ls: WazaServer, params: SuiteStateParams) -> dict[str, bool | str] | None:
+    """Return the ``kind`` of a document, whether it ``canRun`` and whether a run of it is ``recorded``."""
 
-    def find(document: Document) -> dict[str, bool]:
-        return _state(ls, suites_run_from(document, ls.session.workspace))
+    def find(document: Document) -> dict[str, bool | str]:
+        return _state(ls, document.kind, suites_run_from(document, ls.session.workspace))
 
-    def find_of_skill(skill: SkillFile) -> dict[str, bool]:
+    def find_of_skill(skill: SkillFile) -> dict[str, bool | str]:
         suites = ls.session.suites_of_skills.of(skill, ls.session.project)
-        return _state(ls, (suite.path for suite in suites))
+        return _state(ls, "skill", (suite.path for suite in suites))
 
     return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
 
 
-def _state(ls: WazaServer, suites: Iterable[Path]) -> dict[str, bool]:
+def _state(ls: WazaServer, kind: DocumentKind, suites: Iterable[Path]) -> dict[str, bool | str]:
     can_run = recorded = False
     for suite in suites:
         can_run = True
         recorded = recorded or ls.session.project.scores.results(suite) is not None
-    return {"canRun": can_run, "recorded": recorded}
+    return {"kind": kind, "canRun": can_run, "recorded": recorded}
 
 
 async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
     """Return the suites of the open folders, or the children of an item that was returned before."""
-    from waza_language_server.features.runnables.suite_tree import children, suites
+    from waza_language_server.features.runnables.runnables import children, suites
 
     try:
         parent = None if params.parent is None else RunnableId.parse(params.parent)

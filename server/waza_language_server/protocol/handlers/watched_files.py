@@ -63,7 +63,7 @@ def _saw_journal(ls: WazaServer, journal: Path) -> None:
 
 def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersParams) -> None:
     """Take the folders that the client has open now."""
-    from waza_language_server.protocol.services.client_session import client_roots
+    from waza_language_server.protocol.services.session import client_roots
 
     ls.session.files_changed(client_roots(ls))
     ls.refresh.closed_files_changed(None)

@@ -7,14 +7,20 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.results.reading.journals import begun, goes_on
 from waza_language_server.engine.run_request import text_of_glob
 from waza_language_server.engine.runs import Runs
 from waza_language_server.project.going_runs import GoingRun
 from waza_language_server.protocol.services.run_events import tell_event
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from waza_engine.results.json_values import Block
     from waza_language_server.engine.runs import Event, Run
     from waza_language_server.protocol.server import WazaServer
+
 
 TRIALS_DRAWN_AFTER_SECONDS = 0.3
 
@@ -74,3 +80,50 @@ def _chosen(run: Run, key: Literal["tasks", "prompts"]) -> frozenset[str] | None
     """Return the tasks or the prompts that the run of a suite is limited to, None without such a limit."""
     patterns: list[str] | None = run.options.get(key)
     return None if patterns is None else frozenset(map(text_of_glob, patterns))
+
+
+LOOK_EVERY_SECONDS = 2.0
+"""How often processes are polled; all tasks that have finished meanwhile are reported together."""
+_MOST_KNOWN = 100
+
+
+def unended_runs(ls: WazaServer) -> UnendedRuns:
+    """Return the external runs, whose news are shown as long as the server is not closing."""
+    return UnendedRuns(lambda: None if ls.is_closing else ls.refresh.scores_changed())
+
+
+class UnendedRuns:
+    """The journals that were seen to grow; ``changed`` is called when they say something else than before."""
+
+    def __init__(self, changed: Callable[[], None], every_seconds: float = LOOK_EVERY_SECONDS) -> None:
+        self._changed = changed
+        self._every_seconds = every_seconds
+        self._writers: dict[Path, Block] = {}
+        self._has_news = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def saw(self, journal: Path) -> None:
+        """Take notice that a journal was made, has grown or is gone."""
+        self._has_news = True
+        writer = begun(journal)
+        if writer is None:
+            self._writers.pop(journal, None)
+        elif len(self._writers) < _MOST_KNOWN:
+            self._writers[journal] = writer
+        self._look_soon()
+
+    def _look_soon(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._every_seconds, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        for journal, writer in list(self._writers.items()):
+            if not journal.exists() or not goes_on(writer):
+                del self._writers[journal]
+                self._has_news = True
+        if self._has_news:
+            self._has_news = False
+            self._changed()
+        if self._writers:
+            self._look_soon()

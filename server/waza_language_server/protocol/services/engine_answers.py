@@ -7,13 +7,35 @@ requested in an untrusted workspace: its settings may name the interpreter of th
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Hashable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from waza_engine.results.json_values import Block, blocks_by_name, number_or_none
+from waza_engine.spec.executors import EXECUTORS
+from waza_language_server.engine.grader_types import (
+    GRADER_TYPES,
+    OF_PLUG_INS,
+    TYPES_WITHIN_SECONDS,
+    types_in,
+)
 from waza_language_server.engine.process import EngineError
+from waza_language_server.engine.run_request import request_of
+from waza_language_server.features.runnables.code_lens import Estimate, SuiteEstimates, nothing_expected
+from waza_language_server.project.histories import SuiteHistory, history_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from waza_engine.results.json_values import Block
+    from waza_engine.results.reading.scores import RunResult
+    from waza_engine.scoring.cost import ModelPrice
+    from waza_language_server.features.runnables.code_lens import Expected
+    from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.server import WazaServer
+
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 FoundT = TypeVar("FoundT")
@@ -91,3 +113,198 @@ class EngineAnswers(Generic[KeyT, FoundT]):
             self._fresh.pop(oldest, None)
         self._known[key] = found
         self._came(key, before, found)
+
+
+ANSWER_WITHIN_SECONDS = 30.0
+
+
+class Estimates:
+    """The estimates of suites, as runs with the client's own settings would come to."""
+
+    def __init__(self, ls: WazaServer) -> None:
+        self._ls = ls
+        self._answers = EngineAnswers[Path, SuiteEstimates](ls, "The cost of a run of", self._draw)
+
+    def of(self, suite: Path, recorded: RunResult | None) -> SuiteEstimates | None:
+        """Return the known estimates of a suite, and request them again if they may be outdated."""
+        if recorded is not None and _costs(recorded):
+            self._answers.want(suite, lambda: self._ask(suite))
+        return self._answers.last(suite)
+
+    @property
+    def for_lenses(self) -> Expected:
+        """Return ``of`` for clients whose lenses show it."""
+        return self.of if "cost" in self._ls.options.lens else nothing_expected
+
+    def forget(self) -> None:
+        """Request answers again at their next use: files, results or settings have changed."""
+        self._answers.forget()
+
+    async def of_run(self, target: RunnableId, options: Mapping[str, Any]) -> Estimate | None:
+        """Return the estimate of a run with these options, named as in ``eval.run``; None if unknown."""
+        try:
+            answer = await self._ls.runs.ask(
+                "run.estimate", {**request_of(target), **options}, ANSWER_WITHIN_SECONDS
+            )
+        except EngineError as error:
+            log.info("The cost of the run is not known: %s", error)
+            return None
+        return _estimate(answer)
+
+    async def _ask(self, suite: Path) -> SuiteEstimates | None:
+        request = {"path": str(suite), **self._ls.run_settings.of(suite)}
+        return _suite_estimates(await self._ls.runs.ask("run.estimate", request, ANSWER_WITHIN_SECONDS))
+
+    def _draw(self, _suite: Path, before: SuiteEstimates | None, found: SuiteEstimates | None) -> None:
+        if found != before:
+            self._ls.refresh.ask_for_lenses()
+
+
+def _costs(recorded: RunResult) -> bool:
+    return recorded.executor not in EXECUTORS or EXECUTORS[recorded.executor].costs
+
+
+def _suite_estimates(answer: Block) -> SuiteEstimates | None:
+    suite = _estimate(answer)
+    if suite is None:
+        return None
+    known = {name: _estimate(one) for name, one in blocks_by_name(answer, "tasks").items()}
+    return SuiteEstimates(suite, {name: one for name, one in known.items() if one is not None})
+
+
+def _estimate(answer: Block) -> Estimate | None:
+    trials = answer.get("trials")
+    if not isinstance(trials, int):
+        return None
+    usd, seconds = map(number_or_none, (answer.get("usd"), answer.get("seconds")))
+    return Estimate(trials, usd, seconds, free=answer.get("free") is True)
+
+
+MOST_NAMES = 500
+_LISTED = ""
+"""The key of the list of models among the requested names."""
+
+
+class AskedPrices:
+    """The known prices; an unknown one is requested once."""
+
+    def __init__(self, ls: WazaServer) -> None:
+        self._ls = ls
+
+    @cached_property
+    def _answers(self) -> EngineAnswers[str, tuple[ModelPrice, ...]]:
+
+        return EngineAnswers(self._ls, "The price of", most=MOST_NAMES)
+
+    def listed(self) -> tuple[ModelPrice, ...] | None:
+        """Return the models that suites use most; unknown at the first call."""
+        self._answers.want(_LISTED, lambda: self._ask(_LISTED))
+        return self._answers.last(_LISTED) or (None if self.asks_for(_LISTED) else ())
+
+    async def listed_in_time(self) -> tuple[ModelPrice, ...]:
+        """Return the models that suites ask most; none when the engine cannot tell."""
+        known = self._answers.last(_LISTED)
+        if known is None and self._ls.trusted:
+            from waza_language_server.engine.process import EngineError
+
+            with suppress(EngineError):
+                return await self._ask(_LISTED)
+        return known or ()
+
+    def of(self, name: str) -> ModelPrice | None:
+        """Return the price of a model; unknown at the first call."""
+        if name:
+            self._answers.want(name, lambda: self._ask(name))
+        return next(iter(self._answers.last(name) or ()), None) if name else None
+
+    def asks_for(self, name: str) -> bool:
+        """Return whether an answer is on its way."""
+        return self._answers.is_asked(name)
+
+    async def _ask(self, name: str) -> tuple[ModelPrice, ...]:
+        params = {"name": name} if name else {}
+        answer = await self._ls.runs.ask("model.prices", params, ANSWER_WITHIN_SECONDS)
+        from waza_engine.results.json_values import blocks_of
+
+        return tuple(map(_price, blocks_of(cast("Block", answer).get("models"))))
+
+
+def _price(entry: Block) -> ModelPrice:
+    from waza_engine.results.json_values import number_or_none, text_of, whole
+    from waza_engine.scoring.cost import ModelPrice
+
+    return ModelPrice(
+        text_of(entry.get("name")),
+        text_of(entry.get("model")),
+        text_of(entry.get("provider")),
+        whole(entry.get("context")) or None,
+        number_or_none(entry.get("usd_input")),
+        number_or_none(entry.get("usd_output")),
+    )
+
+
+HISTORY_WITHIN_SECONDS = 60.0
+SHOWN_RUNS = 12
+
+
+class ToldHistories:
+    """The requested histories of suites. The features read them from ``project/scores.py``."""
+
+    def __init__(self, ls: WazaServer) -> None:
+        self._ls = ls
+        self._answers = EngineAnswers[Path, SuiteHistory](ls, "The history of", self._take)
+
+    def is_due(self, suite: Path, newest: datetime) -> bool:
+        """Return whether to ask for the history of a suite whose newest run started then."""
+        has_engine = self._ls.judges_live or self._ls.runs.has_engine
+        return has_engine and self._answers.is_wanted(suite, newest)
+
+    def ask(self, suite: Path, newest: datetime) -> None:
+        """Ask for the history of a suite; the hints are drawn again when it has come."""
+        self._answers.want(suite, lambda: self._ask(suite), newest)
+
+    def forget(self) -> None:
+        """Request answers again at their next use: results have changed."""
+        self._answers.forget()
+
+    async def _ask(self, suite: Path) -> SuiteHistory | None:
+        request = {"path": str(suite), "last": SHOWN_RUNS}
+        return history_of(await self._ls.runs.ask("result.history", request, HISTORY_WITHIN_SECONDS))
+
+    def _take(self, suite: Path, _before: SuiteHistory | None, found: SuiteHistory | None) -> None:
+        if self._ls.session.project.scores.histories.take(suite, found):
+            self._ls.refresh.ask_for_hints()
+
+
+class PlugInTypes:
+    """The grader types of plug-ins, which the session's catalog gets when they are known."""
+
+    def __init__(self, ls: WazaServer) -> None:
+        self._ls = ls
+        self._are_needed = False
+
+    def need(self) -> None:
+        """Ask for them once: a type that this engine does not know either is a mistake of the author."""
+        if self._ls.trusted and not self._are_needed and not self._ls.is_closing:
+            self._are_needed = True
+            self._ls.in_background(self._learn())
+
+    def forget(self) -> None:
+        """Forget the types of the last engine, and ask the new one if a suite has needed them."""
+        self._use({})
+        if self._are_needed and self._ls.trusted:
+            self._ls.in_background(self._learn())
+
+    async def _learn(self) -> None:
+        interpreter = self._ls.options.interpreter
+        try:
+            answer: Any = await self._ls.runs.ask(GRADER_TYPES, OF_PLUG_INS, TYPES_WITHIN_SECONDS)
+        except EngineError as error:
+            log.info("The engine was not asked for grader types of plug-ins: %s", error)
+            return
+        if self._ls.options.interpreter == interpreter:
+            self._use(types_in(answer))
+
+    def _use(self, schemas: Mapping[str, Any]) -> None:
+        if self._ls.session.learn_types(schemas):
+            self._ls.refresh.rules_changed()

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 from waza_engine.frozen import frozen
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
-from waza_language_server.features.runnables.estimate_text import money
+from waza_language_server.features.runnables.code_lens import money
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.messages import INVALID_PARAMS, is_identifier

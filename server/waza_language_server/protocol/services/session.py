@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path, PurePath
 from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from waza_engine.boundary import note_open_folders
 from waza_engine.files import FileError, read_bytes
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
@@ -29,9 +30,14 @@ from waza_language_server.text.line_index import Encoding, LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from waza_language_server.project.document import DocumentKind
+    from waza_language_server.protocol.server import WazaServer
     from waza_language_server.schema.shape import JsonSchema
+    from waza_language_server.text.line_index import Encoding
+
 
 _HALF_PAIR = compiled_later("[\ud800-\udfff]")
 
@@ -399,3 +405,31 @@ def _differs_from_disk(path: Path, text: str) -> bool:
         return read_bytes(path, MAX_BYTES) != content_of(path, text)
     except FileError:
         return True
+
+
+def begun_session(ls: WazaServer) -> Session:
+    """Return a session with the folders and settings of the client."""
+    encoding = cast("Encoding", str(ls.server_capabilities.position_encoding or "utf-16"))
+    session = Session(client_roots(ls), encoding)
+    if ls.options.severity is not None:
+        from waza_language_server.analysis.directives import known_severities
+
+        session.use_severities(known_severities(ls.options.severity))
+    # Asked for each time: settings change, and what reads them is another then.
+    session.project.run_with(lambda suite: dict(ls.run_settings.of(suite)))
+    session.on_others = ls.refresh.ask_for_all
+
+    def disk_as_it_is() -> AbstractContextManager[None]:
+        # The disk may be another one when the client has opened other folders.
+        return session.project.disk.as_it_is()
+
+    ls.turns.set_aside(disk_as_it_is)
+    return session
+
+
+def client_roots(ls: WazaServer) -> list[Path]:
+    """Return the folders that the client has open now, those on a disk; boundaries of suites count them."""
+    roots = [path_of(folder.uri) for folder in ls.workspace.folders.values()]
+    found = [root for root in roots if root is not None]
+    note_open_folders(found)
+    return found

@@ -1,4 +1,6 @@
-"""``waza.regrade``: grade recorded trials again, without an agent or a judge model.
+"""Grade recorded trials again (``waza.regrade``) or measure how strong graders are (``waza.strength``).
+
+No agent and no judge model runs.
 
 The text that is open in the editor is used. The verdicts are shown as regraded and stored nowhere.
 """
@@ -10,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from waza_engine.results.json_values import Block, block_of, blocks_by_name
+from waza_engine.results.json_values import Block, block_of, blocks_by_name, blocks_of
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.project.recorded_values import entries as written_entries
-from waza_language_server.project.regraded_answers import regraded_suite, regraded_tasks
+from waza_language_server.project.regraded_answers import regraded_suite, regraded_tasks, strength_summary
 from waza_language_server.protocol.services.live import records_of
 from waza_language_server.protocol.services.run_events import tell_event
 from waza_language_server.protocol.services.run_requests import (
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.recorded_values import Values
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.server import WazaServer
+
 
 ANSWER_WITHIN_SECONDS = 600.0
 _KINDS = {"passed": "passed", "failed": "failed", "errored": "errored"}
@@ -135,3 +138,29 @@ def _events(answer: Block, asked: Container[str], concluded: Container[str]) -> 
         told: Event = {"kind": kind, "task": task, "conclusion": conclusion}
         yield {**told, "with_recorded": True} if is_whole else told
     yield {"kind": "ended", "status": "completed", "conclusion": block_of(answer, "conclusion")}
+
+
+MEASURED_WITHIN_SECONDS = 600.0
+
+
+async def measure(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+    """Measure the graders of a suite with its newest record; answer how many were."""
+    suite = run_request("waza.strength", arguments).target.suite
+    require_trust(ls, "Graders execute code, so nothing is measured in an untrusted workspace")
+    if ls.session.project.scores.results(suite) is None:
+        raise refused("There is no recorded answer to measure graders with; run the suite first.", FAILED)
+    await confirm_place(ls, suite)
+    overlays = ls.session.texts()
+    entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, suite))
+    request: dict[str, Any] = {"record": str(suite), "suite": str(suite), "overlays": overlays}
+    try:
+        answer = await ls.runs.ask("grader.strength", request, MEASURED_WITHIN_SECONDS)
+    except EngineError as error:
+        ls.tell(types.MessageType.Error, f"{error}")
+        return {"status": "error", "graders": 0, "weak": 0, "message": str(error)}
+    count = ls.session.project.scores.strengths.take(suite, answer, entries)
+    measured = blocks_of(answer.get("graders"))
+    weak = sum(1 for grader in measured if grader.get("finding"))
+    ls.refresh.problems_changed()
+    words = strength_summary(measured)
+    return {"status": "completed", "graders": count, "weak": weak, "words": words, "message": None}
