@@ -87,13 +87,13 @@ async def test_losses_are_shown_before_anything_is_written(tmp_path: Path, answe
     path = tmp_path / "a.eval.yaml"
     path.write_text(STIMULI, "utf-8")
     asked: list[str] = []
+
+    def choose(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+        asked.append(params.message)
+        return None if answer is None else types.MessageActionItem(answer)
+
     async with editing(tmp_path) as editor:
-
-        @editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
-        def _ask(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
-            asked.append(params.message)
-            return None if answer is None else types.MessageActionItem(answer)
-
+        editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)(choose)
         editor.open(path)
         made = dict(await editor.command("waza.convert", {"path": str(path), "to": "waza"}))
         (question,) = asked

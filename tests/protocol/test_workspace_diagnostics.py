@@ -59,6 +59,22 @@ async def test_what_is_open_is_left_out_and_comes_back_when_it_is_closed(suite: 
         assert (await asked(editor))[uri][1] == ["unknown-key"]
 
 
+async def test_closed_files_of_vally_are_told_of_and_follow_their_project(tmp_path: Path) -> None:
+    project, stimuli = tmp_path / ".vally.yaml", tmp_path / "evals" / "eval.yaml"
+    stimuli.parent.mkdir()
+    project.write_text("environmnets: {docs: {}}\n")
+    stimuli.write_text("environment: docs\nstimuli: [{name: a, prompt: Go, graders: [{type: completed}]}]\n")
+    async with editing(tmp_path, pulls=True) as editor:
+        told = await asked(editor)
+        assert told[uri_of(project)][1] == ["unknown-key"]
+        assert told[uri_of(stimuli)][1] == ["vally-environment"]
+        project.write_text("environments: {docs: {}}\n")
+        editor.changed(project)
+        previous = {uri: result for uri, (result, _) in told.items()}
+        clean = {uri_of(path): ("clean", []) for path in (project, stimuli)}
+        assert await asked(editor, previous) == clean
+
+
 async def test_what_was_repaired_on_the_disk_is_told(suite: Path, tmp_path: Path) -> None:
     async with editing(tmp_path, pulls=True) as editor:
         told = await asked(editor)

@@ -16,7 +16,13 @@ from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.reading.searched_folders import is_searched
-from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, SKILL_NAME, TRIGGER_NAMES
+from waza_language_server.project.claim import (
+    CONFIG_NAMES,
+    EVAL_NAMES,
+    SKILL_NAME,
+    TRIGGER_NAMES,
+    VALLY_PROJECT_NAMES,
+)
 from waza_language_server.project.suites import folders_below
 from waza_language_server.project.uris import path_of, uri_of
 
@@ -166,13 +172,15 @@ def files_in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:
     others: tuple[tuple[tuple[str, ...], DocumentKind], ...] = (
         (TRIGGER_NAMES if suites else (), "trigger_tests"),
         (CONFIG_NAMES, "project_config"),
+        (VALLY_PROJECT_NAMES, "vally_project"),
         ((SKILL_NAME,), "skill"),
     )
     for wanted, kind in others:
         for name in wanted:
             if name in names:
                 yield SuiteSource.at(project, folder / name, kind)
-    for name in sorted(name for name in names if is_named_as_evals(name) or name in EVAL_NAMES):
+    remaining = names - {suite.path.name for suite in suites}
+    for name in sorted(name for name in remaining if is_named_as_evals(name) or name in EVAL_NAMES):
         kind = project.claim(folder / name)
-        if kind not in (None, "eval"):
+        if kind is not None:
             yield SuiteSource.at(project, folder / name, kind)
