@@ -208,7 +208,11 @@ def test_every_package_is_on_the_map() -> None:
 
 
 # They print what a person reads in a terminal, where a start may take longer.
-OF_THE_COMMAND_CHECK = {"waza_engine.commands.printer", "waza_engine.project_page"}
+OF_THE_COMMAND_CHECK = {
+    "waza_engine.commands.printer",
+    "waza_engine.project_page",
+    "waza_engine.spec.reading.json_reader",
+}
 
 
 def test_what_the_server_shares_with_the_engine_is_light() -> None:
@@ -596,6 +600,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
     "waza_engine/executors/registry.py": "the receipt of this program's own installation",
+    "waza_engine/harness/suite_grader.py": "standard input",
     "waza_engine/graders/judging/rubrics.py": "the real path of a rubric that was found inside",
     "waza_engine/spec/program_files.py": "the beginning of a program that is about to be started",
     "waza_engine/mcp/mocks.py": "a file of the engine's own in a temporary folder",
