@@ -157,7 +157,7 @@ class Project:
         if text is None and suffix in ROW_SUFFIXES and path not in self.documents:
             return claim(path, self.disk.first_line(path)) or self.kind_by_suite(path)
         if text is None and suffix == JSON_SUFFIX and path not in self.documents:
-            kind = self.disk.derived(
+            kind: DocumentKind | None = self.disk.derived(
                 path, "kind", lambda text: claim(path, text.value) if text.known else None
             )
             return kind or self.kind_by_suite(path)

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -197,7 +198,7 @@ def test_the_schema_knows_the_same_paths_as_an_executor(path: str) -> None:
     assert (re.search(PATH, path) is not None) == (not path or is_path(path))
 
 
-ADAPTER = {
+ADAPTER: dict[str, Any] = {
     "version": 1,
     "name": "a",
     "command": ["a"],

@@ -51,9 +51,9 @@ def datasets(view: SuiteView) -> Found:
     checkpoint()
     if written.lower().endswith(ROW_SUFFIXES):
         faults = _faults_of_prompts(view.workspace, path.parent / written)
-        if faults:
+        for first in faults[:1]:
             more = f"; {counted(len(faults) - 1, 'more error')} below it" if len(faults) > 1 else ""
-            yield Problem(CODE, node.span, f"{shown(written)}, {faults[0].rstrip('.')}{more}.")
+            yield Problem(CODE, node.span, f"{shown(written)}, {first.rstrip('.')}{more}.")
         return
     try:
         read_table(text.value.removeprefix("\ufeff"))

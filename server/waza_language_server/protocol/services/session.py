@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import DocumentKind
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.schema.shape import JsonSchema
-    from waza_language_server.text.line_index import Encoding
 
 
 _HALF_PAIR = compiled_later("[\ud800-\udfff]")
