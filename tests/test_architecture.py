@@ -208,7 +208,11 @@ def test_every_package_is_on_the_map() -> None:
 
 
 # They print what a person reads in a terminal, where a start may take longer.
-OF_THE_COMMAND_CHECK = {"waza_engine.commands.printer", "waza_engine.project_page"}
+OF_THE_COMMAND_CHECK = {
+    "waza_engine.commands.printer",
+    "waza_engine.project_page",
+    "waza_engine.spec.reading.json_reader",
+}
 
 
 def test_what_the_server_shares_with_the_engine_is_light() -> None:
