@@ -9,6 +9,8 @@ import pytest
 
 from tests.command_line import language_server
 from tests.protocol.editor import applied, editing, edits_of
+from tests.protocol.test_workspace_diagnostics import asked
+from waza_language_server.project.uris import uri_of
 
 pytestmark = pytest.mark.check
 
@@ -54,6 +56,12 @@ async def test_a_fixed_file_of_prompts_makes_its_suite_right(prompts: Path) -> N
         editor.changed(prompts)
         await editor.until(lambda: editor.diagnostic_refresh_count)
         assert "unusable-dataset" not in [each.code for each in await editor.problems(uri)]
+
+
+async def test_closed_prompts_of_a_suite_have_their_problems(prompts: Path) -> None:
+    async with editing(prompts.parent, pulls=True) as editor:
+        told = await asked(editor)
+        assert told[uri_of(prompts)][1] == ["unknown-key", "duplicate-task-id", "json-syntax"]
 
 
 def rewrite(path: Path, text: str) -> None:

@@ -88,6 +88,15 @@ def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
         yield SuiteSource.at(project, path, "task")
 
 
+def files_named_by_suites(project: Project, folder: Path) -> Iterator[SuiteSource]:
+    """Yield the prompts and the adapters that the suites in a folder name."""
+    for suite in project.suites_in(folder):
+        for path in suite.named("tasks_from", "adapter"):
+            kind = project.claim(path)
+            if kind is not None:
+                yield SuiteSource.at(project, path, kind)
+
+
 def read_suites(project: Project) -> None:
     """Read the eval files in the open folders, unless cached, to learn which tasks belong to which suite."""
     read_some_suites(project, inf)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -19,7 +20,12 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.document import Document
-from waza_language_server.project.suite_files import files_in_folder, folders_of_workspace, read_some_suites
+from waza_language_server.project.suite_files import (
+    files_in_folder,
+    files_named_by_suites,
+    folders_of_workspace,
+    read_some_suites,
+)
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.turns import MOMENT_SECONDS
 
@@ -142,7 +148,8 @@ class WorkspaceProblems(Generic[Shown]):
         search = self._search
         while search.folders:
             project.read_folder(search.folders[-1])
-            for file in files_in_folder(project, search.folders[-1]):
+            folder = search.folders[-1]
+            for file in chain(files_in_folder(project, folder), files_named_by_suites(project, folder)):
                 checkpoint()
                 if file.path is None or file.path in search.seen:
                     continue
