@@ -199,7 +199,7 @@ class Capturing:
         place = f"{prompt.id}, trial {number}"
         errors = answer.get("errors")
         if errors:
-            # What a crashed agent has printed may fit a grader by chance.
+            # The output of a crashed agent may fit a grader by chance.
             self._show(f"    trial {number}: !")
             self.tally.add(passed=False)
             verdict = {} if self._grader is None else {"pass": False}
