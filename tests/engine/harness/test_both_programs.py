@@ -10,8 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.command_line import harness
 from tests.engine.harness.both import Answer, ours, recorded, theirs
-from tests.engine.harness.scenarios import without_times
+from tests.engine.harness.scenarios import ADAPTER, AGENT, CONTAINS, lines, prompt, without_times
 from waza_engine.schemas.harness import SCHEMAS, schema_of
 
 pytestmark = pytest.mark.check
@@ -245,3 +246,19 @@ class TestItsDefectsAreNotOurs:
         assert harness.rows[0]["error"] == "note"
         assert "error" not in engine.rows[0]
         assert engine.rows[0]["rawLines"] == ["it's $& {}", "it's $& {}"]
+
+
+def test_a_crashed_trial_does_not_pass_after_another_grader_either(tmp_path: Path) -> None:
+    files = {
+        "agent.py": AGENT,
+        "a.json": json.dumps(ADAPTER),
+        "p.jsonl": lines(prompt("p1", "break", hint="half")),
+    }
+    for name, text in {**files, "g.py": CONTAINS}.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    flags = ("trials", "p.jsonl", "-s", "a.json", "-g", "g.py", "-k", "1", "-o", "out.jsonl", "--resume")
+    for _ in range(2):
+        assert harness(*flags, cwd=tmp_path).returncode == 0
+        row = json.loads((tmp_path / "out.jsonl").read_text("utf-8"))
+        assert (row["trials"][0]["output"], row["trials"][0]["pass"], row["passRate"]) == ("half", False, 0)
+        (tmp_path / "g.py").write_text(f"{CONTAINS}# changed\n", "utf-8")

@@ -3,15 +3,16 @@
 import io
 import json
 import random
+from array import array
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.command_line import Finished, harness
 from tests.engine.harness.scenarios import capture, lines, prompt
+from waza_engine.harness.comparison.records import CaptureRecord, TrialsRecord
 from waza_engine.harness.comparison.report import latency_statistics, percentile, score_distribution
-from waza_engine.harness.comparison.strategies import bootstrap, iterations
+from waza_engine.harness.comparison.strategies import bootstrap, iterations, weighted
 from waza_engine.harness.grading import Tally
 from waza_engine.harness.review import snippet
 from waza_engine.harness.row_values import has_failed
@@ -212,6 +213,16 @@ def trials(*pairs: tuple[float | None, float | None], passed: int = 3, k: int = 
     )
 
 
+def of_trials(pass_at_k: float, pass_exp_k: float) -> TrialsRecord:
+    return TrialsRecord(0, 5, pass_at_k, pass_exp_k, b"", array("d"), array("d"))
+
+
+def of_capture(score: float | None) -> CaptureRecord:
+    """Return a capture without times."""
+    known = {"tool_errors": False, "timed_out": False, "completed": True, "steps": 0, "richness": "minimal"}
+    return CaptureRecord(0, score, score is not None, None, None, **known)  # type: ignore[arg-type]
+
+
 class TestCompare:
     def test_weights_of_captures(self, tmp_path: Path) -> None:
         ended = carried_out(
@@ -237,20 +248,23 @@ class TestCompare:
 
     @pytest.mark.parametrize(
         ("pair", "score"),
-        [((0.9, 0.8), 0.86), ((0.7, 0.7), 0.76), ((0.5, 0.2), 0.42), ((1, 1), 1.0), ((None, None), 0.2)],
+        [((0.9, 0.8), 0.86), ((0.7, 0.7), 0.76), ((0.5, 0.2), 0.42), ((0.9, 0.3), 0.56), ((1, 1), 1.0)],
     )
-    def test_weights_of_trials(self, tmp_path: Path, pair: tuple[Any, Any], score: float) -> None:
-        files = {"one": trials(pair), "two": trials((0.0, 0.0))}
-        comparison = json.loads(
-            carried_out(tmp_path, "compare one.jsonl two.jsonl -o report.json", **files).stdout or "{}"
-        )
-        assert comparison == {}
-        report = json.loads((tmp_path / "report.json").read_text("utf-8"))
-        assert report["headToHead"]["overall"][0]["bWins"] == 0
-        expected = (
-            (pair[0] or 0) * 0.4 + (pair[1] or 0) * 0.4 + (1 - max(0, (pair[0] or 0) - (pair[1] or 0))) * 0.2
-        )
-        assert expected == pytest.approx(score)
+    def test_weights_of_trials(self, pair: tuple[float, float], score: float) -> None:
+        assert weighted()("p", {"one": of_trials(*pair)}).scores["one"] == pytest.approx(score)
+
+    def test_consistency_alone_prefers_the_steady_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, value in {"CAPABILITY": "0", "RELIABILITY": "0", "CONSISTENCY": "1"}.items():
+            monkeypatch.setenv(f"COMPARE_{name}", value)
+        found = weighted()("p", {"steady": of_trials(0.8, 0.8), "flaky": of_trials(0.9, 0.3)})
+        assert found.winner == "steady"
+        # pass^k above pass@k is impossible; its flakiness is 0, not negative.
+        assert weighted()("p", {"odd": of_trials(0.2, 0.9)}).scores["odd"] == 1.0
+
+    def test_a_capture_without_times_is_slow_and_without_a_verdict_worth_0(self) -> None:
+        runs = {name: of_capture(score) for name, score in (("ungraded", None), ("graded", 0.8))}
+        found = weighted()("p", runs).scores
+        assert found == pytest.approx({"ungraded": 0.227273, "graded": 0.627273}, abs=1e-6)
 
     def test_capability_and_flakiness_of_trials(self, tmp_path: Path) -> None:
         files = {
