@@ -14,7 +14,7 @@ import secrets
 import threading
 import time
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -168,8 +168,9 @@ class ObjectPlace(Place):
 
     def remove(self) -> None:
         """Remove all objects, the marker first: a worker that wakes up later must not go on."""
-        with _as_os_errors(self.name):
+        with suppress(FileNotFoundError), _as_os_errors(self.name):
             obstore.delete(self._store, _MARKER)
+        with _as_os_errors(self.name):
             obstore.delete(self._store, [name for name, _ in self.listed("")])
 
     def _seen(self, name: str, *, if_unknown: bool) -> bool:
