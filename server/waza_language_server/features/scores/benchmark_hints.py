@@ -94,10 +94,9 @@ def _of_gradings(project: Project, iteration: Path) -> Iterator[_Rate]:
             runs = filter(_RUN.fullmatch, project.names(place / configuration))
             for run in (place / configuration, *(place / configuration / name for name in runs)):
                 rate = project.disk.derived(run / "grading.json", "grading", _of_grading)
-                if rate is None:
-                    continue
-                for name in {folder.removeprefix("eval-"), *metadata}:
-                    yield name, configuration, rate
+                if rate is not None:
+                    names = {folder.removeprefix("eval-"), *metadata}
+                    yield from ((name, configuration, rate) for name in names)
 
 
 def _of_metadata(text: Fact[str]) -> frozenset[str]:

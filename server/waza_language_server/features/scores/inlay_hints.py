@@ -111,7 +111,7 @@ def hints_beside_graders(
     told = (*verdicts(document, scores, span, now), *histories(document, scores, span, now))
     if document.kind == "evals_json":
         # With the first file of this kind.
-        from waza_language_server.features.scores.requirement_hints import benchmark_hints
+        from waza_language_server.features.scores.benchmark_hints import benchmark_hints
 
         told = (*told, *benchmark_hints(document, scores.project))
     return list(_hints_of_verdicts(document, told))
