@@ -14,8 +14,8 @@ import yaml
 
 from tests.shared_corpus import SUITES, suite_files
 from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.fix_validation import FixValidator
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.trial import Trials
 from waza_language_server.features.actions.code_actions import fix_all, fixed
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
@@ -34,10 +34,10 @@ HIDING = {*STRUCTURAL_CODES, "unknown-grader-type", "missing-grader-type"}
 def worse_by_single_fixes(document: Document, workspace: Workspace) -> Iterator[str]:
     """Yield what the fixes make worse that are offered, each tried alone."""
     problems = diagnose(document, workspace)
-    trials = Trials(document, workspace, problems)
+    validator = FixValidator(document, workspace, problems)
     for problem in problems[:12]:
         for fix in problem.fixes:
-            if not fix.edits or not trials.repairs([(problem, fix)], may_reveal=True):
+            if not fix.edits or not validator.repairs([(problem, fix)], may_reveal=True):
                 continue
             after = apply(document.text, fix.edits)
             reveals = problem.code in HIDING or fix.reveals

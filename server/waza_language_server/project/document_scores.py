@@ -46,8 +46,8 @@ if TYPE_CHECKING:
         RunResult,
         TaskResult,
     )
+    from waza_language_server.project.active_runs import RunningTrial
     from waza_language_server.project.document import Document
-    from waza_language_server.project.going_runs import UnderWay
     from waza_language_server.project.histories import SuiteHistory
     from waza_language_server.project.index import Project
     from waza_language_server.project.regraded import Regraded
@@ -197,12 +197,12 @@ class DocumentScores:
             for suite in self.suites_of(run)
         )
 
-    def under_way(self, task: str) -> UnderWay | None:
+    def under_way(self, task: str) -> RunningTrial | None:
         """Return the trial of a task that runs now, None when none does."""
         found = (self._scores.going.under_way(suite, task) for suite in self._all_suites)
         return next((trial for trial in found if trial is not None), None)
 
-    def prompt_under_way(self, prompt: str, *, should_trigger: bool) -> UnderWay | None:
+    def prompt_under_way(self, prompt: str, *, should_trigger: bool) -> RunningTrial | None:
         """Return since when a trigger prompt is tried, None when it is not."""
         going = self._scores.going
         found = (going.prompt_under_way(s, prompt, should_trigger=should_trigger) for s in self._all_suites)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult, TaskResult
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores
-    from waza_language_server.project.regraded import AskedAgain, RegradedSuite
+    from waza_language_server.project.regraded import RegradedResult, RegradedSuite
 
 _Said = Mapping[str, Json]
 _METRICS = "//metrics"
@@ -94,7 +94,7 @@ class Judging:
         self.suite_again = suite_again
         """The verdict when the entire suite was graded again, None if the verdict of its run holds."""
 
-    def again(self, task: TaskResult) -> AskedAgain | None:
+    def again(self, task: TaskResult) -> RegradedResult | None:
         """Return who has judged a task again as a whole, None when the verdict of its run holds."""
         return self._scores.project.scores.regraded.again(self._suite, task)
 

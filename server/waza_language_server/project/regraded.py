@@ -87,7 +87,7 @@ class RegradedTask:
 
 
 @frozen()
-class AskedAgain:
+class RegradedResult:
     """The graders of a task that were requested to grade again, each as it was written then.
 
     ``whole`` says that the task was judged by all of its graders in ``entries``, by task and name.
@@ -124,7 +124,7 @@ class Regradings:
 
     def __init__(self) -> None:
         # By the path as text: every grader asks of every task, and paths take long to compare.
-        self._asked: dict[tuple[str, str], AskedAgain] = {}
+        self._asked: dict[tuple[str, str], RegradedResult] = {}
         self._suites: dict[str, RegradedSuite] = {}
         self._tasks: dict[tuple[str, str], RegradedTask] = {}
         self._over: dict[str, tuple[RunResult, int, RunResult]] = {}
@@ -178,7 +178,7 @@ class Regradings:
         known = self._asked.pop((str(suite), task), None)
         judged = regraded.graders.items()
         graders = {name: entry_of(entries, task, name, one.result.type) for name, one in judged}
-        asked = AskedAgain(regraded.timestamp, graders, whole, entries, at, regraded)
+        asked = RegradedResult(regraded.timestamp, graders, whole, entries, at, regraded)
         if known is not None and known.timestamp == regraded.timestamp and not whole:
             judged_now = known.graders.keys() <= graders.keys() and not known.whole
             asked = replace(
@@ -212,7 +212,7 @@ class Regradings:
             known = self._over[str(suite)] = found, self.version, told
         return known[2]
 
-    def again(self, suite: Path, task: TaskResult) -> AskedAgain | None:
+    def again(self, suite: Path, task: TaskResult) -> RegradedResult | None:
         """Return who has judged a task again as a whole, None when the verdict of its run holds."""
         known = self.asked(suite, task)
         if known is None or known.concluded is None or not known.concluded.graders:
@@ -230,7 +230,7 @@ class Regradings:
         known = self.again(suite, task)
         return task if known is None or known.concluded is None else known.concluded.over(task)
 
-    def asked(self, suite: Path, task: TaskResult) -> AskedAgain | None:
+    def asked(self, suite: Path, task: TaskResult) -> RegradedResult | None:
         """Return what was graded again of a task's newest record; None if that was not requested."""
         known = self._asked.get((str(suite), task.id))
         return known if known is not None and known.timestamp == task.timestamp else None

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_text
 from waza_engine.frozen import frozen
+from waza_language_server.project.active_runs import ActiveRuns
 from waza_language_server.project.changed_inputs import InputTexts
 from waza_language_server.project.disk import MAX_BYTES, was_there
 from waza_language_server.project.document import reader_of
-from waza_language_server.project.going_runs import GoingRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values
 from waza_language_server.project.regraded import Regradings
@@ -39,7 +39,7 @@ class Scores:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self.refused = RefusedRuns()
-        self.going = GoingRuns()
+        self.going = ActiveRuns()
         self.inputs = InputTexts()
         self.regraded = Regradings()
         self.strengths = Strengths()

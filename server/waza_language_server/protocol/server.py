@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
     from waza_language_server.engine.runs import Run, RunKey, Runs
-    from waza_language_server.protocol.services.active_runs import UnendedRuns
+    from waza_language_server.protocol.services.active_runs import ExternalRuns
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.engine_answers import (
-        AskedPrices,
+        EnginePrices,
         Estimates,
         PlugInTypes,
-        ToldHistories,
+        RunHistories,
     )
     from waza_language_server.protocol.services.live import LiveSessions
-    from waza_language_server.protocol.services.live_sources import ChosenBeds
+    from waza_language_server.protocol.services.live_sources import LiveBaselines
     from waza_language_server.protocol.services.pending_hints import PendingHints
     from waza_language_server.protocol.services.progress_bars import ProgressBars
     from waza_language_server.protocol.services.refresh import Refresh
@@ -106,17 +106,17 @@ class WazaServer(LanguageServer):
     """The runs of the engine."""
     progress_bars: ProgressBars = service("progress_bars.ProgressBars")
     """The progress bars of runs."""
-    unended_runs: UnendedRuns = service("active_runs.unended_runs")
+    external_runs: ExternalRuns = service("active_runs.external_runs")
     """The runs that others have begun."""
     live: LiveSessions = service("live.LiveSessions")
     """The recorded answers that are graded again as their suites are edited."""
-    beds: ChosenBeds = service("live_sources.ChosenBeds")
+    beds: LiveBaselines = service("live_sources.LiveBaselines")
     """The recorded baselines of live verdicts."""
     estimates: Estimates = service("engine_answers.Estimates")
     """The estimates of cost and duration of runs."""
-    histories: ToldHistories = service("engine_answers.ToldHistories")
+    histories: RunHistories = service("engine_answers.RunHistories")
     """The run histories of suites."""
-    model_prices: AskedPrices = service("engine_answers.AskedPrices")
+    model_prices: EnginePrices = service("engine_answers.EnginePrices")
     """The prices of models."""
     affected: AffectedTasks = service("affected.AffectedTasks")
     """The tasks that have changed since their newest results."""

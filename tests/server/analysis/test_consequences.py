@@ -7,7 +7,7 @@ import pytest
 from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems
 from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.analysis.trial import Trials
+from waza_language_server.analysis.fix_validation import FixValidator
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Fix
@@ -53,10 +53,10 @@ def test_what_is_lacking_because_of_a_slip_keeps_a_fix_back_that_leaves_it_lacki
     fallen = TASK.replace("  prompt", "prompt")
     document = Document("untitled:test", 0, f"{fallen}expected: {{}}\n", "task")
     [slip] = found = diagnose(document, workspace_with())
-    trials = Trials(document, workspace_with(), found)
+    validator = FixValidator(document, workspace_with(), found)
     deletion = Fix("Delete", (Edit(Span(at := fallen.index("prompt:"), fallen.index("\n", at) + 1), ""),))
-    assert trials.repairs([(slip, slip.fixes[0])])
-    assert not trials.repairs([(slip, deletion)], may_reveal=True)
+    assert validator.repairs([(slip, slip.fixes[0])])
+    assert not validator.repairs([(slip, deletion)], may_reveal=True)
 
 
 WRONG = graders(A.replace("[a]", "a"))
@@ -85,7 +85,7 @@ def test_a_misspelt_key_is_renamed_although_more_is_wrong_below_it() -> None:
     document = Document("untitled:test", 0, WRONG.replace("config", "confg"), "task")
     found = diagnose(document, workspace_with())
     chosen = [(each, each.fixes[0]) for each in found if each.code == "unknown-key"]
-    assert Trials(document, workspace_with(), found).repairs(chosen)
+    assert FixValidator(document, workspace_with(), found).repairs(chosen)
 
 
 def test_what_is_hidden_below_two_misspelt_keys_is_told_before_they_are_renamed() -> None:

@@ -15,8 +15,8 @@ from tests.server.features.results import NOW, RUN_AT, date, grade, write_result
 from tests.server.project.files import put
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_language_server.features.scores.stale_results import stale_results
+from waza_language_server.project.active_runs import ActiveRun
 from waza_language_server.project.document import DocumentKind
-from waza_language_server.project.going_runs import GoingRun
 from waza_language_server.project.runnable_id import RunnableId
 
 EVAL = """\
@@ -415,11 +415,11 @@ def test_what_runs_again_and_is_not_judged_yet_says_so(
 
     going = editor.workspace.project.scores.going
     assert found() == set()
-    going.begin(key, GoingRun(RunnableId(suite, **target), RUN_AT + timedelta(minutes=1), **limits))
+    going.begin(key, ActiveRun(RunnableId(suite, **target), RUN_AT + timedelta(minutes=1), **limits))
     assert found() == waiting
     going.end(key)
     assert found() == set()
-    going.begin(key, GoingRun(RunnableId(suite, **target), RUN_AT, **limits))
+    going.begin(key, ActiveRun(RunnableId(suite, **target), RUN_AT, **limits))
     assert found() == set()
 
 
@@ -435,7 +435,7 @@ def test_a_task_that_runs_says_what_goes_on_in_it_and_what_waits_says_that(suite
         event = {"kind": kind, "task": "second", "trial": 1, **more}
         return going.note(key, event, NOW - timedelta(seconds=34))
 
-    going.begin(key, GoingRun(RunnableId(suite), RUN_AT))
+    going.begin(key, ActiveRun(RunnableId(suite), RUN_AT))
     assert [hint.label for hint in editor.hints(suite, "eval")] == ["⟳ running"]
     assert told() == []
     assert at("asking")
@@ -466,7 +466,7 @@ def test_a_trigger_prompt_that_is_tried_says_so_in_its_list(suite: Path) -> None
     def told() -> list[str]:
         return [hint.label for hint in editor.hints(path, "trigger_tests")]
 
-    going.begin(key, GoingRun(RunnableId(suite), RUN_AT))
+    going.begin(key, ActiveRun(RunnableId(suite), RUN_AT))
     assert told() == []
     assert not going.note(key, {"kind": "output", **prompt}, NOW)
     assert going.note(key, {"kind": "started", **prompt}, NOW - timedelta(seconds=34))
@@ -487,7 +487,7 @@ def test_a_trigger_prompt_that_is_tried_says_so_in_its_list(suite: Path) -> None
 def test_what_runs_in_another_suite_is_not_under_way_here(suite: Path, tmp_path: Path) -> None:
     editor, key = Editor(), object()
     going = editor.workspace.project.scores.going
-    going.begin(key, GoingRun(RunnableId(tmp_path / "other/eval.yaml"), RUN_AT))
+    going.begin(key, ActiveRun(RunnableId(tmp_path / "other/eval.yaml"), RUN_AT))
     going.note(key, {"kind": "asking", "task": "second", "trial": 1}, NOW)
     assert not editor.hints(suite.parent / "tasks/second.yaml", "task")
     assert not editor.hints(suite, "eval")
@@ -531,7 +531,7 @@ def test_a_grader_that_runs_again_says_so_and_its_task_does_not(suite: Path) -> 
     going = editor.workspace.project.scores.going
     for grader, label in (("mentions", "✓ 1.00 · stale: runs again"), ("other", "✓ 1.00")):
         target = RunnableId(suite, None, grader)
-        going.begin(1, GoingRun(target, RUN_AT + timedelta(minutes=1)))
+        going.begin(1, ActiveRun(target, RUN_AT + timedelta(minutes=1)))
         assert [hint.label for hint in editor.hints(suite, "eval") if hint.kind == "score"] == [label]
 
 

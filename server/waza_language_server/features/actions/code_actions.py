@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.fix_validation import Chosen, FixValidator, keeps_data
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.trial import Chosen, Trials, keeps_data
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edits, composed
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
@@ -74,14 +74,14 @@ def code_actions(
 
     ``problems`` are those of this version of the document. Fixes that create a file are for clients that can.
     """
-    trials = Trials(document, workspace, problems)
+    validator = FixValidator(document, workspace, problems)
     found: dict[tuple[str, Edits], CodeAction] = {}
     for problem, fix in fixes_at(span, problems)[: most_tried(document)]:
         key = fix.title, fix.edits
         if fix.creates is not None and creates_files:
             change = WorkspaceEdit(creations=(fix.creates,))
             found[key] = CodeAction(fix.title, "quickfix", change, (problem,))
-        elif key not in found and trials.repairs([(problem, fix)], may_reveal=True):
+        elif key not in found and validator.repairs([(problem, fix)], may_reveal=True):
             change = _change(document, fix.edits)
             preferred = fix.preferred and keeps_data(document.text, fix.edits)
             found[key] = CodeAction(fix.title, "quickfix", change, (problem,), preferred)
@@ -163,7 +163,7 @@ def _together(
 
     The choice depends on the text alone, so that the same file is always repaired in the same way.
     """
-    trials = Trials(document, workspace, problems)
+    validator = FixValidator(document, workspace, problems)
     apart = _apart(document.text, problems)
     taken: list[Chosen] = []
     tried = 0
@@ -173,7 +173,7 @@ def _together(
     while rest and tried < most_trials:
         batch = rest.pop()
         tried += 1
-        culprits = trials.culprits([*taken, *batch])
+        culprits = validator.culprits([*taken, *batch])
         if not culprits:
             taken += batch
             continue

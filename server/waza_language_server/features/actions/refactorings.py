@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_language_server.analysis.trial import Trials
+from waza_language_server.analysis.fix_validation import FixValidator
 from waza_language_server.analysis.value_rules.inside_values import edits_of_rewrite
 from waza_language_server.embedded.language import Language, Rewrite, Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
@@ -50,11 +50,11 @@ def refactorings(
     found = list(rewritten_values(document, workspace, selected))
     checkpoint()
     found += sorted_parts(document, workspace, selected)
-    trials = Trials(document, workspace, problems)
+    validator = FixValidator(document, workspace, problems)
     offered: list[CodeAction] = []
     for action in found:
         edits = [edit for file in action.change.files for edit in file.edits]
-        if trials.bring_nothing(edits):
+        if validator.bring_nothing(edits):
             offered.append(action)
         checkpoint()
     return tuple(offered)

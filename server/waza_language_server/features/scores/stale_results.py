@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.index import Project
-    from waza_language_server.project.regraded import AskedAgain
+    from waza_language_server.project.regraded import RegradedResult
 
 STALE_WORD = "stale"
 RECORD_GONE = f"{STALE_WORD}: its record is gone"
@@ -306,7 +306,7 @@ class _Evidence:
             self._entries = entries, by_place(entries)
         return self._entries[1]
 
-    def _again(self, task: TaskResult) -> AskedAgain | None:
+    def _again(self, task: TaskResult) -> RegradedResult | None:
         return self._regraded.asked(self._suite, task)
 
     def _names(self, written: ByPlace, task: str) -> list[str]:

@@ -65,13 +65,13 @@ from waza_language_server.project.suites import Task
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult, PromptResult, RunResult, TaskResult
+    from waza_language_server.project.active_runs import RunningTrial
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores, Score
-    from waza_language_server.project.going_runs import UnderWay
     from waza_language_server.project.index import Project
     from waza_language_server.project.recorded_values import Values
-    from waza_language_server.project.regraded import AskedAgain, RegradedSuite
+    from waza_language_server.project.regraded import RegradedResult, RegradedSuite
     from waza_language_server.project.suite_file import WrittenPrompt
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
@@ -450,7 +450,7 @@ class _View:
         self,
         recorded: RunResult | TaskResult | GraderResult | PromptResult,
         stale: str,
-        again: AskedAgain | RegradedSuite | None = None,
+        again: RegradedResult | RegradedSuite | None = None,
         recorded_words: str = "Recorded",
     ) -> str:
         by = told_by(recorded.origin)
@@ -463,7 +463,7 @@ class _View:
         return f"{words}{stale_words(stale)}."
 
 
-def _sign(again: AskedAgain | RegradedSuite | None) -> str:
+def _sign(again: RegradedResult | RegradedSuite | None) -> str:
     """Return the prefix of a verdict that is not that of the run."""
     return REGRADED if again is not None else ""
 
@@ -530,13 +530,13 @@ def running_prompt(prompt: WrittenPrompt, scores: DocumentScores, now: datetime)
         yield Verdict(prompt.node, _label(trial), _story(prompt.text, trial, now))
 
 
-def _label(trial: UnderWay) -> str:
+def _label(trial: RunningTrial) -> str:
     """Return a short label for the progress of a task or a trigger prompt."""
     number = f" · trial {trial.trial}" if trial.trial and trial.trial > 1 else ""
     return f"{RUNNING}{number} · {_PHASES[trial.phase]}"
 
 
-def _story(name: str, trial: UnderWay, now: datetime) -> str:
+def _story(name: str, trial: RunningTrial, now: datetime) -> str:
     """Return the same in Markdown, with how long it has gone on, and since when: a hover stays as it is."""
     seconds = max(0, round((now - trial.since).total_seconds()))
     took = f"{seconds // 60}:{seconds % 60:02}"

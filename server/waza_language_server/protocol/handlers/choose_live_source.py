@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from waza_engine.moments import SOME_TIME_AGO, local_time
 from waza_language_server.features.runnables.live_source import TEST_BED
-from waza_language_server.protocol.services.live_sources import ChosenBed
+from waza_language_server.protocol.services.live_sources import LiveBaseline
 from waza_language_server.protocol.services.run_requests import (
     FAILED,
     ask_engine,
@@ -65,8 +65,8 @@ async def _runs(ls: WazaServer, suite: Path) -> dict[Path, tuple[datetime, str]]
 
 
 def _given(
-    given: Mapping[str, object], known: Mapping[Path, tuple[datetime, str]], chosen: ChosenBed
-) -> ChosenBed:
+    given: Mapping[str, object], known: Mapping[Path, tuple[datetime, str]], chosen: LiveBaseline
+) -> LiveBaseline:
     record, started, trial = chosen.record, chosen.started, chosen.trial
     if "results" in given:
         results = given["results"]
@@ -79,23 +79,23 @@ def _given(
         if asked is not None and (not isinstance(asked, int) or isinstance(asked, bool) or asked < 1):
             raise refused("`trial` must be a number from 1, or null for all.")
         trial = asked
-    return ChosenBed(record, trial, started)
+    return LiveBaseline(record, trial, started)
 
 
 async def _asked(
-    ls: WazaServer, known: Mapping[Path, tuple[datetime, str]], chosen: ChosenBed, trials: int
-) -> ChosenBed:
+    ls: WazaServer, known: Mapping[Path, tuple[datetime, str]], chosen: LiveBaseline, trials: int
+) -> LiveBaseline:
     """Ask the user for a run or a trial; without an answer nothing changes."""
     if not ls.abilities.asks_the_user:
         raise refused("waza.testBed needs `results` or `trial` in this editor.", FAILED)
-    beds = {NEWEST: ChosenBed(None, chosen.trial)}
+    beds = {NEWEST: LiveBaseline(None, chosen.trial)}
     for record, (started, verdict) in list(known.items())[:MOST_RUNS]:
-        beds[f"Run of {local_time(started) or SOME_TIME_AGO}, {verdict}"] = ChosenBed(
+        beds[f"Run of {local_time(started) or SOME_TIME_AGO}, {verdict}"] = LiveBaseline(
             record, chosen.trial, started
         )
     if trials > 1:
-        beds[ALL] = ChosenBed(chosen.record, None, chosen.started)
+        beds[ALL] = LiveBaseline(chosen.record, None, chosen.started)
         for trial in range(1, min(trials, MOST_TRIALS) + 1):
-            beds[f"Trial {trial}"] = ChosenBed(chosen.record, trial, chosen.started)
+            beds[f"Trial {trial}"] = LiveBaseline(chosen.record, trial, chosen.started)
     question = "On which recorded trials are graders evaluated while you type?"
     return beds.get(await ls.ask(types.MessageType.Info, question, beds) or "", chosen)

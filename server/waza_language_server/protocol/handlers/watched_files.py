@@ -58,7 +58,7 @@ def _saw_journal(ls: WazaServer, journal: Path) -> None:
     """Watch the run of a journal, unless the server started it: its own runs send events."""
     folder = journal.parents[2]
     if all(run.target.suite.parent != folder for run in ls.active_runs):
-        ls.unended_runs.saw(journal)
+        ls.external_runs.saw(journal)
 
 
 def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersParams) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.results.reading.journals import begun, goes_on
 from waza_language_server.engine.run_request import text_of_glob
 from waza_language_server.engine.runs import Runs
-from waza_language_server.project.going_runs import GoingRun
+from waza_language_server.project.active_runs import ActiveRun
 from waza_language_server.protocol.services.run_events import tell_event
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _ShownRuns:
         scores = self._ls.session.project.scores
         if run.outcome is None:
             chosen = _chosen(run, "tasks"), _chosen(run, "prompts")
-            scores.going.begin(run, GoingRun(run.target, run.asked, *chosen))
+            scores.going.begin(run, ActiveRun(run.target, run.asked, *chosen))
         else:
             scores.going.end(run)
             if run.outcome.results_file is None and run.was_refused:
@@ -87,12 +87,12 @@ LOOK_EVERY_SECONDS = 2.0
 _MOST_KNOWN = 100
 
 
-def unended_runs(ls: WazaServer) -> UnendedRuns:
+def external_runs(ls: WazaServer) -> ExternalRuns:
     """Return the external runs, whose news are shown as long as the server is not closing."""
-    return UnendedRuns(lambda: None if ls.is_closing else ls.refresh.scores_changed())
+    return ExternalRuns(lambda: None if ls.is_closing else ls.refresh.scores_changed())
 
 
-class UnendedRuns:
+class ExternalRuns:
     """The journals that were seen to grow; ``changed`` is called when they say something else than before."""
 
     def __init__(self, changed: Callable[[], None], every_seconds: float = LOOK_EVERY_SECONDS) -> None:

@@ -185,7 +185,7 @@ _LISTED = ""
 """The key of the list of models among the requested names."""
 
 
-class AskedPrices:
+class EnginePrices:
     """The known prices; an unknown one is requested once."""
 
     def __init__(self, ls: WazaServer) -> None:
@@ -247,7 +247,7 @@ HISTORY_WITHIN_SECONDS = 60.0
 SHOWN_RUNS = 12
 
 
-class ToldHistories:
+class RunHistories:
     """The requested histories of suites. The features read them from ``project/scores.py``."""
 
     def __init__(self, ls: WazaServer) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @frozen()
-class ChosenBed:
+class LiveBaseline:
     """A result file, None for the newest answers, and the trial of each task, None for all.
 
     ``started`` is when the run of the file began.
@@ -33,17 +33,17 @@ class ChosenBed:
         return self.record is None and self.trial is None
 
 
-class ChosenBeds:
+class LiveBaselines:
     """The recorded baselines of the suites; by default the newest trials."""
 
     def __init__(self, _ls: WazaServer) -> None:
-        self._chosen: dict[Path, ChosenBed] = {}
+        self._chosen: dict[Path, LiveBaseline] = {}
 
-    def of(self, suite: Path) -> ChosenBed:
+    def of(self, suite: Path) -> LiveBaseline:
         """Return the test bed of a suite."""
-        return self._chosen.get(suite, ChosenBed())
+        return self._chosen.get(suite, LiveBaseline())
 
-    def choose(self, suite: Path, bed: ChosenBed) -> None:
+    def choose(self, suite: Path, bed: LiveBaseline) -> None:
         """Take another test bed for a suite."""
         self._chosen[suite] = bed
 

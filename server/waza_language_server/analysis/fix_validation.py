@@ -43,7 +43,7 @@ _HIDING = STRUCTURAL_CODES | {"unknown-grader-type", "missing-grader-type"}
 
 
 @dataclass(frozen=True)
-class Trials:
+class FixValidator:
     """Validates fixes of one document. ``problems`` are all those of its current version."""
 
     document: Document

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @frozen()
-class GoingRun:
+class ActiveRun:
     """An active run and its start; ``tasks`` and ``prompts`` are the selection of a suite, None for all."""
 
     target: RunnableId
@@ -45,7 +45,7 @@ class GoingRun:
 
 
 @frozen()
-class UnderWay:
+class RunningTrial:
     """A trial of a task that runs: its prompt was sent, or its answer is being graded, since a moment.
 
     A trigger prompt that is tried has no ``trial``.
@@ -61,20 +61,20 @@ _Place = tuple[Literal["task", "prompt"], str, int]
 _CLOSING = frozenset({"passed", "failed", "errored", "pending", "skipped", "tried"})
 
 
-class GoingRuns:
+class ActiveRuns:
     """The runs of this server that have not ended."""
 
     def __init__(self) -> None:
-        self._going: dict[object, GoingRun] = {}
-        self._under_way: dict[object, dict[_Place, UnderWay]] = {}
+        self._going: dict[object, ActiveRun] = {}
+        self._under_way: dict[object, dict[_Place, RunningTrial]] = {}
         """By run: its trials that have begun and not ended, and its trigger prompts."""
 
     @property
-    def all(self) -> Sequence[GoingRun]:
+    def all(self) -> Sequence[ActiveRun]:
         """Each of them, the oldest first."""
         return tuple(self._going.values())
 
-    def begin(self, key: object, run: GoingRun) -> None:
+    def begin(self, key: object, run: ActiveRun) -> None:
         """Take a run that has begun, or waits for its turn."""
         self._going[key] = run
 
@@ -93,22 +93,22 @@ class GoingRuns:
             return under_way.pop(place, None) is not None
         of, _, number = place
         if of == "prompt" and kind == "started":
-            under_way[place] = UnderWay(None, "asking", now)
+            under_way[place] = RunningTrial(None, "asking", now)
         elif of == "task" and kind in ("asking", "grading"):
-            under_way[place] = UnderWay(number, "asking" if kind == "asking" else "grading", now)
+            under_way[place] = RunningTrial(number, "asking" if kind == "asking" else "grading", now)
         else:
             return False
         return True
 
-    def under_way(self, suite: Path, task: str) -> UnderWay | None:
+    def under_way(self, suite: Path, task: str) -> RunningTrial | None:
         """Return the trial of a task that runs now, the one that was heard of last of several."""
         return self._newest(suite, lambda place: place[:2] == ("task", task))
 
-    def prompt_under_way(self, suite: Path, prompt: str, *, should_trigger: bool) -> UnderWay | None:
+    def prompt_under_way(self, suite: Path, prompt: str, *, should_trigger: bool) -> RunningTrial | None:
         """Return since when a trigger prompt is tried, None when it is not."""
         return self._newest(suite, ("prompt", prompt, int(should_trigger)).__eq__)
 
-    def _newest(self, suite: Path, is_meant: Callable[[_Place], bool]) -> UnderWay | None:
+    def _newest(self, suite: Path, is_meant: Callable[[_Place], bool]) -> RunningTrial | None:
         found = [
             one
             for key, under_way in self._under_way.items()
@@ -154,7 +154,7 @@ class GoingRuns:
         since = self._since(suite, moment)
         return any(run.has_prompt(prompt, should_trigger=should_trigger) for run in since)
 
-    def _since(self, suite: Path, moment: datetime) -> list[GoingRun]:
+    def _since(self, suite: Path, moment: datetime) -> list[ActiveRun]:
         going = self._going.values()
         return [run for run in going if run.target.suite == suite and moment < run.began] if going else []
 

@@ -1,4 +1,4 @@
-"""A fix is tried on the whole document."""
+"""A fix is validator on the whole document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.analysis.trial import Trials
+from waza_language_server.analysis.fix_validation import FixValidator
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.workspace import Workspace
@@ -30,11 +30,11 @@ def test_what_nobody_wants_to_see_keeps_no_fix_back(head: str, comment: str) -> 
     document, workspace = Document("untitled:eval.yaml", 1, text, "eval"), workspace_with()
     problems = diagnose(document, workspace)
     text_for_list = next(problem for problem in problems if problem.code == "wrong-type" and problem.fixes)
-    tried = Trials(document, workspace, problems)
-    assert tried.repairs([(text_for_list, text_for_list.fixes[0])])
-    assert tried.bring_nothing(text_for_list.fixes[0].edits)
+    validator = FixValidator(document, workspace, problems)
+    assert validator.repairs([(text_for_list, text_for_list.fixes[0])])
+    assert validator.bring_nothing(text_for_list.fixes[0].edits)
     again = [Edit(Span(len(text), len(text)), "- type: nonsense\n")]
-    assert not tried.bring_nothing(again)
+    assert not validator.bring_nothing(again)
 
 
 def test_a_path_that_leads_nowhere_is_no_repair_of_a_grader_without_one(tmp_path: Path) -> None:
@@ -43,8 +43,8 @@ def test_a_path_that_leads_nowhere_is_no_repair_of_a_grader_without_one(tmp_path
     workspace = Workspace(Project((tmp_path,)), default_catalog()).with_document(document)
     problems = diagnose(document, workspace)
     missing = next(problem for problem in problems if problem.code == "missing-key" and problem.fixes)
-    tried = Trials(document, workspace, problems)
-    assert not tried.repairs([(missing, missing.fixes[0])], may_reveal=True)
+    validator = FixValidator(document, workspace, problems)
+    assert not validator.repairs([(missing, missing.fixes[0])], may_reveal=True)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_what_other_files_say_of_a_touched_grader_is_known(tmp_path: Path, added
     workspace = Workspace(Project((tmp_path,)), default_catalog()).with_document(document)
     start, end = text.index("type:"), text.index("- name: h") - 1
     problems = diagnose(document, workspace)
-    tried = Trials(document, workspace, problems)
-    assert not tried.bring_nothing([Edit(Span(start, end), added)])
+    validator = FixValidator(document, workspace, problems)
+    assert not validator.bring_nothing([Edit(Span(start, end), added)])
 
 
 EVAL = "name: s\nskill: s\nversion: '1'\nconfig: {executor: mock, trials_per_task: 1, timeout_seconds: 9}\n"
@@ -89,7 +89,7 @@ def test_a_misspelt_block_gets_its_key_whatever_else_is_wrong_in_it() -> None:
     workspace = workspace_with(document)
     found = diagnose(document, workspace)
     problem = next(each for each in found if each.code == "unknown-key")
-    trials = Trials(document, workspace, found)
+    validator = FixValidator(document, workspace, found)
     [fix] = problem.fixes
-    assert trials.repairs([(problem, fix)], may_reveal=True)
-    assert not trials.repairs([(problem, fix)])
+    assert validator.repairs([(problem, fix)], may_reveal=True)
+    assert not validator.repairs([(problem, fix)])
