@@ -5,14 +5,15 @@ import type { LanguageClient } from "vscode-languageclient/node";
 import { ContextKeys } from "../src/contextKeys";
 import { commands, EventEmitter, window, workspace } from "./fake/vscode";
 
-const document = { uri: { scheme: "file", fsPath: "/ws/alpha/eval.yaml" } };
+const FILE = "file:///ws/alpha/eval.yaml";
+const document = { uri: { scheme: "file", fsPath: "/ws/alpha/eval.yaml", toString: () => FILE } };
 Object.assign(window, { activeTextEditor: { document }, onDidChangeActiveTextEditor: new EventEmitter().event });
 
-/** Looks at a suite file while the server is down, or says this of it; then edits it. Resolves to the keys that are true before and after the edit. */
+/** Looks at a suite file while the server is down, or says this of it; then edits it. Resolves to the keys that hold for it before and after the edit. */
 async function keysWith(state: object | undefined): Promise<{ before: string[]; after: string[] }> {
     const [keys, edited] = [new Set<string>(), new EventEmitter()];
     Object.assign(workspace, { onDidChangeTextDocument: edited.event });
-    const listener = commands.registerCommand("setContext", (...[key, value]) => (value === true ? keys.add(String(key)) : keys.delete(String(key))));
+    const listener = commands.registerCommand("setContext", (...[key, value]) => (value === true || (Array.isArray(value) && value.includes(FILE)) ? keys.add(String(key)) : keys.delete(String(key))));
     const client = { code2ProtocolConverter: { asTextDocumentIdentifier: () => ({}) }, sendRequest: () => Promise.resolve(state) };
     const contextKeys = new ContextKeys(() => (state === undefined ? undefined : (client as unknown as LanguageClient)));
     contextKeys.refresh(0);
