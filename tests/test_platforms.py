@@ -20,11 +20,11 @@ from waza_engine.commands import command_words
 from waza_engine.executors import command_shim
 from waza_engine.executors.chat import workspace_tools
 from waza_engine.executors.copilot import runtime
-from waza_engine.graders import inline as launchers
-from waza_engine.graders import paths
+from waza_engine.graders import inline, paths
 from waza_engine.processes import scope as guard
 from waza_engine.processes import supervisor, trees, workers
 from waza_engine.runs.agent import command_mocks
+from waza_engine.spec import program_files
 from waza_engine.spec.reading import task_globs
 from waza_language_server.embedded.glob import globs as colours
 from waza_language_server.engine import process
@@ -151,8 +151,8 @@ def test_programs_are_found_by_their_endings_on_windows(
 def test_commands_are_started_as_the_system_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "grade.bat"
     script.write_text("")
-    pretend(monkeypatch, launchers, "win32")
-    assert launchers.command_of(script) == [str(script)]
+    pretend(monkeypatch, program_files, "win32")
+    assert inline.command_of(script) == [str(script)]
     pretend(monkeypatch, workspace_tools, "win32")
     name, call = workspace_tools._system_shell()
     assert (name, call("dir")[-2:]) == ("powershell", ["-Command", "dir"])
