@@ -19,6 +19,8 @@ CANCELLED = "the run was cancelled"
 """The beginning of the reason of a run that a person has ended."""
 COULD_NOT_GRADE = "The grader could not grade: "
 """The beginning of the feedback of a grader that broke."""
+Target = Literal["waza", "evals.json", "vally", "harness"]
+"""A format that suites are converted to."""
 METRICS = ("trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k", "pass_exp_k")
 """The metrics of a whole suite that are computed."""
 METRIC_ALIASES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}

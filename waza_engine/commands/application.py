@@ -17,7 +17,6 @@ from waza_engine.commands.harness import harness
 from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
-    EvalFormat,
     FailUnder,
     Graders,
     JudgeModel,
@@ -37,6 +36,7 @@ from waza_engine.commands.record_commands import record_commands
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.limits import MOST_WORKERS
 from waza_engine.terminal import complain, say, say_json
+from waza_engine.vocabulary import Target
 
 Tls = Annotated[
     Path | None,
@@ -228,7 +228,7 @@ def convert(
     directory: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the new files.")
     ],
-    to: Annotated[EvalFormat | None, typer.Option("--to", help="The new format. By default waza.")] = None,
+    to: Annotated[Target | None, typer.Option("--to", help="The new format. By default waza.")] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Write nothing if anything is lost or differs.")
     ] = False,

@@ -6,11 +6,12 @@ from collections import Counter
 from pathlib import Path
 
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.convert.conversion import ConversionError, Target
+from waza_engine.convert.conversion import ConversionError
 from waza_engine.convert.convert import changes_since, convert, write_conversion
 from waza_engine.counting import counted
 from waza_engine.scaffold.files import ScaffoldError
 from waza_engine.terminal import complain, say_json
+from waza_engine.vocabulary import Target
 
 CONVERTED, LOST, NOT_CONVERTED = 0, 1, 2
 _MARKS: dict[str, Part] = {

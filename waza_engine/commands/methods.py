@@ -41,6 +41,7 @@ from waza_engine.scaffold.grader import with_grader
 from waza_engine.scaffold.suite import EVAL_NAME, new_suite
 from waza_engine.scaffold.task import new_task, why_no_task
 from waza_engine.usable_text import why_unusable
+from waza_engine.vocabulary import Target
 
 log = logging.getLogger(__name__)
 _MOST_ENDED = 100
@@ -360,7 +361,7 @@ def convert_suite(params: Params) -> Answer:
 
     With ``draft`` true nothing is written. ``losses`` are as ``waza-engine convert --json`` prints them.
     """
-    from waza_engine.convert.conversion import ConversionError, Target
+    from waza_engine.convert.conversion import ConversionError
     from waza_engine.convert.convert import STAMP, convert, write_conversion
 
     only_known(params, ("path", "to", "directory", "draft"))

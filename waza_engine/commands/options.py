@@ -38,8 +38,6 @@ TaskPolicy = Literal["allow", "warn", "fail"]
 """How a gate treats tasks that only one of two runs has."""
 PreflightFormat = Literal["human", "json"]
 """The format of a preflight report."""
-EvalFormat = Literal["waza", "evals.json", "vally"]
-"""A format of eval files."""
 Layout = Literal["skill-creator"]
 """A layout of other tools in which a run is also written."""
 OutputFormat = Literal["text", "json", "jsonl", "github"]

@@ -27,7 +27,6 @@ SUITE_KEYS = {
     *("config", "tasks", "tasks_from", "graders"),
 }
 """The keys of an eval file that every writer reads."""
-Target = Literal["waza", "evals.json", "vally", "harness"]
 LossKind = Literal["left out", "differs", "upstream"]
 
 

@@ -17,7 +17,7 @@ from typing import Any, cast, get_args
 
 from waza_engine.boundary import Boundary, FileError, boundary_of_named, suite_boundary
 from waza_engine.convert.comments import Comments, comments_of
-from waza_engine.convert.conversion import Conversion, ConversionError, LossKind, Target
+from waza_engine.convert.conversion import Conversion, ConversionError, LossKind
 from waza_engine.convert.of_harness import HarnessFiles, suite_of_prompts
 from waza_engine.convert.recorded import converted_recording, recording_at
 from waza_engine.convert.to_evals_json import to_evals_json
@@ -39,7 +39,7 @@ from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import Target, told_apart
 
 STAMP = "converted.json"
 _YAML = (".yaml", ".yml")

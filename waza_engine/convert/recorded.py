@@ -18,7 +18,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from waza_engine.convert.conversion import Conversion, ConversionError, Target
+from waza_engine.convert.conversion import Conversion, ConversionError
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.agent import answer_of
 from waza_engine.harness.grading import score_of_verdicts
@@ -39,6 +39,7 @@ from waza_engine.spec.harness_rows import ROW_SUFFIXES, row_kind
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK
 from waza_engine.spec.task_file import TaskFile
+from waza_engine.vocabulary import Target
 
 RESULTS, ROWS = "results.json", "results.jsonl"
 _NO_COUNTERPART = (

@@ -40,14 +40,36 @@ _QUIET = {
 }
 
 
+# Hooks, filters and monitors that a user has configured are programs, which a suite may bring.
+_UNCONFIGURED = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+}
+_PLAINEST = tuple(
+    part
+    for setting in (
+        *("core.fsmonitor=false", f"core.hooksPath={os.devnull}", f"core.excludesFile={os.devnull}"),
+        *(f"core.attributesFile={os.devnull}", "core.autocrlf=false", "commit.gpgsign=false"),
+    )
+    for part in ("-c", setting)
+)
+
+
 class GitError(Exception):
     """A failed git command; the message is one clause for a person, without a full stop."""
 
 
 def git(
-    *arguments: str, at: Path, limit_bytes: int = OUTPUT_LIMIT_BYTES, limit_seconds: float = GIT_SECONDS
+    *arguments: str,
+    at: Path,
+    limit_bytes: int = OUTPUT_LIMIT_BYTES,
+    limit_seconds: float = GIT_SECONDS,
+    unconfigured: bool = False,
 ) -> str:
     """Return the output of a git command in a directory; bytes that are not UTF-8 are U+FFFD.
+
+    With ``unconfigured`` the configuration of the user and of the machine has no effect.
 
     Raises ``GitError`` when it cannot be started, takes longer than ``limit_seconds``, prints ``limit_bytes``
     or more, or fails.
@@ -55,11 +77,11 @@ def git(
     verb = next(argument for argument in arguments if not argument.startswith("-") and "=" not in argument)
     try:
         finished = run_bounded(
-            ("git", *arguments),
+            ("git", *(_PLAINEST if unconfigured else ()), *arguments),
             stdin="",
             timeout_seconds=limit_seconds,
             cwd=at,
-            environment=_QUIET,
+            environment=_QUIET | _UNCONFIGURED if unconfigured else _QUIET,
             without=_FOREIGN,
             limit_bytes=limit_bytes,
         )

@@ -13,9 +13,10 @@ import yaml
 from tests.engine.runs.test_skill_evals import NEVER, SAYS, TRIGGERS, skill_with
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.convert import check_command, convert_command
-from waza_engine.convert.conversion import ConversionError, Target
+from waza_engine.convert.conversion import ConversionError
 from waza_engine.convert.convert import convert, write_conversion
 from waza_engine.results.conclusion import conclude
+from waza_engine.vocabulary import Target
 from waza_language_server.check import check_paths
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -12,17 +12,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from tests.command_line import engine
 from tests.engine.convert.test_verdicts import ANSWERS, EXPECTED, GRADERS, SLOW, passes, written
 from tests.engine.harness.test_captures_as_records import capture, regraded, trials
 from tests.engine.harness.test_captures_as_records import written as written_rows
 from tests.engine.suites import GREETS, run, task, write_suite
-from waza_engine.convert.conversion import ConversionError, Target
+from waza_engine.convert.conversion import ConversionError
 from waza_engine.convert.convert import changes_since, convert, write_conversion
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.suite_grader import score_of_answer
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.schemas.harness import schema_of
+from waza_engine.vocabulary import Target
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FILE = "- {type: inline, name: own, config: {grader: graders/own.py}}\n"
@@ -86,6 +88,13 @@ def test_tasks_become_prompts_and_graders_one_program(repository: Path) -> None:
     found = score_of_answer(graders, {**answer, "output": "hello"})
     assert (found["pass"], found["score"]) == (False, 0.5)
     assert {name: each["pass"] for name, each in found["outcome"].items()} == {"greets": True, "names": False}
+
+
+def test_the_command_converts_to_each_format(repository: Path) -> None:
+    source = write_suite(repository / "s", {"a": task("a")}, graders=GREETS)
+    for target in set(get_args(Target)) - {"waza"}:
+        made = engine("convert", source, "--to", target, "-o", repository / target)
+        assert (made.returncode, made.stderr) == (0, ""), target
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """``inputs.git``: the workspace is a repository, and git says what the agent did."""
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -98,3 +100,32 @@ def test_a_workspace_is_one_repository(tmp_path: Path) -> None:
     path.write_text(f"id: a\nname: a\ninputs: {{prompt: x, git: true, {repos}}}\n", "utf-8")
     with pytest.raises(SuiteFileError, match="give `git` or `repos`, not both"):
         load_task_file(path)
+
+
+def test_the_configuration_of_the_user_starts_no_program_of_the_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, started = tmp_path / "home", tmp_path / "started"
+    home.mkdir()
+    settings = f"[core]\nhooksPath = hooks\nexcludesFile = {home}/ignore\nfsmonitor = touch {started}\n"
+    (home / ".gitconfig").write_text(settings, "utf-8")
+    (home / "ignore").write_text("*.ts\n", "utf-8")
+    monkeypatch.setenv("HOME", str(home))
+    hook = json.dumps(f"#!/bin/sh\ntouch {started}\n")
+    more = f"{{path: hooks/post-index-change, content: {hook}}}, {{path: .gitignore, content: '*.log'}}"
+    task = (
+        "id: a\nname: a\ninputs:\n  prompt: x\n  git: true\n"
+        f"  files: [{{path: app.ts, content: old}}, {{path: a.log, content: old}}, {more}]\n"
+    )
+    path = write_suite(
+        tmp_path / "s", {"a": task}, config=CONFIG.replace("command, adapter: agent.json", "mock")
+    )
+    report, _ = run(path, keep_workspace=True)
+    (trial,) = report.outcome.tasks[0].trials
+    assert not trial.error
+    plain = {"PATH": os.environ["PATH"]}
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=trial.workspace, capture_output=True, text=True, check=True, env=plain
+    )
+    assert {"app.ts", "a.log"} <= set(listed.stdout.split())
+    assert not started.exists()

@@ -386,22 +386,24 @@ def _write(target: Path, content: bytes) -> None:
         ) from None
 
 
+_ADD = ("add", "--all", "--force")
+"""Also files that a ``.gitignore`` of the task names: the agent may change them."""
 _COMMIT = (
-    *("-c", "core.hooksPath=", "-c", "commit.gpgsign=false", "-c", "user.name=waza"),
-    *("-c", "user.email=waza@localhost", "commit", "--quiet", "--allow-empty", "--no-verify"),
+    *("-c", "user.name=waza", "-c", "user.email=waza@localhost"),
+    *("commit", "--quiet", "--allow-empty", "--no-verify"),
 )
 
 
 def _make_repository(directory: Path) -> None:
     """Make the workspace a repository with one commit of its files, for ``inputs.git``."""
-    if (directory / ".git").exists():
+    if next(directory.rglob(".git"), None) is not None:
         raise WorkspaceError("`inputs.git`: the files of the task hold a `.git` already")
     if shutil.which("git") is None:
         raise WorkspaceError("`inputs.git` needs `git`, which is not installed")
     try:
-        git("-c", "init.defaultBranch=main", "init", "--quiet", "--template=", at=directory)
-        git("add", "--all", at=directory)
-        git(*_COMMIT, "--message=Files of the task", at=directory)
+        git("init", "--quiet", "--initial-branch=main", "--template=", at=directory, unconfigured=True)
+        git(*_ADD, at=directory, unconfigured=True)
+        git(*_COMMIT, "--message=Files of the task", at=directory, unconfigured=True)
     except GitError as error:
         raise WorkspaceError(f"`inputs.git`: {error}") from None
 
@@ -411,8 +413,8 @@ def add_to_first_commit(directory: Path) -> None:
 
     Raises ``GitError``.
     """
-    git("add", "--all", at=directory)
-    git(*_COMMIT, "--amend", "--no-edit", at=directory)
+    git(*_ADD, at=directory, unconfigured=True)
+    git(*_COMMIT, "--amend", "--no-edit", at=directory, unconfigured=True)
 
 
 _URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|[^/\\]+@[^/\\]+:)")
