@@ -145,6 +145,20 @@ def test_empty_values_beside_a_verdict_are_missing_ones(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("entries", "verdict", "cut_short"),
+    [([{"pass": True, "score": 1}], "passed", "1 of 3 trials ran"), ([], "not run", "")],
+)
+def test_trials_that_are_missing_did_not_run(
+    tmp_path: Path, entries: list[dict[str, Any]], verdict: str, cut_short: str
+) -> None:
+    row = {**trials("p", *entries), "k": 3}
+    found = conclude(run_of(read_recording(written(tmp_path, row)).document))
+    assert (found.verdict, found.good) == ("interrupted", False)
+    assert found.words.startswith("a row has fewer trials than its `k` says")
+    assert [(task.verdict, task.cut_short) for task in found.tasks] == [(verdict, cut_short)]
+
+
 def test_an_answer_whose_grader_broke_can_be_graded_again(tmp_path: Path) -> None:
     broke = capture("p", errors=["broke"], metadata={"wazaDigest": "a:b:broken"})
     (found,) = read_recording(written(tmp_path, broke)).tasks[0].trials

@@ -42,6 +42,7 @@ OF_ROWS = "rows"
 """The setting of a record that was made of rows: it has no files of the agent."""
 _GRADER_ERROR = "Error: "
 _START = datetime(1970, 1, 1, tzinfo=UTC)
+_INCOMPLETE = "a row has fewer trials than its `k` says, so not all of them ran"
 _EVENTS = {"message": "assistant.message", "thought": "assistant.reasoning"}
 
 
@@ -74,14 +75,21 @@ def _object_in(line: bytes | str) -> Block | None:
 
 def _document(rows: Sequence[Block]) -> Json:
     trials: dict[str, list[TrialOutcome]] = {}
+    missing: dict[str, int] = {}
     for row in rows:
-        listed = trials.setdefault(text_of(row.get("id")), [])
-        listed += _trials(row, len(listed))
+        listed = trials.setdefault(task := text_of(row.get("id")), [])
+        before = len(listed)
+        listed += _trials(row, before)
+        if (lacks := whole(row.get("k")) - (len(listed) - before)) > 0 and "trials" in row:
+            missing[task] = missing.get(task, 0) + lacks
     starts = [number(start) for row in rows if (start := block_of(row, "timing").get("start"))]
+    engine: Json = {"settings": {OF_ROWS: row_kind(rows[0])}}
+    if missing:
+        engine |= {"status": "canceled", "message": _INCOMPLETE}
     document: Json = {
         "timestamp": _time(min(starts)) if starts else None,
         "config": {"engine_type": "command", "runs_per_test": max(map(len, trials.values()))},
-        "metadata": {"engine": {"settings": {OF_ROWS: row_kind(rows[0])}}},
+        "metadata": {"engine": engine},
         "tasks": [
             {
                 "test_id": task,
@@ -89,6 +97,11 @@ def _document(rows: Sequence[Block]) -> Json:
                 "status": task_status([trial.status for trial in of_task]),
                 "stats": {"total_runs": len(of_task)},
                 "runs": [trial_document(trial) for trial in of_task],
+                **(
+                    {"error_msg": f"{len(of_task)} of {len(of_task) + missing[task]} trials ran"}
+                    if task in missing
+                    else {}
+                ),
             }
             for task, of_task in trials.items()
         ],
