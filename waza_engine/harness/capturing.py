@@ -19,11 +19,11 @@ from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.agent import Agent, StoppedError
 from waza_engine.harness.grading import HarnessGrader, Tally
 from waza_engine.harness.journal import Answers, Journal, Wanted, resume
-from waza_engine.harness.row_values import shown_input
+from waza_engine.harness.row_values import has_failed, shown_input
 from waza_engine.harness.rows import HarnessError, Prompt
 from waza_engine.results.json_values import Json
 from waza_engine.scoring.pass_estimates import pass_estimates
-from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST
+from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST, agent_errors
 from waza_engine.terminal import complain
 
 _PREVIEW_CHARACTERS = 50
@@ -132,7 +132,7 @@ class Capturing:
         if self._grader is not None:
             try:
                 score = self._graded(prompt, answer, prompt.id)
-                self.tally.add(passed=score["pass"], failed=bool(errors))
+                self.tally.add(passed=score["pass"], failed=has_failed(answer))
                 verdict = {"score": score, **({"outcome": score["outcome"]} if score.get("outcome") else {})}
             except UnusableAnswerError as broken:
                 self.tally.add_broken(broken, prompt.id)
@@ -188,7 +188,7 @@ class Capturing:
             },
         }
 
-    def _trial(self, prompt: Prompt, number: int, agent_errors: dict[str, str]) -> Json:
+    def _trial(self, prompt: Prompt, number: int, broken_trials: dict[str, str]) -> Json:
         answer = self._answer(prompt, number)
         entry = {
             "trialNum": number,
@@ -197,13 +197,13 @@ class Capturing:
             "duration": answer["timing"]["total"] if "timing" in answer else answer["duration"],
         }
         place = f"{prompt.id}, trial {number}"
-        errors = answer.get("errors")
+        errors = agent_errors(answer)
         if errors:
             # The output of a crashed agent may fit a grader by chance.
             self._show(f"    trial {number}: !")
             self.tally.add(passed=False)
             verdict = {} if self._grader is None else {"pass": False}
-            agent_errors[str(number)] = str(errors[0])
+            broken_trials[str(number)] = errors[0]
             return {**entry, **verdict, "reasoning": f"Error: {errors[0]}"}
         if self._grader is None:
             return entry

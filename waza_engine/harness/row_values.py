@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
+from waza_engine.spec.harness_rows import agent_errors, verdict_issue
 
 
 def is_input(value: object) -> bool:
@@ -49,16 +50,14 @@ def number_in(block: Block, key: str) -> float:
 
 
 def score_in(block: Block) -> Block | None:
-    """Return the verdict of a grader in a row, None in one that is not graded."""
+    """Return the verdict of a grader in a row, None in one that is not graded, or has no valid verdict."""
     score = block.get("score")
-    if isinstance(score, dict) and isinstance(cast("Json", score).get("pass"), bool):
-        return cast("Block", score)
-    return None
+    return None if verdict_issue(score) else cast("Block", score)
 
 
 def has_failed(block: Block) -> bool:
     """Return whether the agent failed, so that the row counts as not passed whatever its grader says."""
-    return bool(block.get("errors") or block.get("error"))
+    return bool(agent_errors(block))
 
 
 def shown_input(value: Any, between: str) -> str:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
+from waza_engine.spec.grader_results import result_issues
+
 RowKind: TypeAlias = Literal["prompts", "capture", "trials"]
 ROW_SUFFIXES = (".jsonl", ".ndjson")
 KEYS_OF_PROMPTS = frozenset({"id", "input", "hint", "reference", "metadata", "timeout"})
@@ -44,6 +46,28 @@ def row_kind(row: Mapping[str, Any]) -> RowKind | None:
         return "capture"
     is_prompt = isinstance(row.get("id"), str) and isinstance(row.get("input"), str | list)
     return "prompts" if is_prompt and "output" not in row else None
+
+
+def verdict_issue(score: object) -> str:
+    """Return why a recorded result of a grader is no verdict, "" for one that is; null is a missing value."""
+    if not isinstance(score, Mapping):
+        return "`score` must be an object with `pass` and `score`"
+    written = cast("Mapping[str, Any]", score)
+    given = {key: value for key, value in written.items() if value is not None}
+    return ", ".join(result_issues(given, "harness-json"))
+
+
+def agent_errors(row: Mapping[str, Any]) -> list[str]:
+    """Return why the agent of a row failed, nothing if it did not; those in ``errors`` are the last ones.
+
+    An agent that was too slow is in the metadata alone. A failing ``exitCode`` is no error after an answer,
+    and ``toolErrors`` may be those of a single tool call.
+    """
+    metadata, written = row.get("metadata"), row.get("errors")
+    is_late = isinstance(metadata, Mapping) and cast("Mapping[str, Any]", metadata).get("timedOut") is True
+    listed = cast("list[object]", written) if isinstance(written, list) else [written]
+    found = ["the agent did not answer in time" if is_late else None, row.get("error"), *listed]
+    return [str(error) for error in found if error]
 
 
 def file_kind(name: str, text: str) -> RowKind | None:

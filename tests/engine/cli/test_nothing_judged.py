@@ -68,6 +68,30 @@ def test_a_gate_lets_it_pass_and_warns(tmp_path: Path) -> None:
     assert "%" not in found.stdout
 
 
+def test_a_gate_fails_when_nothing_is_judged_that_was_judged_before(tmp_path: Path) -> None:
+    now, _ = run(ungraded(tmp_path / "now"))
+    for prompt in ("Say hello", "Bye"):  # it is no measure how many passed
+        judged = {name: task(name, prompt=prompt) for name in "ab"}
+        then, _ = run(write_suite(tmp_path / prompt, judged, graders=GREETS))
+        files = ("--baseline", then.results_file, "--current", now.results_file)
+        found = engine("gate", *files, "--max-regression-pct", "100")
+        assert found.returncode == 1
+        assert "gate: FAIL\n" in found.stdout
+        assert f"✗ in the current run {WORDS}" in found.stdout
+
+
+def test_a_gate_on_right_trigger_prompts_alone_judges_no_task(tmp_path: Path) -> None:
+    report, _ = run(ungraded(tmp_path))
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text("utf-8"))
+    document["trigger_results"] = [{"prompt": "x", "should_trigger": True, "did_trigger": True}]
+    document["trigger_metrics"] = {"true_positives": 1}
+    (tmp_path / "now.json").write_text(json.dumps(document), "utf-8")
+    found = engine("gate", "--baseline", report.results_file, "--current", tmp_path / "now.json")
+    assert found.returncode == 0
+    assert "⚠ in the current run no task was judged" in found.stdout
+
+
 def test_with_a_least_score_there_is_none(tmp_path: Path) -> None:
     found = engine("run", ungraded(tmp_path), "--fail-under", "0.1")
     assert (found.returncode, "there is no score" in found.stdout) == (1, True)

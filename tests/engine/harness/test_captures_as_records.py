@@ -93,11 +93,70 @@ def test_trials_are_those_of_one_task_and_one_id_is_one_task(tmp_path: Path) -> 
         (capture("p", errors=["broke"], metadata={"wazaDigest": "a:b:broken"}), "errored"),
         (trials("p", {"pass": False, "reasoning": "Error: gone", "output": "", "trajectory": []}), "errored"),
         (trials("p", {"pass": False, "reasoning": "Error: grader"}), "errored"),
+        (capture("p", score={"pass": True, "score": 1}, errors="gone"), "errored"),
+        (capture("p", score={"pass": True, "score": 1}, error="gone"), "errored"),
+        (capture("p", score={"pass": True, "score": 1}, metadata={"timedOut": True}), "errored"),
+        (capture("p", score={"pass": True, "score": 1}, metadata={"exitCode": 7}, toolErrors=True), "passed"),
+        (trials("p", {"pass": True, "score": 1, "error": "gone"}), "errored"),
     ],
 )
 def test_a_row_is_never_better_than_its_verdict(tmp_path: Path, row: dict[str, Any], verdict: str) -> None:
     document = read_recording(written(tmp_path, row)).document
     assert conclude(run_of(document)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("score", "why"),
+    [
+        ({"pass": "no", "score": 1}, "`pass` must be true or false"),
+        (
+            {"pass": "yes", "score": 7},
+            "`pass` must be true or false, `score` is 7, it must lie between 0 and 1",
+        ),
+        ({"pass": 1, "score": 1}, "`pass` must be true or false"),
+        ({"pass": True, "score": 7}, "`score` is 7, it must lie between 0 and 1"),
+        ({"pass": True, "score": "1"}, "`score` must be a number"),
+        ({"pass": True, "score": None}, "`score` is missing"),
+        ({"score": 1}, "`pass` is missing"),
+    ],
+)
+def test_a_verdict_that_is_none_puts_its_row_in_error(
+    tmp_path: Path, score: dict[str, Any], why: str
+) -> None:
+    for row in (capture("p", score=score), trials("p", score)):
+        found = conclude(run_of(read_recording(written(tmp_path, row)).document))
+        assert (found.verdict, found.exit_code) == ("errored", 4)
+        assert found.words.startswith(f"could not grade: grader: the recorded verdict cannot be used: {why}")
+
+
+@pytest.mark.parametrize("score", [1, True, "pass", [True]])
+def test_a_score_that_is_no_object_puts_its_row_in_error(tmp_path: Path, score: object) -> None:
+    found = conclude(run_of(read_recording(written(tmp_path, capture("p", score=score))).document))
+    assert found.verdict == "errored"
+    assert "`score` must be an object with `pass` and `score`" in found.words
+
+
+def test_empty_values_beside_a_verdict_are_missing_ones(tmp_path: Path) -> None:
+    score = {"pass": True, "score": 1, "reasoning": None, "outcome": None}
+    for row in (capture("p", score=score), trials("p", score)):
+        assert conclude(run_of(read_recording(written(tmp_path, row)).document)).verdict == "passed"
+    assert conclude(run_of(read_recording(written(tmp_path, capture("p", score=None))).document)).verdict == (
+        "unjudged"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entries", "verdict", "cut_short"),
+    [([{"pass": True, "score": 1}], "passed", "1 of 3 trials ran"), ([], "not run", "")],
+)
+def test_trials_that_are_missing_did_not_run(
+    tmp_path: Path, entries: list[dict[str, Any]], verdict: str, cut_short: str
+) -> None:
+    row = {**trials("p", *entries), "k": 3}
+    found = conclude(run_of(read_recording(written(tmp_path, row)).document))
+    assert (found.verdict, found.good) == ("interrupted", False)
+    assert found.words.startswith("a row has fewer trials than its `k` says")
+    assert [(task.verdict, task.cut_short) for task in found.tasks] == [(verdict, cut_short)]
 
 
 def test_an_answer_whose_grader_broke_can_be_graded_again(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import random
 from array import array
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from waza_engine.harness.comparison.report import latency_statistics, percentile
 from waza_engine.harness.comparison.strategies import bootstrap, iterations, weighted
 from waza_engine.harness.grading import Tally
 from waza_engine.harness.review import snippet
-from waza_engine.harness.row_values import has_failed
+from waza_engine.harness.row_values import has_failed, score_in
 from waza_engine.harness.summary import fixed, shortened_lines
 
 
@@ -131,11 +132,16 @@ class TestFiles:
         tally.add(passed=True)
         tally.add(passed=True, failed=True)
         assert (tally.passed, tally.total) == (1, 2)
-        assert [has_failed(row) for row in ({"errors": ["3"]}, {"error": "3"}, {"errors": []})] == [
-            True,
-            True,
-            False,
-        ]
+        failed: list[dict[str, Any]] = [{"errors": ["3"]}, {"error": "3"}, {"metadata": {"timedOut": True}}]
+        assert all(map(has_failed, failed))
+        others: list[dict[str, Any]] = [{"errors": []}, {"toolErrors": True}, {"metadata": {"exitCode": 7}}]
+        assert not any(map(has_failed, others))
+
+    @pytest.mark.parametrize(
+        "score", [{"pass": "yes", "score": 1}, {"pass": True, "score": 7}, {"pass": True}, 1]
+    )
+    def test_a_score_that_is_no_verdict_is_not_counted(self, score: object) -> None:
+        assert score_in({"score": score}) is None
 
     def test_outside_of_the_group_its_files_are_recognized(self, tmp_path: Path) -> None:
         from tests.command_line import engine

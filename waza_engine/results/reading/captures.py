@@ -7,7 +7,7 @@
 | `score`, or `pass`, `score`, `reasoning`, `outcome` of a trial | the verdict of the grader `grader` |
 | `trajectory` | the transcript and the tool calls |
 | `timing`, `duration` | the start, the duration, the tokens |
-| `errors`, or the reason of a trial without an answer | the error of the trial |
+| `errors`, `error`, `timedOut`, or the reason of a trial without an answer | the error of the trial |
 
 The workspace of the agent is not in a row. Rows of captures do not say where a turn ends, so a conversation
 has no messages of its user. Light, no models.
@@ -16,16 +16,24 @@ has no messages of its user. Light, no models.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.codec.trials import trial_document
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, number, text_of, texts_of, whole
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, number, text_of, whole
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.scoring.tasks import task_status, trial_status
-from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST, row_kind
+from waza_engine.spec.grader_results import HARNESS_KEYS
+from waza_engine.spec.harness_rows import (
+    AGENT_ERRORS,
+    BROKEN_GRADER,
+    DIGEST,
+    agent_errors,
+    row_kind,
+    verdict_issue,
+)
 from waza_engine.vocabulary import ToolCall, Usage
 
 GRADER = "grader"
@@ -34,6 +42,7 @@ OF_ROWS = "rows"
 """The setting of a record that was made of rows: it has no files of the agent."""
 _GRADER_ERROR = "Error: "
 _START = datetime(1970, 1, 1, tzinfo=UTC)
+_INCOMPLETE = "a row has fewer trials than its `k` says, so not all of them ran"
 _EVENTS = {"message": "assistant.message", "thought": "assistant.reasoning"}
 
 
@@ -66,14 +75,21 @@ def _object_in(line: bytes | str) -> Block | None:
 
 def _document(rows: Sequence[Block]) -> Json:
     trials: dict[str, list[TrialOutcome]] = {}
+    missing: dict[str, int] = {}
     for row in rows:
-        listed = trials.setdefault(text_of(row.get("id")), [])
-        listed += _trials(row, len(listed))
+        listed = trials.setdefault(task := text_of(row.get("id")), [])
+        before = len(listed)
+        listed += _trials(row, before)
+        if (lacks := whole(row.get("k")) - (len(listed) - before)) > 0 and "trials" in row:
+            missing[task] = missing.get(task, 0) + lacks
     starts = [number(start) for row in rows if (start := block_of(row, "timing").get("start"))]
+    engine: Json = {"settings": {OF_ROWS: row_kind(rows[0])}}
+    if missing:
+        engine |= {"status": "canceled", "message": _INCOMPLETE}
     document: Json = {
         "timestamp": _time(min(starts)) if starts else None,
         "config": {"engine_type": "command", "runs_per_test": max(map(len, trials.values()))},
-        "metadata": {"engine": {"settings": {OF_ROWS: row_kind(rows[0])}}},
+        "metadata": {"engine": engine},
         "tasks": [
             {
                 "test_id": task,
@@ -81,6 +97,11 @@ def _document(rows: Sequence[Block]) -> Json:
                 "status": task_status([trial.status for trial in of_task]),
                 "stats": {"total_runs": len(of_task)},
                 "runs": [trial_document(trial) for trial in of_task],
+                **(
+                    {"error_msg": f"{len(of_task)} of {len(of_task) + missing[task]} trials ran"}
+                    if task in missing
+                    else {}
+                ),
             }
             for task, of_task in trials.items()
         ],
@@ -90,24 +111,27 @@ def _document(rows: Sequence[Block]) -> Json:
 
 def _trials(row: Block, before: int) -> Iterator[TrialOutcome]:
     entries = blocks_of(row.get("trials"))
-    agent_errors = block_of(block_of(row, "metadata"), AGENT_ERRORS)
+    told = block_of(block_of(row, "metadata"), AGENT_ERRORS)
     if not entries and "trials" not in row:
         yield _capture(row, before + 1)
     for position, entry in enumerate(entries, 1):
         reason = text_of(entry.get("reasoning"))
         nothing = not (entry.get("output") or entry.get("trajectory"))
         broke = "score" not in entry and reason.startswith(_GRADER_ERROR)
-        error = text_of(agent_errors.get(str(entry.get("trialNum") or position)))
+        error = text_of(told.get(str(entry.get("trialNum") or position))) or "; ".join(agent_errors(entry))
         error = error or (reason.removeprefix(_GRADER_ERROR) if broke and nothing else "")
-        verdict = _broken_verdict(reason.removeprefix(_GRADER_ERROR)) if broke else _verdict(entry)
+        score = {key: entry[key] for key in HARNESS_KEYS if key in entry}
+        is_graded = not score.keys().isdisjoint(("pass", "score"))
+        verdict = _verdict(score if is_graded else None)
+        verdict = _broken_verdict(reason.removeprefix(_GRADER_ERROR)) if broke else verdict
         duration = number(entry.get("duration"))
         found = before + (whole(entry.get("trialNum")) or position)
         yield _trial(row, entry, found, verdict=None if error else verdict, error=error, duration=duration)
 
 
 def _capture(row: Block, position: int) -> TrialOutcome:
-    errors = list(texts_of(row.get("errors")))
-    verdict = _verdict(block_of(row, "score"))
+    errors = agent_errors(row)
+    verdict = _verdict(row.get("score"))
     # Only our own rows say that the grader broke, and not the agent.
     if errors and text_of(block_of(row, "metadata").get(DIGEST)).endswith(BROKEN_GRADER):
         verdict = _broken_verdict(errors.pop())
@@ -135,14 +159,15 @@ def _trial(
     )
 
 
-def _verdict(score: Block) -> Validation | None:
-    if not isinstance(score.get("pass"), bool):
+def _verdict(score: object) -> Validation | None:
+    if score is None:
         return None
-    details: Mapping[str, Any] = block_of(score, "outcome")
-    value = min(1.0, max(0.0, number(score.get("score"))))
-    return Validation(
-        GRADER, "inline", value, score["pass"], text_of(score.get("reasoning")), details=details
-    )
+    if issue := verdict_issue(score):
+        return _broken_verdict(f"the recorded verdict cannot be used: {issue}")
+    found = cast("Block", score)
+    value = min(1.0, max(0.0, number(found["score"])))
+    reasoning, details = text_of(found.get("reasoning")), block_of(found, "outcome")
+    return Validation(GRADER, "inline", value, found["pass"], reasoning, details=details)
 
 
 def _broken_verdict(why: str) -> Validation:

@@ -62,15 +62,16 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     """Return upstream's object of a gate; ``exit_code`` is 0, 1 for a regression, 2 for a golden task.
 
     Rates are 0..1, a regression is in percentage points. A task that broke, or did not run, has not passed;
-    an unfinished run never passes the gate.
+    an unfinished run never passes the gate, nor does one without graders if the baseline's tasks were judged.
     """
     then, now = conclude(run_of(baseline.document)), conclude(run_of(current.document))
     rates = [_rate(recording, found) for recording, found in ((baseline, then), (current, now))]
     regression = max(0.0, (rates[0] - rates[1]) * 100)
     issues = _Issues()
     if now.tasks and all(task.has_no_grader for task in now.tasks):
-        # Upstream lets such a run pass, although no answer was graded.
-        issues.tell("warn", "unjudged", f"in the current run {now.reasons[0].words}")
+        # Upstream lets such a run pass, although no answer was graded. It is worse if answers were before.
+        why = next((reason.words for reason in now.reasons if reason.about == TASKS), "no task was judged")
+        issues.tell("fail" if then.counts.judged else "warn", "unjudged", f"in the current run {why}")
     elif now.verdict in ("interrupted", "limited", "broken", "unjudged") and not now.part:
         issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
     elif now.verdict == "errored":
