@@ -155,6 +155,9 @@ def test_a_run_refuses_the_lines_that_have_errors_and_no_others(tmp_path: Path, 
         "null",
         '{"id": "a",\n "input": "x"}',
         "[" * 5_000,
+        f'{LINE}\n{{"id": "b", "input": "x", "metadata": {{"a": "1e999", "b": 1e999}}}}',
+        f'{LINE}\n{{"id": "b", "input": "x", "metadata": {{"a": {"9" * 5_000}}}}}',
+        f"{LINE}\n\u00a0\n{LINE.replace('a', 'b')}",
     ],
 )
 def test_a_run_and_the_editor_agree(tmp_path: Path, text: str) -> None:
