@@ -174,19 +174,23 @@ def files_below(folder: Path) -> Iterator[Path]:
         inside = None if place is folder else place.name
         if inside is not None and is_environment([entry.name for entry in entries]):
             continue
+        has_rows = any(entry.suffix.lower() in ROW_SUFFIXES for entry in entries)
         for entry in entries:
             if _is_dir(entry):
                 if is_searched(entry.name, inside) and (not entry.is_symlink() or boundary.holds(entry)):
                     folders.append(entry)
-            elif _may_be_ours(entry):
+            elif _may_be_ours(entry, has_rows=has_rows):
                 yield entry
         waiting += reversed(folders)
 
 
-def _may_be_ours(path: Path) -> bool:
+def _may_be_ours(path: Path, *, has_rows: bool) -> bool:
+    """Return whether the content of a file has to decide; ``has_rows``: JSON Lines are in its folder."""
     suffix = path.suffix.lower()
     if suffix == JSON_SUFFIX:
-        return may_be_evals(path.name) or path.parent.name in ("evals", "adapters")
+        is_named = may_be_evals(path.name) or "adapter" in path.name.lower()
+        # A click on a lens of prompts uses the adapters next to them.
+        return is_named or has_rows or path.parent.name in ("evals", "adapters")
     return suffix in (*SUFFIXES, *ROW_SUFFIXES) or path.name == SKILL_NAME
 
 

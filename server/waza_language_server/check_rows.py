@@ -13,6 +13,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_reader import parse_json
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.file_rules.prompt_lines import ids_of, is_repeated_id, is_short, taken_id
+from waza_language_server.analysis.file_rules.trial_lines import lacks_trials
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.uris import uri_of
@@ -67,7 +68,7 @@ def _without_faultless(reading: _Reading, line: str, number: int) -> str:
     ):
         return line
     if reading.kind != "prompts":
-        return ""
+        return line if reading.kind == "trials" and lacks_trials(value) else ""
     is_first = reading.lines_of.setdefault(cast("str", value["id"]), number) == number
     return "" if is_first and not is_short(value.get("timeout")) else line
 

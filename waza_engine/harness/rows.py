@@ -25,7 +25,7 @@ from waza_engine.results.writing.store import (
     opened_output,
     write_whole,
 )
-from waza_engine.spec.reading.json_reader import json_fault, refuse_constant
+from waza_engine.spec.reading.json_reader import json_fault, loads
 from waza_engine.terminal import Notation, complain, json_text, say_document, visible_lines
 
 ItemT = TypeVar("ItemT", bound="Row | Prompt")
@@ -125,21 +125,19 @@ def rows_in(read_line: Callable[[int], bytes], name: str) -> Iterator[Row]:
             raise HarnessError(f"{place}: the line is longer than {LONGEST_LINE_BYTES // 1_000_000} MB.")
         if number == 1:
             line = line.removeprefix(_BYTE_ORDER_MARK)
-        if line.strip():
-            yield Row(_object_in(line, place), place)
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise HarnessError(f"{place}: the line is not UTF-8 text.") from None
+        if text.strip():
+            yield Row(_object_in(text, place), place)
 
 
-def _object_in(line: bytes, place: str) -> Json:
+def _object_in(text: str, place: str) -> Json:
     try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise HarnessError(f"{place}: the line is not UTF-8 text.") from None
-    try:
-        found: object = json.loads(text, parse_constant=refuse_constant)
+        found = loads(text)
     except json.JSONDecodeError as error:
         raise HarnessError(f"{place}: {json_fault(error, text)}.") from None
-    except (RecursionError, ValueError):
-        raise HarnessError(f"{place}: the JSON cannot be read: it is nested too deeply.") from None
     if not isinstance(found, dict):
         raise HarnessError(f"{place}: the line must be a JSON object.")
     return cast("Json", found)

@@ -141,6 +141,9 @@ _ABOUT = {
 _NEEDED = {"id", "input", "output"}
 """Keys without which no command reads a row; the harness alone insists on the others."""
 
+_SHARES = {"passRate", "passAtK", "passExpK"}
+"""Keys of trials with numbers from 0 to 1; the harness accepts any number."""
+
 OWN_NAMES = ("Adapter",)
 """The schemas that the harness does not export."""
 
@@ -162,6 +165,8 @@ def _annotated(schema: Schema, key: str = "") -> Schema:
         found["description"] = _ABOUT[key]
     if key not in _NEEDED:
         found |= {"x-waza-severity": "warning", "x-waza-missing": "warning"}
+    if key in _SHARES:
+        found |= _KINDS["share"]
     if "properties" in schema:
         found["properties"] = {each: _annotated(below, each) for each, below in schema["properties"].items()}
         found["x-waza-unknown-keys"] = "warning"

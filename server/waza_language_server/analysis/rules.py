@@ -31,6 +31,7 @@ from waza_language_server.analysis.file_rules.task_file import (
     requirements,
     turns,
 )
+from waza_language_server.analysis.file_rules.trial_lines import missing_trials
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets
@@ -148,6 +149,7 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("ids of prompts", repeated_ids, _words("duplicate-task-id")),
     Rule("time limits of prompts", short_timeouts, _words("unlikely-value")),
     Rule("lines of whitespace", whitespace_lines, _words("whitespace-line")),
+    Rule("number of trials", missing_trials, _words("unlikely-value")),
     Rule("event mappings", unreachable_mappings, _words("unreachable-mapping")),
 )
 """Rules about a file by itself, outside the entries of its lists of graders."""

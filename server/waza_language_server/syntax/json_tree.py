@@ -17,7 +17,8 @@ from typing import Literal
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
+from waza_engine.spec.reading.json_numbers import unreadable_number
+from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, sentence
 from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import SyntaxFault
@@ -137,6 +138,8 @@ class _Reader:
         self.frames: list[_Frame] = []
         self.root: Placed | None = None
         self.at = at
+        self.is_cut_off = False
+        """True if the rest of the text is not read: brackets are closed there, and keys have values."""
 
     def read(self) -> Placed | None:
         """Read the text and return its outermost value, None if there is none."""
@@ -153,6 +156,7 @@ class _Reader:
                 break
             elif len(self.faults) > _MOST_FAULTS_READ:
                 self.guesses.append(Span(start, len(text)))
+                self.is_cut_off = True
                 break
             elif kind == "mark":
                 self.mark(text[start], start)
@@ -163,7 +167,8 @@ class _Reader:
 
     def fault(self, span: Span, message: str, *fixes: Fix, guess: bool = False) -> None:
         """Note a fault; ``guess`` says that the reading of the text around it is uncertain."""
-        self.faults.append(SyntaxFault(span, message, "json-syntax", fixes=fixes))
+        if not self.is_cut_off:
+            self.faults.append(SyntaxFault(span, message, "json-syntax", fixes=fixes))
         if guess:
             self.guesses.append(span)
 
@@ -200,6 +205,7 @@ class _Reader:
             self.faults.append(SyntaxFault(Span(start, start + 1), message, "too-deep"))
             self.guesses.append(Span(start, len(self.text)))
             self.at = len(self.text)
+            self.is_cut_off = True
             return
         is_left_out = bool(frames) and not self.makes_room(start, bracket)
         above = frames[-1] if frames else None
@@ -283,7 +289,7 @@ class _Reader:
             if "\\" in value:
                 value = self.decoded(text[start : self.at], start)
         elif kind == "plain":
-            style, value = "plain", text[start : self.at]
+            style, value = "plain", self.plain(start)
         elif kind == "single":
             style, value = "single", text[start + 1 : self.at - 1]
             self.in_quotes(start, value, "JSON writes strings in double quotes.")
@@ -312,6 +318,12 @@ class _Reader:
             frame.state, frame.comma, frame.end = "colon", -1, self.at
         else:
             self.add(leaf, self.at)
+
+    def plain(self, start: int) -> str:
+        value = self.text[start : self.at]
+        if value[-1].isdecimal() and (why := unreadable_number(value)):
+            self.in_quotes(start, value, sentence(why))
+        return value
 
     def leaf(self, start: int, base: int, style: Style, value: str) -> Green:
         return Green("scalar", start - base, self.at - base, style, value)

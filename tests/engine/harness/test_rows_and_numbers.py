@@ -29,7 +29,7 @@ def carried_out(folder: Path, command: str, **files: str) -> Finished:
 
 class TestPrompts:
     def test_blank_lines_a_byte_order_mark_and_windows_line_ends_are_fine(self, tmp_path: Path) -> None:
-        text = '\ufeff{"id": "a", "input": "x"}\r\n   \r\n\r\n{"id": "b", "input": ["Hi", "Bye"]}'
+        text = '\ufeff{"id": "a", "input": "x"}\r\n   \r\n\r\n\u00a0\n{"id": "b", "input": ["Hi", "Bye"]}'
         ended = carried_out(tmp_path, "balance p.jsonl", p=text)
         assert json.loads(ended.stdout)["totalCases"] == 2
 
@@ -47,7 +47,16 @@ class TestPrompts:
             ),
             ("[1]", "the line must be a JSON object"),
             ('{"id": "a", "input": "x", "timeout": true}', "`timeout` must be a number of milliseconds"),
-            ('{"id": "a", "input": NaN}', "this is not JSON"),
+            ('{"id": "a", "input": NaN}', "this is not JSON: it has no `NaN`; write `null`"),
+            (
+                '{"id": "a", "input": "1e999", "metadata": {"d": 1e999}}',
+                "column 49: the number is too large; write a smaller one, or put it in double quotes",
+            ),
+            (
+                f'{{"id": "a", "input": "x", "timeout": {"9" * 5_000}}}',
+                "column 38: the number has 5,000 digits, at most 4,300 can be read; put it in double quotes",
+            ),
+            ('{"id": "a", "input": ' + "[" * 5_000, "the JSON cannot be read: it is nested too deeply"),
         ],
     )
     def test_a_line_that_is_no_prompt_is_named(self, tmp_path: Path, line: str, said: str) -> None:

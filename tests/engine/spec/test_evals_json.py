@@ -100,6 +100,8 @@ def test_mistakes_of_the_whole_file(tmp_path: Path) -> None:
     assert error_of(tmp_path, '{\n"skill_name": "x",\n"evals": []}') == "3: `evals` must not be empty"
     assert error_of(tmp_path, '{"skill_name": "x",\n"evals": [1,]}').startswith("2: this is not JSON")
     assert error_of(tmp_path, "[" * 100_000).endswith("it is nested too deeply")
+    assert error_of(tmp_path, '{"a": 1,\n"b": NaN}') == "2: this is not JSON: it has no `NaN`; write `null`"
+    assert error_of(tmp_path, '{"a": 1,\n"b": 1e999}').startswith("2: column 6: the number is too large")
     assert error_of(tmp_path, "") == "1: there is nothing in it; write a JSON object: `{ … }`"
 
 

@@ -54,7 +54,7 @@ def test_all_lines_are_checked_at_their_exact_characters() -> None:
 {"id": "e", "input": ["x", " ", 3], "hint": null}
                            ^^^ error wrong-form: Every item of `input` must not be blank.
                                 ^ error unquoted-text: `3` is a number, but a string is expected; put it in quotes.
-                                            ^^^^ error empty-value: `hint` has no value: the content of a good answer, for graders and judges.
+                                            ^^^^ error empty-value: `hint` is `null`; write a value, or delete the key: the content of a good answer, for graders and judges.
 [1]
 ^^^ error wrong-type: A line must be a JSON object: `{"id": …, "input": …}`.
 """  # noqa: E501
@@ -155,6 +155,9 @@ def test_a_run_refuses_the_lines_that_have_errors_and_no_others(tmp_path: Path, 
         "null",
         '{"id": "a",\n "input": "x"}',
         "[" * 5_000,
+        f'{LINE}\n{{"id": "b", "input": "x", "metadata": {{"a": "1e999", "b": 1e999}}}}',
+        f'{LINE}\n{{"id": "b", "input": "x", "metadata": {{"a": {"9" * 5_000}}}}}',
+        f"{LINE}\n\u00a0\n{LINE.replace('a', 'b')}",
     ],
 )
 def test_a_run_and_the_editor_agree(tmp_path: Path, text: str) -> None:
@@ -272,7 +275,7 @@ def test_of_a_flag_next_to_standard_input_either_can_be_deleted() -> None:
             {"id": "a", "input": ["x"], "k": 1, "trials": [{"trialNum": 1, "output": "y"}]},
             {"warning"},
         ),
-        ("trials", {"id": "a", "input": ["x"], "k": 1, "trials": []}, set()),
+        ("trials", {"id": "a", "input": ["x"], "k": 0, "trials": []}, set()),
     ],
 )
 def test_records_that_commands_read_have_warnings_for_the_harness_alone(
@@ -284,4 +287,65 @@ def test_records_that_commands_read_have_warnings_for_the_harness_alone(
 @pytest.mark.parametrize("kind", ["captures", "trials"])
 def test_a_file_of_records_may_still_be_empty(kind: DocumentKind) -> None:
     assert problems("", kind) == ()
-    assert [each.code for each in problems("", "prompts")] == ["empty-file"]
+    [problem] = problems("", "prompts")
+    assert problem.code == "empty-file"
+    assert (
+        problem.message
+        == "The file has no prompts, so a suite has no tasks in it; write one JSON object a line."
+    )
+
+
+TRIAL = '{"trialNum": 1, "output": "y", "trajectory": [], "duration": 1}'
+
+
+def test_rates_and_the_number_of_trials_are_checked() -> None:
+    row = f'{{"id": "a", "input": "x", "k": 3, "passRate": 2, "passAtK": -1, "trials": [{TRIAL}]}}'
+    found = sorted(problems(row, "trials"), key=lambda each: each.span)
+    assert [(each.code, each.severity, each.message) for each in found] == [
+        (
+            "unlikely-value",
+            "warning",
+            "`k` is 3, but the line has 1 trial; the others are missing in `trials`.",
+        ),
+        ("out-of-range", "warning", "`passRate` must be at most 1, not 2."),
+        ("out-of-range", "warning", "`passAtK` must be at least 0, not -1."),
+    ]
+    assert (
+        problems(row.replace('"k": 3, "passRate": 2, "passAtK": -1', '"k": 1, "passRate": 0.5'), "trials")
+        == ()
+    )
+
+
+def step(written: str) -> str:
+    return (
+        f'{{"id": "a", "input": "x", "output": "y", "trajectory": [{written}], "metadata": {{}}, '
+        '"timing": {"start": 1, "end": 2, "sessionCreation": 0, "total": 1}, "toolErrors": false}'
+    )
+
+
+def test_a_line_of_another_kind_of_results_has_one_problem() -> None:
+    trials = f'{{"id": "a", "input": "x", "k": 1, "trials": [{TRIAL}]}}'
+    [problem] = problems(f"{step('')}\n{trials}", "captures")
+    assert problem.message == "This line holds trials, the file captures; move it to a file of trials."
+    [problem] = problems(f"{trials}\n{step('')}", "trials")
+    assert problem.message == "This line holds a capture, the file trials; move it to a file of captures."
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (
+            '{"type": "mesage", "content": "x", "timestamp": 1}',
+            "`type` cannot be `mesage`; did you mean `message`? "
+            "It must be `thought`, `message`, `tool_call` or `plan`.",
+        ),
+        (
+            '{"type": "tool_call", "name": "a", "content": "x", "timestamp": 1}',
+            "`status` is missing in this item of `trajectory`: the state of the tool call; "
+            "`failed` counts as an error.",
+        ),
+    ],
+)
+def test_a_step_is_checked_by_its_type(written: str, message: str) -> None:
+    assert message in [each.message for each in problems(step(written), "captures")]
+    assert "It must be `thought`." not in str(problems(step(written), "captures"))

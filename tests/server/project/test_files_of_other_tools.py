@@ -215,3 +215,20 @@ def test_a_file_of_another_tool_is_no_eval_file(tmp_path: Path, usual: str) -> N
         assert foreign_eval_in(text, path) is None, name
     reported = {report.path for report in check_paths([tmp_path])}
     assert reported == {suite / "eval.yaml", suite / "tasks" / "first.yaml"}
+
+
+_ADAPTER = '{"version": 1, "command": [], "sessionMode": "stream"}'
+
+
+def test_adapters_that_no_suite_names_are_checked_with_their_folder(tmp_path: Path) -> None:
+    put(tmp_path, "rows/prompts.jsonl", '{"id": "a", "input": "x"}')
+    found = [
+        put(tmp_path, name, _ADAPTER)
+        for name in ("alone/adapter.json", "rows/agent.json", "rows/adapters/other.json")
+    ]
+    put(tmp_path, "alone/agent.json", _ADAPTER)
+    put(tmp_path, "alone/adapter-settings.json", '{"version": 1, "command": "x"}')
+    put(tmp_path, "rows/package.json", '{"name": "x", "version": "1.0.0"}')
+    reports = {report.path: report for report in check_paths([tmp_path])}
+    assert reports.keys() == {*found, tmp_path / "rows" / "prompts.jsonl"}
+    assert all("empty-value" in {each.code for each in reports[path].findings} for path in found)

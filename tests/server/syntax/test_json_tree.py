@@ -165,9 +165,23 @@ def test_text_without_a_value_has_no_tree(text: str) -> None:
     assert parse_json(text).root is None
 
 
-def test_deep_nesting_ends_the_reading() -> None:
-    tree = parse_json("[" * 100_000)
-    assert [fault.code for fault in tree.errors] == ["json-syntax", "too-deep"]
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "[" * 5_000 + "]" * 5_000, '{"a": ' * 5_000 + "1" + "}" * 5_000]
+)
+def test_deep_nesting_ends_the_reading_and_is_the_only_fault(text: str) -> None:
+    assert [fault.code for fault in parse_json(text).errors] == ["too-deep"]
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1E+400", "1" * 400 + ".5", "9" * 5_000])
+def test_a_number_that_no_run_can_read_is_a_fault_with_a_fix(number: str) -> None:
+    [fault] = parse_json(f'{{"a": {number}}}').errors
+    assert fault.span == Span(6, 6 + len(number))
+    assert [fix.title for fix in fault.fixes] == ["Write it in double quotes"]
+
+
+@pytest.mark.parametrize("number", ["1e308", "-0.0", "1e-999", "9" * 4_300])
+def test_other_numbers_are_not_faults(number: str) -> None:
+    assert parse_json(f"[{number}]").errors == ()
 
 
 def in_order(root: Node | None) -> None:

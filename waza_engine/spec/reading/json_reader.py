@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import NoReturn, cast
@@ -13,6 +14,7 @@ from typing import NoReturn, cast
 from waza_engine.boundary import Boundary
 from waza_engine.frozen import frozen
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.json_numbers import unreadable_number
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_faults import duplicate_key
@@ -20,7 +22,7 @@ from waza_engine.spec.reading.yaml_reader import YamlFile, read_text
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
-_CONSTANT = "a constant that JSON does not have"
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<number>-?[0-9][0-9.eE+-]*)|(?P<constant>NaN|-?Infinity)')
 
 
 @frozen()
@@ -60,20 +62,58 @@ def read_json_file(path: Path, *, within: Boundary | None = None, files: SuiteFi
 def parse_json(text: str, path: Path) -> JsonFile:
     """Return the data of JSON text; ``path`` names it in errors. Raises ``SuiteFileError``."""
     try:
-        value = cast("Json", json.loads(text, object_pairs_hook=_block, parse_constant=refuse_constant))
+        value = cast("Json", loads(text, object_pairs_hook=_block))
     except json.JSONDecodeError as error:
         raise SuiteFileError(path, error.lineno, json_fault(error, text)) from None
     except _SetTwiceError:
         key, place = _key_set_twice(text)
         raise SuiteFileError(path, text.count("\n", 0, place) + 1, duplicate_key(key)) from None
-    except (RecursionError, ValueError):
-        raise SuiteFileError(path, 1, "the JSON cannot be read: it is nested too deeply") from None
     return JsonFile(path, value, None, None, text)
 
 
-def refuse_constant(name: str) -> NoReturn:
-    """Refuse `NaN` and `Infinity`, which JSON does not have: an argument of ``json.loads``."""
-    raise json.JSONDecodeError(_CONSTANT, name, 0)
+class _RefusedError(json.JSONDecodeError):
+    """The text cannot be read for a reason that ``json`` does not have; the message is for people."""
+
+
+def loads(text: str, object_pairs_hook: Callable[[list[tuple[str, object]]], object] | None = None) -> object:
+    """Return the data of JSON text, as ``json.loads`` does, and raise ``JSONDecodeError`` for more faults.
+
+    These are constants that JSON does not have, numbers that cannot be read, and deep nesting.
+    """
+    try:
+        return json.loads(
+            text, object_pairs_hook=object_pairs_hook, parse_constant=_refuse_constant, parse_float=_finite
+        )
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        raise _first_refused(text) from None
+    except RecursionError:
+        raise _RefusedError("the JSON cannot be read: it is nested too deeply", text, 0) from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(digits)
+    return number
+
+
+def _first_refused(text: str) -> _RefusedError:
+    """Return the error of the first constant or number that is refused; the text before it is JSON."""
+    for match in _TOKEN.finditer(text):
+        if constant := match["constant"]:
+            message = f"this is not JSON: it has no `{constant}`; write `null`"
+            return _RefusedError(message, text, match.start())
+        if match["number"] and (why := unreadable_number(match["number"])):
+            error = _RefusedError(why, text, match.start())
+            error.msg = f"column {error.colno}: {why}"
+            return error
+    return _RefusedError("the JSON cannot be read", text, 0)
 
 
 class _SetTwiceError(Exception):
@@ -126,8 +166,8 @@ def json_fault(error: json.JSONDecodeError, text: str) -> str:
     """Return why text is not JSON, in one sentence."""
     if not text.strip():
         return "there is nothing in it; write a JSON object: `{ … }`"
-    if error.msg == _CONSTANT:
-        return f"this is not JSON: it has no `{error.doc}`; write `null`"
+    if isinstance(error, _RefusedError):
+        return error.msg
     place = f"column {error.colno}"
     match error.msg:
         case "Expecting property name enclosed in double quotes":

@@ -36,9 +36,12 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
     holder = subject.entry(node)
     name = f"`{holder.key.value}`" if holder is not None else "This item"
     what = _hint(shape)
-    message = f"{name} has no value{f': {what}' if what else '.'}"
     around = subject.shape_at(node.parent) if node.parent is not None else None
     needed = around is not None and node.step in around.required
+    wrong = "has no value"
+    if subject.tree.is_json and node.value:
+        wrong = "is `null`; write a value" + ("" if needed or holder is None else ", or delete the key")
+    message = f"{name} {wrong}{f': {what}' if what else '.'}"
     severity = "error" if needed else shape.severity or "error"
     return Problem("empty-value", subject.value_span(node), message, severity)
 

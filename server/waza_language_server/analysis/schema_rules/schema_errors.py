@@ -231,6 +231,15 @@ def _explain_alternatives(
         return
     contexts = error.of_branches
     chosen = shape.branch(node.kind, frozenset(entry.key.value for entry in node.entries))
+    key = _distinguishing_key(shape)
+    named = node.get(key) if key is not None and node.kind == "mapping" else None
+    if key is not None and named is not None and named.kind == "scalar":
+        tags = [branch.properties[key].shape for branch in shape.branches]
+        allowed = [value for tag in tags for value in tag.enum]
+        if named.value not in allowed:
+            collected.problems.append(wrong_values.not_allowed(subject, named, tags[0], allowed))
+            return
+        chosen = shape.branches[allowed.index(named.value)]
     position = next((at for at, branch in enumerate(shape.branches) if branch is chosen), None)
     if position is not None and len(contexts) == len(shape.branches):
         for each in contexts[position]:
@@ -242,6 +251,15 @@ def _explain_alternatives(
     else:
         problem = wrong_values.unfit(subject, node, shape)
     collected.problems.append(_where_it_counts(subject, node, error, problem))
+
+
+def _distinguishing_key(shape: Shape) -> str | None:
+    """Return the key that has a fixed value in each alternative of a mapping, None if there is none."""
+    fixed = [
+        {key for key, each in branch.properties.items() if "const" in each.shape.schema}
+        for branch in shape.branches
+    ]
+    return min(set[str].intersection(*fixed), default=None) if fixed else None
 
 
 def _where_it_counts(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:

@@ -13,6 +13,8 @@ from typing import cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.spec.harness_rows import row_kind
+from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, found_outside
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
@@ -55,6 +57,10 @@ def structure_of_file(view: FileView) -> Found:
         # Settings that consist only of comments leave the defaults unchanged.
         if not tree.errors and kind not in _MAY_BE_EMPTY:
             message = "The file is empty; a run cannot read it."
+            if kind == "prompts":
+                message = (
+                    "The file has no prompts, so a suite has no tasks in it; write one JSON object a line."
+                )
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
         return
     if kind in LINE_KINDS:
@@ -89,8 +95,8 @@ def _structure_of_lines(view: FileView, lines: Node) -> Found:
                 yield Problem("wrong-type", line.span, f"A line must be a JSON object: `{{{keys}}}`.")
             continue
         subject, value, unknown = Subject(tree, kind, catalog, line, root), line.to_python(), _NONE_UNKNOWN
-        problems: list[Problem] = []
-        if not validator.is_valid(value):
+        problems = list(_of_another_file(kind, line, value))
+        if not problems and not validator.is_valid(value):
             found, unknown = explained(subject, map(FoundError, validator.iter_errors(value)))
             problems += found
         if kind == "prompts":
@@ -98,6 +104,22 @@ def _structure_of_lines(view: FileView, lines: Node) -> Found:
         yield from problems
         if not problems and not tree.broken(line):
             faultless.add(line.green)
+
+
+def _of_another_file(kind: SchemaName, line: Node, value: Json) -> Found:
+    """Yield the problem of a capture in a file of trials, or of trials in one of captures."""
+    row = row_kind(value) if isinstance(value, dict) else None
+    if kind == "captures" and row == "trials":
+        key, message = "trials", "This line holds trials, the file captures; move it to a file of trials."
+    elif kind == "trials" and row == "capture":
+        key, message = (
+            "trajectory",
+            "This line holds a capture, the file trials; move it to a file of captures.",
+        )
+    else:
+        return
+    entry = line.entry(key)
+    yield Problem("wrong-type", entry.key.span if entry is not None else line.span, message)
 
 
 def _without_single_quotes(problem: Problem) -> Problem:
