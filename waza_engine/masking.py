@@ -127,6 +127,7 @@ class _Secrets:
         self._named: frozenset[str] = frozenset()
         self._forms: tuple[_Form, ...] | None = None
         self._whole: tuple[_Form, ...] = ()
+        self._values: tuple[str, ...] = ()
 
     def read_environment(self) -> None:
         found = frozenset(_secrets_of(os.environ))
@@ -147,9 +148,15 @@ class _Secrets:
                 self.read_environment()
             with self._lock:
                 known = sorted((self._environment or frozenset()) | self._named)
+                self._values = tuple(known)
                 self._whole = tuple(map(_whole_form, known))
                 forms = self._forms = tuple(form for value in known for form in _forms_of(value))
         return forms
+
+    def values(self) -> tuple[str, ...]:
+        """Return the secrets themselves."""
+        self.forms()
+        return self._values
 
     def whole_forms(self) -> tuple[_Form, ...]:
         """Return the forms of secrets as a whole."""
@@ -220,6 +227,26 @@ class MaskedStream:
         return _with_shown(text, _joined([*_places(text), *split])) if split else masked(text)
 
 
+class DelayedMaskedStream:
+    """Messages that come one by one; the end of one that may begin a secret comes with the next one."""
+
+    def __init__(self) -> None:
+        self._stream = MaskedStream()
+        self._delayed = ""
+
+    def masked(self, text: str) -> str:
+        """Return what is certain of the messages so far, without secrets; it may be empty."""
+        text = self._delayed + text
+        start = _start_of_unfinished(text)
+        self._delayed = text[start:]
+        return self._stream.masked(text[:start])
+
+    def rest(self) -> str:
+        """Return what was delayed, when no more messages come."""
+        rest, self._delayed = self._delayed, ""
+        return self._stream.masked(rest)
+
+
 def masked_json(text: str) -> str:
     """Return a JSON document, or one a line, without secrets: valid, and unchanged otherwise.
 
@@ -263,6 +290,24 @@ def _with_shown(text: str, places: Sequence[tuple[int, int]]) -> str:
 def _places(text: str) -> list[tuple[int, int]]:
     """Return the ranges of secrets, in order; adjacent ranges are merged."""
     return _joined(place for form in _known.forms() for place in form.places(text))
+
+
+def _start_of_unfinished(text: str) -> int:
+    """Return where the end of a string may begin a secret that goes on, the string's length if nowhere."""
+    end = len(text.rstrip("\r\n"))
+    start = min((_start_of_beginning(text, end, secret) for secret in _known.values()), default=end)
+    if start == end:
+        return len(text)
+    # The last character of one secret may be the first of another; neither is cut.
+    return next((stop for begin, stop in _places(text) if begin < start < stop), start)
+
+
+def _start_of_beginning(text: str, end: int, secret: str) -> int:
+    """Return where the longest beginning of a secret, short of the whole, starts at the end of a string."""
+    at = text.find(secret[0], max(0, end - len(secret) + 1), end)
+    while at >= 0 and not secret.startswith(text[at:end]):
+        at = text.find(secret[0], at + 1, end)
+    return at if at >= 0 else end
 
 
 def _split_places(texts: Sequence[str]) -> list[list[tuple[int, int]]]:

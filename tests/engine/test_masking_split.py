@@ -6,8 +6,16 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from waza_engine.masking import MaskedStream, is_secret_name, masked, read_environment
+from waza_engine.masking import (
+    DelayedMaskedStream,
+    MaskedStream,
+    is_secret_name,
+    masked,
+    read_environment,
+)
 from waza_engine.runs.events.stream import EventStream, RunEvent
 from waza_engine.terminal import json_text, visible_lines
 
@@ -105,6 +113,25 @@ def test_a_stream_of_tokens_tells_no_secret() -> None:
     )
     assert len(visible_part(told)) < 28
     assert KEY not in told
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from((KEY, KEY[:7], KEY[7:], KEY[:1], "a ", "\n"))), st.integers(1, 9))
+def test_a_delayed_stream_tells_everything_but_secrets(parts: list[str], size: int) -> None:
+    text = "".join(parts)
+    stream = DelayedMaskedStream()
+    told = "".join(stream.masked(text[at : at + size]) for at in range(0, len(text), size)) + stream.rest()
+    assert KEY not in told
+    if masked(text) == text and KEY not in "".join(text.split()):
+        assert told == text
+
+
+@pytest.mark.parametrize("cut", range(1, len(KEY)))
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_a_delayed_stream_tells_no_part_of_a_split_secret(cut: int, between: str) -> None:
+    stream = DelayedMaskedStream()
+    assert stream.masked(f"it is {KEY[:cut]}{between}") == "it is "
+    assert visible_part(stream.masked(f"{KEY[cut:]} and more") + stream.rest()) == ""
 
 
 @pytest.mark.parametrize(

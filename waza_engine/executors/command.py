@@ -478,6 +478,8 @@ def _usage(turn: Turn, model: str) -> Usage | None:
 def _not_started(program: str, error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.errno == errno.E2BIG:
         return 'the prompt is too long for an argument; write `"prompt": {"stdin": true}` in the adapter'
+    if isinstance(error, UnicodeError):
+        return "the prompt holds half of a surrogate pair, which is no character; take it out"
     if isinstance(error, ValueError):
         return "the prompt holds a NUL character, which no argument can; take it out"
     if isinstance(error, FileNotFoundError):

@@ -27,13 +27,16 @@ from waza_engine.executors.base import ExecutionRequest, ExecutorError
 from waza_engine.harness.agent import DEFAULT_MILLISECONDS, Agent
 from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from waza_engine.json_rpc_lines import LineConnection
-from waza_engine.results.json_values import Block, Json, blocks_of, text_of
+from waza_engine.masking import DelayedMaskedStream
+from waza_engine.results.json_values import Block, Json, items_of, text_of
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.terminal import complain
+from waza_engine.usable_text import why_unusable
 
 PROTOCOL_VERSION = 1
 _MOST_AT_WORK = 16
 _ENDING_SECONDS = 5.0
+_BLOCK = '`{"type": "text", "text": "…"}`'
 
 
 @dataclass(slots=True)
@@ -113,18 +116,16 @@ class Headless(LineConnection):
         session = self._sessions.get(identifier := text_of(asked.get("sessionId")))
         if session is None:
             raise _unknown(identifier)
-        blocks = blocks_of(asked.get("prompt"))
-        texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-        if not texts or len(texts) < len(blocks):
-            raise RpcError("`prompt` must be a list of blocks of text.", INVALID_PARAMS)
+        prompt = _prompt_in(asked.get("prompt"))
         if not session.at_work.acquire(blocking=False):
             raise RpcError(f"The agent still works on a prompt of {session.id}.", INTERNAL_ERROR)
         # Until a thread begins with it, a prompt can be cancelled, too.
         session.active = RunCancellation()
-        return lambda: self._answer(session, "\n".join(texts), session.active or RunCancellation())
+        return lambda: self._answer(session, prompt, session.active or RunCancellation())
 
     def _answer(self, session: _Session, prompt: str, cancellation: RunCancellation) -> Json:
         told: list[str] = []
+        streams = {"message": DelayedMaskedStream(), "thought": DelayedMaskedStream()}
 
         def heard(line: str) -> None:
             if self._verbose:
@@ -132,7 +133,10 @@ class Headless(LineConnection):
             event = event_of(line)
             for update in () if event is None else read_event(self._agent.adapter, event).updates:
                 told.append(update.kind)
-                self._tell(session, _update(update))
+                if (stream := streams.get(update.kind)) is None:
+                    self._tell(session, _update(update))
+                elif text := stream.masked(update.content or ""):
+                    self._tell(session, _chunk(update.kind, text))
 
         milliseconds = self._agent.milliseconds or DEFAULT_MILLISECONDS
         request = ExecutionRequest(
@@ -144,6 +148,9 @@ class Headless(LineConnection):
         )
         try:
             response = self._agent.execute(request, cancellation)
+            for kind, stream in streams.items():
+                if text := stream.rest():
+                    self._tell(session, _chunk(kind, text))
             if response.error:
                 why = f"{response.error[:1].upper()}{response.error[1:]}."
                 raise RpcError(why, INTERNAL_ERROR, {"output": response.output})
@@ -170,10 +177,8 @@ def _cancel(session: _Session) -> None:
 
 def _update(update: Update) -> Json:
     match update.kind:
-        case "message":
-            return {"sessionUpdate": "agent_message_chunk", "content": _text(update.content or "")}
-        case "thought":
-            return {"sessionUpdate": "agent_thought_chunk", "content": _text(update.content or "")}
+        case "message" | "thought":
+            return _chunk(update.kind, update.content or "")
         case "tool_call":
             call = {"name": update.tool, "status": update.state}
             return {"sessionUpdate": "agent_tool_call", "toolCall": call}
@@ -181,20 +186,45 @@ def _update(update: Update) -> Json:
             return {"sessionUpdate": "agent_plan", "entries": update.entries or []}
 
 
+def _chunk(kind: str, text: str) -> Json:
+    return {"sessionUpdate": f"agent_{kind}_chunk", "content": _text(text)}
+
+
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
 def _object(params: Any) -> Block:
-    if isinstance(params, Mapping):
-        return cast("Block", params)
-    raise RpcError("`params` must be an object.", INVALID_PARAMS)
+    if not isinstance(params, Mapping):
+        raise RpcError("`params` must be an object.", INVALID_PARAMS)
+    if reason := why_unusable(cast("Block", params)):
+        raise RpcError(reason, INVALID_PARAMS)
+    return cast("Block", params)
+
+
+def _prompt_in(blocks: object) -> str:
+    """Return the prompt in blocks of text. An empty one is refused, because asking may cost money."""
+    texts: list[str] = []
+    for block in items_of(blocks):
+        match block:
+            case {"type": "text", "text": str(text)}:
+                texts.append(text)
+            case _:
+                raise RpcError(f"Each block of `prompt` must be {_BLOCK}.", INVALID_PARAMS)
+    if not texts:
+        raise RpcError(f"`prompt` must be a list of blocks such as {_BLOCK}.", INVALID_PARAMS)
+    prompt = "\n".join(texts)
+    if not prompt.strip():
+        raise RpcError("`prompt` is empty; write a question or a task in it.", INVALID_PARAMS)
+    return prompt
 
 
 def _directory(params: Any) -> Path:
     """Return the directory of a session, by default that in which the server was started."""
     written = _object(params).get("cwd")
-    folder = Path(written if isinstance(written, str) and written else ".")
+    if not isinstance(written, str | None):
+        raise RpcError("`cwd` must be a string that names a directory.", INVALID_PARAMS)
+    folder = Path(written or ".")
     try:
         is_there = folder.is_dir()
     except (OSError, ValueError):
@@ -205,4 +235,4 @@ def _directory(params: Any) -> Path:
 
 
 def _unknown(identifier: str) -> RpcError:
-    return RpcError(f"There is no session `{identifier}`; `session/new` begins one.", INTERNAL_ERROR)
+    return RpcError(f"There is no session `{identifier}`; `session/new` begins one.", INVALID_PARAMS)

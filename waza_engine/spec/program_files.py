@@ -21,6 +21,9 @@ _BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xe
 _INTERPRETERS = frozenset(
     {"python", "python3", "node", "bun", "deno", "bash", "sh", "zsh", "ruby", "perl", "pwsh"}
 )
+_SHEBANG_BYTES = 256
+# After an option, some interpreters accept it.
+_CARRIAGE_RETURN = re.compile(rb"#![ \t]*(?:\S*/env[ \t]+)?\S+\r\n")
 _SCRIPTS = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl", ".ps1"})
 
 
@@ -51,11 +54,16 @@ def _why_no_program(file: Path) -> str:
     if not os.access(file, os.X_OK):
         return f"{file.name} is not executable; run `chmod +x {file.name}` in its directory"
     try:
-        start = read_beginning(file, 4)
+        start = read_beginning(file, _SHEBANG_BYTES)
     except OSError as error:
         return f"{file.name} cannot be read: {error.strerror}"
     if not start.startswith((b"#!", *_BINARIES)):
         return f"{file.name} does not say what runs it; make its first line one such as `#!/bin/sh`"
+    if _CARRIAGE_RETURN.match(start):
+        return (
+            f"the first line of {file.name} ends in a carriage return, which the system takes as part of "
+            "the interpreter's name; save the file with the line endings LF"
+        )
     return ""
 
 

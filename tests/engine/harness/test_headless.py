@@ -28,6 +28,11 @@ if "sleep" in prompt:
 say(type="tool", name="Read", status="pending")
 say(type="tool", name="Read", status="completed")
 say(type="message", text="You said " + prompt.replace("\\n", "|"))
+if "split" in prompt:
+    key = os.environ["API_KEY"]
+    say(type="message", text="It is " + key[:9])
+    say(type="tool", name="Read", status="completed")
+    say(type="message", text=key[9:] + "!")
 if "break" in prompt:
     sys.exit(7)
 say(type="result", text=os.environ.get("API_KEY", "") + " ".join(sys.argv[1:]).replace("\\n", "|"))
@@ -197,8 +202,9 @@ def test_the_end_of_the_input_ends_the_agents(client: Client, tmp_path: Path) ->
             '{"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/does/not/exist"}}',
             -32602,
         ),
-        ('{"jsonrpc": "2.0", "id": 1, "method": "session/load", "params": {"sessionId": "sess_1"}}', -32603),
-        ('{"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {"sessionId": "x"}}', -32603),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": 5}}', -32602),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "session/load", "params": {"sessionId": "sess_1"}}', -32602),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {"sessionId": "x"}}', -32602),
     ],
 )
 def test_a_wrong_message_gets_an_error_and_harms_no_other(client: Client, line: str, code: int) -> None:
@@ -213,3 +219,37 @@ def test_an_agent_that_fails_is_an_error_with_its_output(client: Client) -> None
     assert found["data"] == {"output": "You said break"}
     image = client.request("session/prompt", sessionId=client.session(), prompt=[{"type": "image"}])
     assert image["code"] == -32602
+
+
+@pytest.mark.parametrize(
+    ("prompt", "why"),
+    [
+        ([], "must be a list of blocks"),
+        ("hi", "must be a list of blocks"),
+        ([{"type": "text"}], "Each block"),
+        ([{"type": "text", "text": 5}], "Each block"),
+        ([text("hi"), 5], "Each block"),
+        ([text("")], "is empty"),
+        ([text(" "), text("\n")], "is empty"),
+        ([text("a\ud800")], "half of a surrogate pair"),
+        ([text("a\0")], "NUL character"),
+    ],
+)
+def test_an_agent_is_not_started_for_a_prompt_without_a_question(
+    client: Client, prompt: object, why: str
+) -> None:
+    refused = client.request("session/prompt", sessionId=client.session(), prompt=prompt)
+    assert refused["code"] == -32602
+    assert why in refused["message"]
+    assert not (client.folder / "pid").exists()
+
+
+def test_a_credential_that_is_split_over_messages_is_in_no_update(client: Client) -> None:
+    client.request("session/prompt", sessionId=client.session(), prompt=[text("split")])
+    updates = [note["params"]["update"] for note in client.notes]
+    assert [update["content"]["text"] for update in updates if "content" in update] == [
+        "hm",
+        "You said split",
+        "It is ",
+        "***!",
+    ]

@@ -23,6 +23,10 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = ast.Module | _Function
 _INERT = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _WRITES = frozenset({"dump", "dumps", "write"})
+_PURE = frozenset({"all", "any", "bool", "dict", "float", "int", "len", "max", "min", "round", "str", "sum"})
+_METHODS = frozenset(
+    {"count", "endswith", "get", "items", "keys", "lower", "startswith", "strip", "upper", "exit"}
+)
 _MOST_STEPS = 4
 """How many names and calls lead from what is printed to the object."""
 
@@ -51,6 +55,7 @@ def program_findings(text: str, vocabulary: Vocabulary) -> Iterator[GraderFindin
             "standard input and prints its result as JSON"
         )
         yield GraderFinding((start, text.index(":", start)), message)
+    yield from program.unserialized_findings()
     for result in program.results():
         yield from result_findings(result, vocabulary)
     yield from input_findings(program.input_keys())
@@ -84,6 +89,23 @@ class _Program:
                     if literal not in seen:
                         seen.add(literal)
                         yield self._result(literal, is_open=is_open)
+
+    def unserialized_findings(self) -> Iterator[GraderFinding]:
+        """Yield the object that is printed without ``json.dumps``, if the program writes nothing else."""
+        if any(map(_may_redefine_print, self._nodes)):
+            return
+        # Anything that is called may write the result, except what ``_only_reads``.
+        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
+        printed = [call for call in calls if _is_name(call.func, "print")]
+        others = [call for call in calls if call not in printed and not _only_reads(call)]
+        match printed:
+            case [ast.Call(args=[ast.Dict() as literal], keywords=[])] if not others and any(
+                map(_has_single_quotes, literal.keys)
+            ):
+                message = "`print` writes this object as Python, not as JSON; print `json.dumps` of it"
+                yield GraderFinding(self.source.span(literal), message)
+            case _:
+                pass
 
     def _literals(self, value: ast.expr, scope: _Scope, step: int = 0) -> Iterator[tuple[ast.Dict, bool]]:
         """Yield the objects that a value may be, each with whether keys are added to it elsewhere."""
@@ -161,6 +183,39 @@ class _Program:
         for word in listed:
             if isinstance(word, ast.Constant) and isinstance(word.value, str):
                 yield StatusTest(self.source.span(word), word.value)
+
+
+def _may_redefine_print(node: ast.AST) -> bool:
+    """Return whether a node may change what `print` and the methods of values do."""
+    match node:
+        case ast.Name(id="print", ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) | ast.ClassDef():
+            return True
+        case ast.FunctionDef(name=name):
+            return name == "print" or name in _PURE
+        case ast.alias(name=name, asname=other):
+            return name == "*" or (other or name) == "print"
+        case _:
+            return False
+
+
+def _has_single_quotes(key: ast.expr | None) -> bool:
+    """Return whether Python prints a key in single quotes: with one inside, it takes double quotes."""
+    return isinstance(key, ast.Constant) and isinstance(key.value, str) and "'" not in key.value
+
+
+def _only_reads(call: ast.Call) -> bool:
+    """Return whether a call reads the input or works on a value, and certainly prints nothing."""
+    match call.func:
+        case ast.Name(id=name):
+            return name in _PURE
+        case ast.Attribute(attr="load" | "loads", value=ast.Name(id="json")):
+            return True
+        case ast.Attribute(attr="read", value=stream):
+            return isinstance(stream, ast.Attribute) and stream.attr == "stdin"
+        case ast.Attribute(attr=name):
+            return name in _METHODS
+        case _:
+            return False
 
 
 def _own_nodes(scope: _Scope) -> Iterator[ast.AST]:
