@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -99,8 +100,10 @@ def _with_adapters(files: Iterator[tuple[Path, bool]], project: Project) -> Iter
     for file, named in files:
         seen.add(_resolved(file))
         yield file, named
-        if not named and project.claim(file.absolute()) == "eval":
-            adapters |= dict.fromkeys(project.suite(file.absolute()).named("adapter"))
+        # One that cannot be checked has been reported.
+        with suppress(Exception):
+            if not named and project.claim(file.absolute()) == "eval":
+                adapters |= dict.fromkeys(project.suite(file.absolute()).named("adapter"))
     for adapter in adapters:
         if _resolved(adapter) not in seen and project.claim(adapter) == "adapter":
             yield adapter, False

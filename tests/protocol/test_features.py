@@ -97,6 +97,8 @@ async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Pa
         assert [action.title for action in found or ()] == [
             "Write in double quotes",
             "Write in single quotes",
+            "Convert to evals.json",
+            "Convert to a Vally eval file",
         ]
         assert {action.kind for action in found or () if isinstance(action, types.CodeAction)} == {
             types.CodeActionKind.RefactorRewrite
