@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.engine.suites import run, task, write_suite
-from waza_engine.results.reading import newest_scores
+from waza_engine.results.reading import file_scores, newest_scores
 from waza_engine.results.reading.file_scores import MOST_OBJECTS, MOST_VALUES
 from waza_engine.results.reading.newest_scores import latest_results, results_of
 from waza_engine.results.reading.scores import RunResult
@@ -260,6 +260,18 @@ def test_an_answer_that_was_cut_inside_a_character_costs_nothing(tmp_path: Path,
     found = read(tmp_path, document)
     assert found is not None
     assert found.tasks["a"].graders["g"].scores == (1.0, 0.5)
+
+
+def test_the_first_tasks_of_very_many_are_shown_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_scores, "MOST_SCORES", 3)
+    monkeypatch.setattr(file_scores, "MOST_SCORES_OF_FILE", 3)
+    document = {**UPSTREAM, "tasks": [{"test_id": f"t{number}"} for number in range(4)]}
+    found = read(tmp_path, document)
+    assert found is not None
+    assert list(found.tasks) == ["t0", "t1", "t2"]
+    assert "Only the first scores" in caplog.text
 
 
 def test_the_tools_of_a_run_are_known_in_the_order_of_their_first_call(tmp_path: Path) -> None:

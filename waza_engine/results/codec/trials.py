@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any, cast
 
 from waza_engine.figures import shown_score
@@ -506,6 +507,13 @@ def _one_line(text: str) -> str:
 def verdict_blocks(trial: Block) -> dict[str, Block]:
     """Return the verdicts of an element of ``runs``, or of a checkpoint, by their graders, as written."""
     return blocks_by_name(trial, "validations")
+
+
+def verdict_count(task: Block) -> int:
+    """Return how many verdicts an element of ``tasks`` has, in any format, without reading them."""
+    trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]
+    said = chain(trials, *(blocks_of(trial.get("checkpoints")) for trial in trials))
+    return sum(len(block_of(each, "validations")) + len(block_of(each, "grader_results")) for each in said)
 
 
 def verdicts_of(trial: Block) -> dict[str, Validation]:

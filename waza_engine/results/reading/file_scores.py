@@ -18,6 +18,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import read_bytes
 from waza_engine.results.codec.figures import task_of
 from waza_engine.results.codec.runs import conclusion_again, engine_block, header_of, trigger_of
+from waza_engine.results.codec.trials import verdict_count
 from waza_engine.results.json_values import (
     Block,
     block_of,
@@ -37,6 +38,8 @@ from waza_engine.results.reading.formats import (
     unknown_version,
 )
 from waza_engine.results.reading.scores import (
+    MOST_SCORES,
+    MOST_SCORES_OF_FILE,
     PromptResult,
     RunOrigin,
     RunResult,
@@ -48,6 +51,7 @@ from waza_engine.results.reviews import reviews_of
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 
 log = logging.getLogger(__name__)
+_BYTES_OF_SCORE = 100
 MOST_FIGURES = 5_000
 """Metrics, and trigger prompts, of one file that are read."""
 
@@ -78,7 +82,13 @@ def scores_in_file(path: Path) -> RunResult | None:
     tasks: dict[str, TaskResult] = {}
     tools: dict[str, None] = {}
     reviewed, concluded = False, list[TaskConclusion]()
+    count = 0
+    most = max(MOST_SCORES, min(len(content) // _BYTES_OF_SCORE, MOST_SCORES_OF_FILE))
     for block in blocks_of(document.get("tasks")):
+        count += 1 + verdict_count(block)
+        if count > most:
+            log.warning("Only the first scores in %s are shown: there are too many.", path)
+            break
         task, changed = todays_task(block) if is_old else block, False
         if reviews is not None:
             task, changed = reviews.over_task(task, resampled=False)

@@ -17,7 +17,9 @@ from waza_engine.scoring.tasks import TaskStatus
 from waza_engine.vocabulary import MEASURES_JUDGES, Check
 
 MOST_SCORES = 50_000
-"""Tasks, verdicts and checks of a suite. Beyond them no older file is read."""
+"""Tasks, verdicts and checks of a suite. Beyond them no older file is read, nor more of a small file."""
+MOST_SCORES_OF_FILE = 400_000
+"""Tasks, verdicts and checks of a large file, which has at least a hundred bytes for each."""
 
 
 @frozen()
