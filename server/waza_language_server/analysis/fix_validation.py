@@ -288,7 +288,7 @@ def _covered(tree: Tree, span: Span, code: str) -> Span:
 
 
 def _behind_comment(tree: Tree, at: int) -> int:
-    """Return the end of a comment after an offset; the offset itself if there is none."""
+    """Return the end of the comment after an offset, the offset itself without one."""
     end = line_end(tree.text, at)
     return end if tree.text[at:end].lstrip().startswith("#") else at
 

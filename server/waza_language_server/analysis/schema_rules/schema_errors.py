@@ -254,7 +254,7 @@ def _explain_alternatives(
 
 
 def _distinguishing_key(shape: Shape) -> str | None:
-    """Return the key that has a fixed value in each alternative of a mapping, None if there is none."""
+    """Return the key that has a fixed value in each alternative of a mapping, None without one."""
     fixed = [
         {key for key, each in branch.properties.items() if "const" in each.shape.schema}
         for branch in shape.branches
