@@ -25,13 +25,16 @@ def lacks_trials(row: Json) -> bool:
     """Return whether a row has fewer trials than it says."""
     if not isinstance(row, dict):
         return False
-    k, trials = row.get("k"), row.get("trials")
-    is_number = isinstance(k, int | float) and not isinstance(k, bool)
-    return is_number and isinstance(trials, list) and len(trials) < k
+    trials = row.get("trials")
+    return isinstance(trials, list) and _is_more_than(row.get("k"), len(trials))
 
 
 def _lacks_trials(line: Node) -> bool:
     k, trials = line.get("k"), line.get("trials")
     if k is None or trials is None or trials.kind != "sequence":
         return False
-    return lacks_trials({"k": k.to_python(), "trials": [None] * len(trials.items)})
+    return _is_more_than(k.to_python(), len(trials.items))
+
+
+def _is_more_than(k: object, there: int) -> bool:
+    return isinstance(k, int | float) and not isinstance(k, bool) and k > there
