@@ -107,6 +107,7 @@ def test_the_configuration_of_the_user_starts_no_program_of_the_suite(
 ) -> None:
     home, started = tmp_path / "home", tmp_path / "started"
     home.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     settings = f"[core]\nhooksPath = hooks\nexcludesFile = {home}/ignore\nfsmonitor = touch {started}\n"
     (home / ".gitconfig").write_text(settings, "utf-8")
     (home / "ignore").write_text("*.ts\n", "utf-8")
