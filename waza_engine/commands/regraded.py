@@ -8,16 +8,17 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import waza_engine
+from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.codec.figures import counted_run, counted_task, required_pass_rate, task_of
 from waza_engine.results.codec.runs import counted_document, run_of
 from waza_engine.results.codec.trials import verdict_blocks, verdict_document
-from waza_engine.results.conclusion import Conclusion, conclude
+from waza_engine.results.conclusion import Conclusion, conclude, leaves_tasks_out
 from waza_engine.results.json_values import Block, Json, block_of, given, number, plain, texts_of
 from waza_engine.results.metrics import counted_again
 from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.reading.scores import GraderResult, TaskResult, task_result
-from waza_engine.results.record import RunOutcome, Validation
+from waza_engine.results.record import RunOutcome, TaskOutcome, Validation
 from waza_engine.results.reviews import with_calibration
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.runs.events.stream import failures_of
@@ -90,9 +91,13 @@ def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclu
     """Return the current conclusion of the run, as every report will show it with the new verdicts.
 
     Parts that are never graded again count as recorded: that it was cut short, trigger prompts, the baseline.
-    When only some tasks or graders were requested, it is the conclusion of the re-graded tasks.
+    When only some tasks or graders were requested, it is the conclusion of the re-graded tasks. Tasks that
+    the record does not have were not run, and nothing passes without them, unless a part of the suite was
+    chosen when it ran.
     """
-    return conclude(_run_now(regrading, reports), tasks=[report.concluded for report in reports])
+    run = _run_now(regrading, reports)
+    unrun = [conclude_task(task) for task in run.tasks[len(reports) :]]
+    return conclude(run, tasks=[*(report.concluded for report in reports), *unrun])
 
 
 def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
@@ -106,6 +111,15 @@ def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
         recorded = replace(recorded, status="completed")
     outcomes = [report.concluded.task for report in reports]
     metrics = tuple(counted_again(recorded.metrics, outcomes))
+    if regrading.unrecorded and not leaves_tasks_out(recorded.header):
+        if recorded.status == "completed":
+            count = len(regrading.unrecorded)
+            words = f"{counted(count, 'task')} of the suite {'was' if count == 1 else 'were'} not recorded"
+            recorded = replace(recorded, status="error", message=words)
+        outcomes += [
+            TaskOutcome(task.source.id, task.source.name, "skipped", error="it was not recorded")
+            for task in regrading.unrecorded
+        ]
     header = replace(recorded.header, regraded=True, graders=request.graders)
     return replace(recorded, header=header, tasks=outcomes, summary=suite_summary(scores), metrics=metrics)
 
@@ -132,13 +146,13 @@ def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
 
 
 def _head(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
-    run = _run_now(regrading, reports)
+    run, found = _run_now(regrading, reports), conclusion_of(regrading, reports)
     return {
         "record": str(regrading.recording.path),
         "suite": str(regrading.suite.path),
         "overall_score": mean([report.score for report in reports if report.concluded.scored]),
-        "passed": all(report.passed for report in reports),
-        "conclusion": conclude(run, tasks=[report.concluded for report in reports]).document(),
+        "passed": all(report.passed for report in reports) and len(run.tasks) == len(reports),
+        "conclusion": found.document(),
         "metrics": [asdict(metric) for metric in run.metrics],
         "warnings": list(regrading.warnings),
         **_spent(regrading),

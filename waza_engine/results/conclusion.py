@@ -602,6 +602,11 @@ def part_of(header: RunHeader) -> str:
     return f"{told} alone" if told else ""
 
 
+def leaves_tasks_out(header: RunHeader) -> bool:
+    """Return whether a run was asked for some tasks of its suite only."""
+    return bool(part_of(replace(header, graders=())))
+
+
 def chosen_parts(run: RunOutcome) -> Iterator[str]:
     """Yield a sentence about each choice that left out a part of the suite."""
     header, settings = run.header, run.header.settings

@@ -185,3 +185,34 @@ def test_a_run_of_a_tag_is_a_part_of_its_suite(tmp_path: Path) -> None:
     good, part = recorded(tmp_path, "good.json"), recorded(tmp_path, "part.json", tagged)
     words = "the current run is a part of its suite: only tasks with the tag `fast` were selected"
     assert warned(good, part) == (0, [("partial", words)])
+
+
+def ungraded(*ids: str) -> _Edit:
+    """Return an edit by which these tasks have no grader any more."""
+
+    def edit(document: dict[str, Any]) -> None:
+        for found in document["tasks"]:
+            for trial in found["runs"] if found["test_id"] in ids else ():
+                trial["validations"] = {}
+
+    return edit
+
+
+def test_a_golden_task_that_lost_its_grader_has_not_passed(tmp_path: Path) -> None:
+    good, lost = recorded(tmp_path, "good.json"), recorded(tmp_path, "lost.json", ungraded("a"))
+    found = engine("gate", "--format", "json", "--baseline", good, "--current", lost, "--golden-must-pass")
+    document = json.loads(found.stdout)
+    assert (found.returncode, document["verdict"]) == (2, "golden-failure")
+    assert [task["task_id"] for task in document["golden_failures"]] == ["a"]
+    assert "golden task `a` did not pass: skipped" in [each["message"] for each in document["failures"]]
+    words = "golden task `a`: nothing was judged: it has no grader"
+    assert warned(lost, lost, "--golden-must-pass") == (0, [("unjudged", words)])
+
+
+def test_a_task_that_lost_its_grader_is_treated_as_a_removed_one(tmp_path: Path) -> None:
+    good, lost = recorded(tmp_path, "good.json"), recorded(tmp_path, "lost.json", ungraded("a"))
+    words = "task `a` was judged in the baseline; now nothing was judged: it has no grader"
+    assert warned(good, lost, "--max-regression-pct", "100") == (0, [("unjudged", words)])
+    policy = ("--max-regression-pct", "100", "--on-removed-tasks", "fail")
+    assert failures(good, lost, *policy) == (1, [words])
+    assert warned(lost, lost) == (0, [])

@@ -108,6 +108,29 @@ def test_a_run_that_was_cut_short_stays_so_when_it_is_graded_again(
     assert json.loads(engine("grade", record, "--format", "json").stdout)["overall_score"] == 1.0
 
 
+def test_a_task_that_was_not_recorded_is_counted_and_lets_nothing_pass(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    record = recorded(path)
+    write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    found = engine("grade", record, "-o", tmp_path / "again.json")
+    assert found.returncode == 1
+    assert "not run to its end: 1 of 2 tasks passed, 1 not run  ·  score 1.00" in found.stdout
+    assert "1 task of the suite was not recorded" in found.stdout
+    assert [each["test_id"] for each in json.loads((tmp_path / "again.json").read_text())["tasks"]] == ["a"]
+    answer = json.loads(engine("grade", record, "--format", "json").stdout)
+    assert (answer["passed"], answer["conclusion"]["tasks"]["not_run"]) == (False, 1)
+    assert engine("grade", record, "--task", "a").returncode == 0
+    assert engine("grade", record, "--task", "*").returncode == 1
+
+
+def test_a_run_of_chosen_tasks_is_graded_again_as_that_part(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS), tasks=("a",))
+    assert report.results_file is not None
+    found = engine("grade", report.results_file)
+    assert found.returncode == 0
+    assert "note: only tasks that match `a` were selected" in found.stdout
+
+
 def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: Path) -> None:
     path = write_suite(
         tmp_path,

@@ -93,6 +93,12 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     for task in removed:
         words = f"task `{task.id}` is only in the results of the baseline"
         issues.tell(limits.removed_tasks, "removed_task", words, task)
+    judged_before = {name for name, task in before.items() if task.judged}
+    for name, task in after.items():
+        # Nothing judges it any more, as if it were removed; a run without any grader is reported above.
+        if name in judged_before and task.has_no_grader and now.counts.judged:
+            words = f"task `{task.id}` was judged in the baseline; now {task.reason}"
+            issues.tell(limits.removed_tasks, "unjudged", words, task)
     golden = _tell_golden(issues, then, now) if limits.golden_must_pass else []
     exit_code = GOLDEN_FAILED if golden else REGRESSED if issues.failures else PASSED
     return {
@@ -138,10 +144,12 @@ def _tell_golden(issues: _Issues, then: Conclusion, now: Conclusion) -> list[Jso
     """Report and return the golden tasks that did not pass, or that only the baseline has.
 
     Two tasks may have one id: each of them must pass. A task that is not golden any more counts as others do.
+    One without a grader passes if it had none in the baseline either.
     """
     failed = list[Json]()
+    judged_before = {task.id for task in then.tasks if task.judged}
     for task in _golden(now):
-        if task.has_no_grader:
+        if task.has_no_grader and task.id not in judged_before:
             issues.tell("warn", "unjudged", f"golden task `{task.id}`: {task.reason}", task)
         elif task.verdict != "passed" and not task.passes_part:
             issues.tell(

@@ -118,7 +118,7 @@ class Regrading:
 
     ``warnings`` name what has no effect and what does not fit, ``pairs`` are the tasks of the record with
     those of the suite, whose files are read through ``files``. ``grade`` yields the tasks in the order of the
-    record.
+    record. ``unrecorded`` are the requested tasks of the suite that the record does not have.
     """
 
     request: RegradeRequest
@@ -126,6 +126,7 @@ class Regrading:
     suite: Suite
     warnings: Sequence[str]
     pairs: Sequence[tuple[RecordedTask, SelectedTask]]
+    unrecorded: Sequence[SelectedTask]
     _program_timeout_seconds: float
     meter: Meter
     files: SuiteFiles
@@ -285,10 +286,11 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
     resident = suites.suite(path)
     given = {"executor": answered}
     suite, selected, found = resident.selected(path, given, files, request.tasks, request.graders)
-    pairs, unpaired = _joined(recording, selected)
+    pairs, removed, unrecorded = _joined(recording, selected)
     warnings = [*suite.warnings, *found]
     if not request.tasks and not request.graders:
-        warnings += unpaired
+        warnings += removed
+    warnings += [f"the task `{task.source.id}` was not recorded" for task in unrecorded]
     if not pairs and not recording.tasks:
         raise SuiteError(f"{recording.path} has trigger prompts alone, which are not graded again; run them.")
     if not pairs:
@@ -315,6 +317,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
         suite=suite,
         warnings=tuple(dict.fromkeys(warnings)),
         pairs=pairs,
+        unrecorded=unrecorded,
         _program_timeout_seconds=seconds,
         meter=meter,
         files=files,
@@ -339,16 +342,17 @@ def _judge_executor(name: str | None, suite: Suite, meter: Meter) -> Executor | 
 
 def _joined(
     recording: Recording, selected: Sequence[SelectedTask]
-) -> tuple[list[tuple[RecordedTask, SelectedTask]], list[str]]:
-    """Return the tasks of the record with those of the suite, and warnings about unmatched ones.
+) -> tuple[list[tuple[RecordedTask, SelectedTask]], list[str], list[SelectedTask]]:
+    """Return the tasks of the record with those of the suite, and the tasks of only one of them.
 
-    Of several tasks with one id the first belongs to the first, the second to the second.
+    Those of the record alone are warnings. Of several tasks with one id the first belongs to the first, the
+    second to the second.
     """
     waiting: dict[str, list[SelectedTask]] = {}
     for task in selected:
         waiting.setdefault(task.source.id, []).append(task)
     pairs: list[tuple[RecordedTask, SelectedTask]] = []
-    unpaired: list[str] = []
+    removed: list[str] = []
     for task in recording.tasks:
         if waiting.get(task.id):
             pairs.append((task, waiting[task.id].pop(0)))
@@ -359,10 +363,8 @@ def _joined(
                 if task.id in waiting
                 else f"the suite has no task {name} any more"
             )
-            unpaired.append(f"{why}; its record stays as it is")
-    left = [identifier for identifier, tasks in waiting.items() if tasks]
-    unpaired += [f"the task `{identifier}` was not recorded" for identifier in left]
-    return pairs, unpaired
+            removed.append(f"{why}; its record stays as it is")
+    return pairs, removed, [task for tasks in waiting.values() for task in tasks]
 
 
 def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask]]) -> Iterator[str]:
