@@ -16,30 +16,42 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score_history
 from waza_engine.results.codec.runs import commit_in
 from waza_engine.results.json_values import plain
-from waza_engine.results.reading.history import history_of
+from waza_engine.results.reading.history import history_of, runs_in
 from waza_engine.results.reading.recordings import RecordingError, no_results_words
 from waza_engine.results.reports.trend import trend
 from waza_engine.results.reports.words import recorded_verdict_words
-from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.discovery import eval_file_of, runs_as_suite
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.terminal import complain, say_json
 
-SHOWN = 0
+SHOWN, NO_HISTORY = 0, 2
 _MOST_SCORES = 5
 
 
 def history_command(paths: Sequence[Path], most: int, output_format: str) -> int:
-    """Print the last runs of each suite, ``most`` at most; return the exit code."""
-    as_json = output_format == "json"
+    """Print the last runs of each suite, ``most`` at most; return the exit code.
 
-    def show(eval_file: Path) -> Ended:
-        path = eval_file_of(eval_file)
-        history = history_of(path)
-        if not history.runs:
-            advice = f"run it with `{command_line('run', path)}`"
-            raise RecordingError(no_results_words(path, path.parent, advice))
-        for why in history.unread:
-            complain(f"warning: {why}")
-        found = trend(history.runs[-most:])
+    Result files, such as captures of agent-eval-harness, are the runs of one history.
+    """
+    as_json = output_format == "json"
+    files = [path for path in paths if _is_result_file(path)]
+    if files and len(files) < len(paths):
+        complain(f"{files[0]} is a result file; name either result files or suites.")
+        return NO_HISTORY
+
+    def show(path: Path) -> Ended:
+        if files:
+            runs = runs_in(files)
+        else:
+            path = eval_file_of(path)
+            history = history_of(path)
+            if not history.runs:
+                advice = f"run it with `{command_line('run', path)}`"
+                raise RecordingError(no_results_words(path, path.parent, advice))
+            for why in history.unread:
+                complain(f"warning: {why}")
+            runs = history.runs
+        found = trend(runs[-most:])
         if as_json:
             say_json(plain(found))
         else:
@@ -51,7 +63,11 @@ def history_command(paths: Sequence[Path], most: int, output_format: str) -> int
             SHOWN, (newest, shown_score_history([run["score"] for run in runs], _MOST_SCORES), failing)
         )
 
-    return for_each_suite(paths, show, ("last run", "scores", ""), as_json=as_json)
+    return for_each_suite(files[:1] or paths, show, ("last run", "scores", ""), as_json=as_json)
+
+
+def _is_result_file(path: Path) -> bool:
+    return path.is_file() and path.suffix in (".json", *ROW_SUFFIXES) and not runs_as_suite(path)
 
 
 def _tell(found: dict[str, Any]) -> None:

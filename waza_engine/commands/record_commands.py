@@ -173,6 +173,8 @@ def history(
 ) -> None:
     """Show the last runs of suites: scores over time, flaky tasks, and when a task began to fail.
 
+    Result files, also captures and trials of agent-eval-harness, are the runs of one history.
+
     Exit code 0: shown. 2: a suite has no results.
     """
     from waza_engine.commands.history import history_command

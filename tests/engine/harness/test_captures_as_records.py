@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.command_line import engine
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.commands.strength import measured
@@ -224,3 +225,21 @@ def test_other_rows_are_refused_with_their_line(tmp_path: Path, lines: Sequence[
     path.write_text("\n".join(lines), "utf-8")
     with pytest.raises(RecordingError, match=message.replace(".", r"\.")):
         read_recording(path)
+
+
+def test_files_of_captures_are_the_runs_of_one_history(tmp_path: Path) -> None:
+    late, early, other = tmp_path / "late.jsonl", tmp_path / "early.jsonl", tmp_path / "prompts.jsonl"
+    for path, start, passed in ((late, START + 90_000, False), (early, START, True)):
+        timing = {"start": start, "end": start + 5, "sessionCreation": 0, "total": 5}
+        rows = [capture(each, timing=timing, score={"pass": passed, "score": int(passed)}) for each in "pq"]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    found = json.loads(engine("history", late, early, "--format", "json").stdout)
+    assert [each["file"] for each in found["runs"]] == [str(early), str(late)]
+    assert [(each["id"], each["scores"], each["red_since"]) for each in found["tasks"]] == [
+        (identifier, [1.0, 0.0], str(late)) for identifier in "pq"
+    ]
+    other.write_text('{"id": "p", "input": "2+2?", "hint": "4"}\n')
+    refused = engine("history", early, other)
+    assert (refused.returncode, "holds prompts" in refused.stderr) == (2, True)
+    mixed = engine("history", early, write_suite(tmp_path, {"a": task("a")}))
+    assert (mixed.returncode, "name either result files or suites" in mixed.stderr) == (2, True)

@@ -13,9 +13,9 @@ import logging
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -116,6 +116,15 @@ def history_of(eval_file: Path) -> History:
         tuple(sorted(own, key=lambda run: (place_in_time(run.started, directory / run.file), run.file))),
         tuple(sorted(one for one in found if isinstance(one, str))),
     )
+
+
+def runs_in(files: Sequence[Path]) -> tuple[RunThen, ...]:
+    """Return the runs of result files, oldest first; a run's ``file`` is the whole path.
+
+    Raises ``RecordingError`` for a file that is not a record of a run.
+    """
+    runs = [replace(run_then(read_recording(file)), file=str(file)) for file in files]
+    return tuple(sorted(runs, key=lambda run: place_in_time(run.started, Path(run.file))))
 
 
 def run_then(recording: Recording) -> RunThen:
