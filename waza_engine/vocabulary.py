@@ -26,6 +26,8 @@ METRICS = ("trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k
 METRIC_ALIASES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}
 MEASURES_JUDGES = "human_calibration"
 """The type of graders whose labels measure a judge: they fail no task."""
+DECIDES_TRIALS = "score"
+"""The type of graders that judge the verdicts of the others: in error, they make a trial an error."""
 LONGEST_COMPARED = 20_000
 """The length in characters of the longest string that is stored with the check that compared it."""
 

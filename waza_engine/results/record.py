@@ -16,7 +16,7 @@ from waza_engine.results.json_values import whole
 from waza_engine.scoring.tasks import Graded, TrialScore, TrialStatus, composite
 from waza_engine.scoring.triggers import TriggerAnswer
 from waza_engine.spec.executors import asked_model
-from waza_engine.vocabulary import MEASURES_JUDGES, checkpoint_grader
+from waza_engine.vocabulary import DECIDES_TRIALS, MEASURES_JUDGES, checkpoint_grader
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -71,7 +71,9 @@ class Validation:
     def graded(self) -> Graded:
         """Return its values for scoring; a label that measures a judge counts in no score."""
         status = "pending" if self.type == MEASURES_JUDGES else self.status
-        return Graded(self.score, self.passed, self.weight, status, self.required)
+        return Graded(
+            self.score, self.passed, self.weight, status, self.required, self.type == DECIDES_TRIALS
+        )
 
     @property
     def shown_status(self) -> VerdictStatus | Literal["advisory"]:

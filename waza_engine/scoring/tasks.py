@@ -26,7 +26,8 @@ TrialStatus = Literal["passed", "failed", "error", "skipped"]
 class Graded:
     """One grader's verdict, for scoring. ``weight`` is as written.
 
-    Zero and below count as 1. One that is not ``required`` counts in the score and never in the status.
+    Zero and below count as 1. One that is not ``required`` counts in the score and never in the status. One
+    that ``decides`` judges the verdicts of the others.
     """
 
     score: float
@@ -34,6 +35,7 @@ class Graded:
     weight: float = 1.0
     status: Literal["graded", "pending", "error"] = "graded"
     required: bool = True
+    decides: bool = False
 
 
 @frozen()
@@ -69,11 +71,12 @@ def trial_status(
     """Return whether a trial passed: all its required graders must have passed, whatever their weights.
 
     A failed grader outranks one in error: ``failed`` says that the answer is wrong, ``error`` only that it
-    could not be judged completely. A trial whose graders all wait for a person is ``skipped``; one without
-    graders has passed. ``checkpoints`` are the statuses of those in the middle of its conversation: they can
-    fail it if it has a score, and it waits for people with those at its end.
+    could not be judged completely. One that ``decides`` outranks both. A trial whose graders all wait for a
+    person is ``skipped``; one without graders has passed. ``checkpoints`` are the statuses of those in the
+    middle of its conversation: they can fail it if it has a score, and it waits for people with those at its
+    end.
     """
-    if execution_error:
+    if execution_error or any(said.decides and said.required and said.status == "error" for said in graded):
         return "error"
     graded = [said for said in graded if said.required]
     if "failed" in checkpoints or any(said.status == "graded" and not said.passed for said in graded):

@@ -262,14 +262,14 @@ def test_a_file_becomes_a_suite(tmp_path: Path) -> None:
         ("docs/a.md", "a.md"),
     ]
     assert [(each.name, each.type, each.required, each.binary) for each in task.graders] == [
-        ("Done", "code", False, True),
-        ("prompt", "prompt", False, False),
+        ("Done", "code", True, True),
+        ("prompt", "prompt", True, False),
         ("prompt-2", "prompt", True, False),
-        ("tool-call-count", "tool_calls", False, True),
-        ("tool-calls", "tool_constraint", False, True),
-        ("skill-invocation", "skill_invocation", False, True),
-        ("tool-calls-2", "tool_constraint", False, True),
-        ("skill-invocation-2", "skill_invocation", False, True),
+        ("tool-call-count", "tool_calls", True, True),
+        ("tool-calls", "tool_constraint", True, True),
+        ("skill-invocation", "skill_invocation", True, True),
+        ("tool-calls-2", "tool_constraint", True, True),
+        ("skill-invocation-2", "skill_invocation", True, True),
         ("verdict", "score", True, False),
     ]
     rating, verdicts = task.graders[1].config, task.graders[2].config
@@ -335,6 +335,9 @@ def test_a_grader_in_error_is_neither_a_pass_nor_a_fail(tmp_path: Path) -> None:
         found = list(grade(graders, GradingContext(output="Hello"), RunCancellation()))
         assert [verdict.status for verdict in found] == ["error", "graded", "error"]
         assert trial_status([verdict.graded for verdict in found]) == "error"
+        # A threshold alone makes single graders advisory.
+        shown = [verdict.shown_status for verdict in found]
+        assert shown == (["advisory", "advisory", "error"] if head else ["error", "graded", "error"])
 
 
 RUNS = """\

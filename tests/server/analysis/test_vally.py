@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.analysis.drawing import drawn, fixed, problems
+from waza_engine.runs.loading.suite import load_suite
+from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.vally.graders import GRADERS
 from waza_engine.spec.vally.versions import CHANGES, VERSIONS, is_slug, slug_of
 from waza_language_server.analysis.diagnose import diagnose
@@ -374,3 +376,13 @@ def test_a_project_file() -> None:
     assert problems("# Nothing yet\n", "vally_project") == ()
     wrong = PROJECT.replace("filter", "filters").replace("environments", "enviroments")
     assert [each.code for each in problems(wrong, "vally_project")] == ["unknown-key", "unknown-key"]
+
+
+def test_a_run_reports_a_misspelt_type_as_the_editor_does(tmp_path: Path) -> None:
+    text = GRADED.replace("type: completed", "type: complete")
+    (problem,) = in_folder(tmp_path, text)
+    with pytest.raises(SuiteFileError) as error:
+        load_suite(tmp_path / "a.eval.yaml")
+    assert error.value.message == "There is no grader type `complete`; did you mean `completed`?"
+    assert problem.message.startswith(f"{error.value.message} The types are ")
+    assert error.value.line == 4

@@ -1,10 +1,11 @@
-"""The ids of tasks and the names of graders that a run of a Vally eval file records. Light."""
+"""Names in a Vally eval file: ids of tasks, names of graders, grader types that do not exist. Light."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from waza_engine.spec.vally.versions import slug_of
+from waza_engine.spelling import slip_of
 from waza_engine.vocabulary import told_apart
 
 VERDICT = "verdict"
@@ -39,3 +40,9 @@ def grader_names(named: Iterable[tuple[str, str]]) -> Iterator[str]:
 def type_for_skills(names: Iterable[str]) -> str:
     """Return the grader type that checks skills; any skill is a call of the tool that loads them."""
     return "tool-calls" if "*" in names else "skill-invocation"
+
+
+def misspelt_type_words(written: str, known: Iterable[str]) -> str:
+    """Return that a grader type is a typo, and of which one; "" for a type that a plug-in may bring."""
+    meant = slip_of(written, known)
+    return "" if meant is None else f"There is no grader type `{written}`; did you mean `{meant}`?"

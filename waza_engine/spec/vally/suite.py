@@ -25,7 +25,13 @@ from waza_engine.spec.vally.blocks import VallyBlock
 from waza_engine.spec.vally.counterparts import COUNTERPARTS, NoCounterpartError, Options, seconds_of
 from waza_engine.spec.vally.eval_file import Defaults, Environment, Stimulus, Turn, VallyEval, VallyGrader
 from waza_engine.spec.vally.graders import GRADERS, Max, MaxTime, MaxToolCalls, SkillOptions, ToolCallOptions
-from waza_engine.spec.vally.names import VERDICT, grader_names, task_ids, type_for_skills
+from waza_engine.spec.vally.names import (
+    VERDICT,
+    grader_names,
+    misspelt_type_words,
+    task_ids,
+    type_for_skills,
+)
 
 _NEGLIGIBLE = 1e-9
 """The weight of a type that does not count: a weight of zero means 1."""
@@ -176,7 +182,8 @@ def _graders(
             continue
         entry = {"name": name, "type": row.type, "binary": not row.rates, "config": config}
         if grader.turn is None or grader.turn >= turns - 1:
-            found.append((grader.type, {**entry, "required": grader.required}))
+            # Without a threshold every grader must pass, so that none of them only advises.
+            found.append((grader.type, {**entry, "required": threshold is None or grader.required}))
         else:
             checkpoints[grader.turn + 1].append(entry)
             source.refuse(f"`turn` beside a threshold in {phrase}", place, threshold is not None)
@@ -197,12 +204,15 @@ def _checks(
 ) -> Iterator[tuple[VallyGrader, VallyBlock | None, Location]]:
     """Yield graders, and constraints as the graders that they mean, with their options; None for a plug-in.
 
-    Raises ``SuiteFileError`` for options that cannot be used.
+    Raises ``SuiteFileError`` for a misspelt type, and for options that cannot be used.
     """
     for place, graders in (((), source.vally.graders), (at, stimulus.graders)):
         for number, grader in enumerate(graders):
             where = (*place, "graders", number)
             row = GRADERS.get(grader.type)
+            if row is None and (words := misspelt_type_words(grader.type, GRADERS)):
+                at_type = (*where, "type")
+                raise SuiteFileError(source.file.path, source.file.line_of(at_type), words, at_type)
             yield grader, None if row is None else _options(row.options, grader, source, where), where
     for keyword, options in _constraints(stimulus, root):
         yield VallyGrader(type=keyword), options, (*at, "constraints")

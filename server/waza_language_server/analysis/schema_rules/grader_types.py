@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from waza_engine.spec.vally.names import misspelt_type_words
 from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.conversions import conversions
@@ -18,13 +19,19 @@ from waza_language_server.text.edit import Edit, Fix
 def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     """Return the problem of a type that does not exist, with the probable one."""
     current = current_types(subject.catalog)
-    meant = _meant_type(subject.catalog, subject.node, written)
-    if subject.catalog.of_vally and (meant is None or slip_of(written, current) is None):
-        message = f"Vally has no grader type `{written}` itself; a grader plug-in has to bring it."
-        return Problem("unknown-grader-type", subject.value_span(node), message, "information")
-    guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
-    message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
-    fixes = () if subject.catalog.of_vally else tuple(conversions(subject, node))
+    if subject.catalog.of_vally:
+        meant = slip_of(written, current)
+        words = misspelt_type_words(written, current)
+        if not words:
+            message = f"Vally has no grader type `{written}` itself; a grader plug-in has to bring it."
+            return Problem("unknown-grader-type", subject.value_span(node), message, "information")
+        message = f"{words} The types are {listed(current, 'and')}."
+        fixes = ()
+    else:
+        meant = _meant_type(subject.catalog, subject.node, written)
+        guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
+        message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
+        fixes = tuple(conversions(subject, node))
     if meant is not None:
         safe = meant == slip_of(written, (*current, *subject.catalog.grader_types))
         repair = partial(replace_scalar, subject.tree, node, meant)
