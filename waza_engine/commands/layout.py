@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +16,13 @@ from waza_engine.results.json_values import Json
 from waza_engine.results.places import file_segment
 from waza_engine.results.record import RunOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.writing.store import clear_errors, encoded, write_output
-from waza_engine.runs.agent.workspace import remove_workspace
+from waza_engine.runs.agent.workspace import remove_kept_workspace
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.evals_json import EvalCase, EvalsFile
 from waza_engine.spec.loading import load_skill_evals
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_evals import graders_of_case, skill_folder
-from waza_engine.user_state import forget_workspace, kept_workspace
+from waza_engine.user_state import kept_workspace
 from waza_engine.vocabulary import told_apart
 
 SKILL_CREATOR = "skill-creator"
@@ -64,9 +63,7 @@ def remove_workspaces(outcome: RunOutcome) -> None:
         for trial in (trial for task in run.tasks for trial in task.trials):
             workspace = kept_workspace(trial.workspace) if trial.workspace else None
             if workspace is not None:
-                with contextlib.suppress(OSError):
-                    remove_workspace(workspace)
-                    forget_workspace(workspace)
+                remove_kept_workspace(workspace)
 
 
 def _evals(suite: Suite) -> EvalsFile | None:

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from tests.engine.runs.test_skill_evals import NEVER, SAYS, skill_with
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.commands.layout import write_layout
 from waza_engine.commands.run import run_command
+from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
+from waza_engine.executors.mock import MockExecutor
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.settings.table import RunSettings
 
@@ -109,3 +111,28 @@ def test_workspaces_are_removed_unless_they_are_asked_for(tmp_path: Path, keep: 
     assert run_command([path], settings, None, "json", layout="skill-creator") == 0
     assert (tmp_path / "skills" / "tea-workspace" / "iteration-1" / "benchmark.json").is_file()
     assert len(list((tmp_path / "workspaces").iterdir())) == (4 if keep else 0)
+
+
+def test_the_workspaces_of_earlier_attempts_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def fails_at_first(
+        _: MockExecutor, request: ExecutionRequest, cancellation: Cancellation
+    ) -> ExecutionResponse:
+        del cancellation
+        asked.append(request.workspace)
+        return ExecutionResponse(output="hello" if len(asked) == 2 else "bye", session="s")
+
+    monkeypatch.setattr(MockExecutor, "execute", fails_at_first)
+    path = write_suite(
+        tmp_path, {"a": task("a")}, graders=GREETS, config=CONFIG.replace("}", ", max_attempts: 2}")
+    )
+    report, _ = run(path, keep_workspace=True)
+    trial = report.outcome.tasks[0].trials[0]
+    assert (trial.status, trial.attempts) == ("passed", 2)
+    assert list((tmp_path / "workspaces").iterdir()) == [Path(trial.workspace)] == asked[1:]
+    asked.clear()
+    assert run_command([path], RunSettings(path), None, "json", layout="skill-creator") == 0
+    assert list((tmp_path / "workspaces").iterdir()) == [Path(trial.workspace)]

@@ -22,7 +22,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import InputFile, Repository, TaskFile
-from waza_engine.user_state import remember_workspace
+from waza_engine.user_state import forget_workspace, remember_workspace
 
 _MANY_FILES = 20_000
 _LARGE_BYTES = 1024 * 1024
@@ -199,6 +199,13 @@ def _directory(*, keep: bool = False) -> Generator[Path]:
 def remove_workspace(directory: Path) -> None:
     """Remove a workspace with write-protected files as well. Raises ``OSError``."""
     shutil.rmtree(directory, onerror=_remove_anyway)
+
+
+def remove_kept_workspace(directory: Path) -> None:
+    """Remove a workspace that was kept, and its record. One that cannot be removed is left."""
+    with contextlib.suppress(OSError):
+        remove_workspace(directory)
+        forget_workspace(directory)
 
 
 def _remove_anyway(remove: Callable[[str], object], path: str, _: object) -> None:

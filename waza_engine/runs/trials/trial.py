@@ -34,6 +34,7 @@ from waza_engine.runs.agent.workspace import (
     fixture_directory,
     fresh_workspace,
     prompt_of,
+    remove_kept_workspace,
     watched_files,
 )
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
@@ -97,13 +98,17 @@ class Tell(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """An active attempt of a trial; ``before`` is the result of earlier attempts."""
+    """An active attempt of a trial; ``before`` is the result of earlier attempts.
+
+    ``kept`` are the workspaces of all attempts that are not removed with them.
+    """
 
     task: TrialTask
     request: TrialRequest
     context: RunContext
     tell: Tell
     keep: Callable[[TrialOutcome], None]
+    kept: list[Path]
     before: Attempt | None = None
 
     def watch(self, call: ToolCall) -> None:
@@ -141,8 +146,9 @@ def run_trial(
     counted. An attempt that was cut off by the run's limit or end does not replace one that was finished.
     Raises ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
     """
-    trial = _Trial(task, request, context, tell, lambda cut: keep(_with_cost(cut, context)))
-    spent = request.attempt - 1
+    kept: list[Path] = []
+    trial = _Trial(task, request, context, tell, lambda cut: keep(_with_cost(cut, context)), kept)
+    spent, outcome = request.attempt - 1, None
     try:
         outcome = attempted(
             lambda before: _attempt(replace(trial, before=before)),
@@ -150,7 +156,13 @@ def run_trial(
             context.cancellation,
         )
     except InterruptedTrialError as interrupted:
-        raise InterruptedTrialError(_with_cost(interrupted.outcome, context)) from None
+        outcome = interrupted.outcome
+        raise InterruptedTrialError(_with_cost(outcome, context)) from None
+    finally:
+        # The results name the workspace of one attempt.
+        for workspace in kept:
+            if outcome is None or outcome.workspace != str(workspace):
+                remove_kept_workspace(workspace)
     return replace(
         _with_cost(outcome, context),
         attempts=outcome.attempts + spent,
@@ -181,6 +193,8 @@ def _attempt(trial: _Trial) -> Attempt:
         with fresh_workspace(
             spec, suite.directory, suite.spec.config.instruction_files, keep=kept
         ) as workspace:
+            if kept:
+                trial.kept.append(workspace.directory)
             for warning in workspace.warnings:
                 trial.warn(warning)
             return _in_workspace(trial, workspace)
