@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, count
 from typing import Any, cast
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from waza_engine.files import from_home
 from waza_engine.frozen import frozen
@@ -127,7 +127,7 @@ class _Secrets:
         self._named: frozenset[str] = frozenset()
         self._forms: tuple[_Form, ...] | None = None
         self._whole: tuple[_Form, ...] = ()
-        self._values: tuple[str, ...] = ()
+        self._written: tuple[str, ...] = ()
 
     def read_environment(self) -> None:
         found = frozenset(_secrets_of(os.environ))
@@ -148,15 +148,15 @@ class _Secrets:
                 self.read_environment()
             with self._lock:
                 known = sorted((self._environment or frozenset()) | self._named)
-                self._values = tuple(known)
+                self._written = tuple(dict.fromkeys(way for value in known for way in _written_ways(value)))
                 self._whole = tuple(map(_whole_form, known))
                 forms = self._forms = tuple(form for value in known for form in _forms_of(value))
         return forms
 
-    def values(self) -> tuple[str, ...]:
-        """Return the secrets themselves."""
+    def written(self) -> tuple[str, ...]:
+        """Return the secrets themselves, and as they are usually encoded."""
         self.forms()
-        return self._values
+        return self._written
 
     def whole_forms(self) -> tuple[_Form, ...]:
         """Return the forms of secrets as a whole."""
@@ -295,7 +295,7 @@ def _places(text: str) -> list[tuple[int, int]]:
 def _start_of_unfinished(text: str) -> int:
     """Return where the end of a string may begin a secret that goes on, the string's length if nowhere."""
     end = len(text.rstrip("\r\n"))
-    start = min((_start_of_beginning(text, end, secret) for secret in _known.values()), default=end)
+    start = min((_start_of_beginning(text, end, secret) for secret in _known.written()), default=end)
     if start == end:
         return len(text)
     # The last character of one secret may be the first of another; neither is cut.
@@ -467,6 +467,15 @@ def _is_path(value: str) -> bool:
 def _whole_form(secret: str) -> _Form:
     spelled = "".join(map(_spellings, secret))
     return _Form(_needle(secret, _PLAIN_RUN), spelled, 24 * len(secret) + 64)
+
+
+def _written_ways(secret: str) -> Iterator[str]:
+    """Yield a secret as it is, in an address, in JSON, and in base64 wherever it begins in that."""
+    content = secret.encode("utf-8", "surrogatepass")
+    yield secret
+    yield quote(content, safe="")
+    yield json.dumps(secret)[1:-1]
+    yield from (_in_base64(content, offset) for offset in range(3))
 
 
 def _forms_of(secret: str) -> Iterator[_Form]:

@@ -1,9 +1,11 @@
 """A secret is found in connections, with codes inside, and split over lines, messages and events."""
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +22,7 @@ from waza_engine.runs.events.stream import EventStream, RunEvent
 from waza_engine.terminal import json_text, visible_lines
 
 KEY = "sk-Proj_4f8Qz7LmN2xR9vT6wY3b"
+SIGNS = 'p"a/s\\s&w ö9rd'
 
 
 @pytest.fixture(autouse=True)
@@ -132,6 +135,27 @@ def test_a_delayed_stream_tells_no_part_of_a_split_secret(cut: int, between: str
     stream = DelayedMaskedStream()
     assert stream.masked(f"it is {KEY[:cut]}{between}") == "it is "
     assert visible_part(stream.masked(f"{KEY[cut:]} and more") + stream.rest()) == ""
+
+
+ENCODED = [
+    *(b64encode(f"{before}{KEY}:more".encode()).decode() for before in ("", "u", "it", "pwd")),
+    quote(SIGNS, safe=""),
+    json.dumps(SIGNS)[1:-1],
+]
+
+
+@pytest.mark.parametrize("encoded", ENCODED)
+def test_a_delayed_stream_tells_no_encoded_secret(monkeypatch: pytest.MonkeyPatch, encoded: str) -> None:
+    monkeypatch.setenv("OTHER_TOKEN", SIGNS)
+    read_environment()
+    whole = masked(encoded)
+    assert "***" in whole
+    for cut in range(1, len(encoded)):
+        stream = DelayedMaskedStream()
+        told = stream.masked(f"it is {encoded[:cut]}") + stream.masked(f"{encoded[cut:]} ") + stream.rest()
+        # Up to four characters of base64 are of the text before the secret.
+        assert 0 <= len(told.replace("***", "")) - len(f"it is {whole} ".replace("***", "")) <= 4
+        assert "***" in told
 
 
 @pytest.mark.parametrize(

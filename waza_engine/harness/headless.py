@@ -176,14 +176,10 @@ def _cancel(session: _Session) -> None:
 
 
 def _update(update: Update) -> Json:
-    match update.kind:
-        case "message" | "thought":
-            return _chunk(update.kind, update.content or "")
-        case "tool_call":
-            call = {"name": update.tool, "status": update.state}
-            return {"sessionUpdate": "agent_tool_call", "toolCall": call}
-        case "plan":
-            return {"sessionUpdate": "agent_plan", "entries": update.entries or []}
+    if update.kind == "plan":
+        return {"sessionUpdate": "agent_plan", "entries": update.entries or []}
+    call = {"name": update.tool, "status": update.state}
+    return {"sessionUpdate": "agent_tool_call", "toolCall": call}
 
 
 def _chunk(kind: str, text: str) -> Json:

@@ -148,20 +148,21 @@ def run_trial(
     """
     kept: list[Path] = []
     trial = _Trial(task, request, context, tell, lambda cut: keep(_with_cost(cut, context)), kept)
-    spent, outcome = request.attempt - 1, None
+    spent, named = request.attempt - 1, ""
     try:
         outcome = attempted(
             lambda before: _attempt(replace(trial, before=before)),
             max(1, context.suite.spec.config.max_attempts - spent),
             context.cancellation,
         )
+        named = outcome.workspace
     except InterruptedTrialError as interrupted:
-        outcome = interrupted.outcome
-        raise InterruptedTrialError(_with_cost(outcome, context)) from None
+        named = interrupted.outcome.workspace
+        raise InterruptedTrialError(_with_cost(interrupted.outcome, context)) from None
     finally:
         # The results name the workspace of one attempt.
         for workspace in kept:
-            if outcome is None or outcome.workspace != str(workspace):
+            if str(workspace) != named:
                 remove_kept_workspace(workspace)
     return replace(
         _with_cost(outcome, context),
