@@ -21,7 +21,7 @@ from typing import Any
 
 from waza_engine import __version__
 from waza_engine.executors.registry import installing
-from waza_engine.masking import masked
+from waza_engine.masking import masked, masked_across
 from waza_engine.results.json_values import plain
 from waza_engine.results.record import RunOutcome, TaskOutcome, TrialOutcome
 from waza_engine.results.writing.store import ResultsError, write_output
@@ -220,17 +220,22 @@ class _Tree:
             "gen_ai.request.model": header.model,
         }
         root = self._start("waza.eval", None, values, started)
-        for task in self._outcome.tasks:
-            self._add_task(task, root, started, ended_ns)
+        turns = [[_turns(trial) for trial in task.trials] for task in self._outcome.tasks]
+        if self._payloads:
+            _mask_split([turn for trials in turns for trial in trials for turn in trial])
+        for task, trials in zip(self._outcome.tasks, turns, strict=True):
+            self._add_task(task, trials, root, started, ended_ns)
         self._end(root, self._outcome.message, ended_ns)
 
-    def _add_task(self, task: TaskOutcome, root: Any, started: int, ended: int) -> None:
+    def _add_task(
+        self, task: TaskOutcome, trials: Sequence[Sequence[_Turn]], root: Any, started: int, ended: int
+    ) -> None:
         values = {"waza.task.id": task.id, "waza.task.name": task.name, "waza.task.status": task.status}
         longest = max((trial.duration_ms for trial in task.trials), default=0) * 10**6
         end = min(started + longest, ended)
         span = self._start("waza.task", root, values, started)
-        for trial in task.trials:
-            for number, turn in enumerate(_turns(trial), 1):
+        for trial, turns in zip(task.trials, trials, strict=True):
+            for number, turn in enumerate(turns, 1):
                 self._add_turn(trial, turn, number, span, started)
         for verdict in (verdict for trial in task.trials for verdict in _evaluations(trial)):
             span.add_event("gen_ai.evaluation.result", self._attributes(verdict), end)
@@ -343,6 +348,13 @@ def _turns(trial: TrialOutcome) -> list[_Turn]:
     turns[-1].answers = turns[-1].answers or [trial.output]
     turns[-1].calls += [*calls.values(), *(call for call in trial.tool_calls or () if not call.id)]
     return turns
+
+
+def _mask_split(turns: Sequence[_Turn]) -> None:
+    """Mask secrets that are split over successive answers, whose spans are no longer adjacent."""
+    masked_answers: list[list[str]] = masked_across([turn.answers for turn in turns])
+    for turn, answers in zip(turns, masked_answers, strict=True):
+        turn.answers = answers
 
 
 def _json(value: object) -> str:

@@ -134,6 +134,24 @@ def test_payloads_that_are_asked_for_are_masked(collector: Collector, outcome: R
     assert "top-secret-value" not in str(spans)
 
 
+@pytest.mark.parametrize("size", [6, 9, 12])
+def test_a_secret_that_is_split_over_answers_is_in_no_span(
+    tmp_path: Path, outcome: RunOutcome, size: int
+) -> None:
+    secret = "sk-Proj4f8Qz7LmN2xR9vT6wY3b"
+    keep_secret(secret)
+    parts = [secret[at : at + size] for at in range(0, len(secret), size)]
+    (found,) = outcome.tasks
+    trials = [
+        replace(found.trials[0], number=number, output=part, events=(), tool_calls=())
+        for number, part in enumerate(parts, 1)
+    ]
+    file = tmp_path / "spans.jsonl"
+    whole = replace(outcome, tasks=(replace(found, trials=trials),))
+    Telemetry(TelemetryOptions(exporter="file", file=file, payloads=True)).export([whole])
+    assert [part for part in parts if part in file.read_text()] == []
+
+
 def test_a_file_has_the_spans_of_all_runs(tmp_path: Path, outcome: RunOutcome) -> None:
     file = tmp_path / "spans.jsonl"
     Telemetry(TelemetryOptions("file", file=file)).export([outcome, outcome])
