@@ -135,7 +135,7 @@ def _tried(language: str, block: str, folder: Path) -> Iterator[tuple[str, str, 
     elif language == "prompty":
         yield "file", block, "a rubric of other tools: `prompt` takes its text", "fragment"
     elif "from waza." in block:
-        yield "plug-in", block, "classes of the first version; a package adds types here", "absent"
+        yield ("plug-in", block, *_plugged_in(block, folder))
     elif language == "typescript" or (language == "python" and "stdin" in block):
         yield ("grader", block, *_graded(language, block, folder))
     else:
@@ -196,6 +196,26 @@ def _ran(command: str, folder: Path) -> tuple[str, str]:
     made = words[words.index("-o") + 1] if "-o" in words else ""
     output = (folder / made).read_text("utf-8") if made and (folder / made).exists() else ended.stdout
     return ended.stderr or output[:300], "works" if ended.returncode == 0 and output else "fails"
+
+
+PLUGGED_IN = """\
+from waza_engine.graders.base import GradingContext
+from waza_engine.graders.registry import create, plugin_problems
+
+plugin_problems()
+import plugin
+found = create({"type": "my_custom", "name": "special_check"}).grade(GradingContext(output="a"))
+print(found.passed, found.score, found.feedback)
+"""
+
+
+def _plugged_in(block: str, folder: Path) -> tuple[str, str]:
+    """Register a type of the first version as a package does, in a process of its own, and grade with it."""
+    (folder / "plugin.py").write_text(block, "utf-8")
+    program = [sys.executable, "-c", PLUGGED_IN]
+    ended = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
+    works = ended.stdout.startswith("True 1.0")
+    return ended.stdout or ended.stderr[-200:], "works" if works else "fails"
 
 
 def _graded(language: str, block: str, folder: Path) -> tuple[str, str]:

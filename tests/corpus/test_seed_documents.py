@@ -11,10 +11,8 @@ pytestmark = [
     pytest.mark.skipif(not SEEDS.is_dir(), reason="the reference documents are not beside this checkout"),
     pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed"),
 ]
-# A plug-in of the first version is a class of its packages; a grader of an example on weights has no options.
+# A grader of an example on weights has no options.
 KNOWN = {
-    ("000", "plug-in", "absent"),
-    ("001", "plug-in", "absent"),
     ("000", "grader entry", "fails"),
     ("001", "grader entry", "fails"),
 }
