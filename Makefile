@@ -41,6 +41,7 @@ search-assertions: $(READY) ## Assertions on which the interpreter differs from 
 
 search-kills: $(READY) ## Paid runs killed at random moments: no answer that has arrived may be lost.
 	$(BIN)/python -m tests.engine.faults.kills --times 1000 $(ARGS)
+	$(BIN)/python -m tests.engine.harness.kills --times 50
 
 search-messages: $(READY) ## Random messages to the server.
 	$(BIN)/python -m tests.protocol.fuzz --messages 100000 --seed 1 --jobs 2 $(ARGS)

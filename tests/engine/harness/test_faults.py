@@ -1,99 +1,41 @@
 """Killed processes, broken graders, planted keys, budgets: no paid answer is lost or paid for twice."""
 
-import contextlib
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.command_line import harness
-from tests.engine.harness.scenarios import ADAPTER, CONTAINS, capture, lines, prompt
+from tests.engine.harness.kills import FLAGS, asked, kill, rows, started, write_suite
+from tests.engine.harness.scenarios import CONTAINS, capture, lines, prompt
 
 pytestmark = pytest.mark.check
-
-# It notes each time that it is asked: that is what costs.
-PAID_AGENT = """\
-import json, os, sys, time
-asked = sys.argv[-1]
-with open("asked.log", "a") as log: log.write(asked + "\\n")
-time.sleep(float(os.environ.get("AGENT_SECONDS", "0")))
-usage = {"in": 100, "out": 20}
-print(json.dumps({"type": "message", "text": "key: " + os.environ.get("SERVICE_API_KEY", "")}))
-print(json.dumps({"type": "result", "text": "answer to " + asked, **usage}))
-"""
-USAGE = {"x-waza": {"usage": {"input_tokens": "$.in", "output_tokens": "$.out"}}}
-SLOW_GRADER = CONTAINS.replace("import sys\n", "import sys\nimport time\n\ntime.sleep(0.05)\n")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    adapter = {**ADAPTER, **USAGE, "command": [sys.executable, "agent.py"]}
-    (tmp_path / "agent.py").write_text(PAID_AGENT, "utf-8")
-    (tmp_path / "a.json").write_text(json.dumps(adapter), "utf-8")
+    write_suite(tmp_path, 4)
     (tmp_path / "p.jsonl").write_text(lines(*(prompt(f"p{at}", f"q{at}") for at in range(4))), "utf-8")
-    (tmp_path / "contains.py").write_text(SLOW_GRADER, "utf-8")
     return tmp_path
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def asked(folder: Path) -> list[str]:
-    log = folder / "asked.log"
-    return log.read_text("utf-8").split() if log.exists() else []
-
-
-def started(folder: Path, *arguments: str, seconds: str = "0.02") -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "waza_engine", "harness", *arguments],
-        cwd=folder,
-        env={**os.environ, "AGENT_SECONDS": seconds, "PYTHONSAFEPATH": "1"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 @pytest.mark.parametrize("command", [("capture",), ("trials", "-k", "2")])
 def test_killed_at_any_moment_no_row_is_lost_and_none_is_paid_twice(
-    folder: Path, command: tuple[str, ...]
+    tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    draw = random.Random(7)
-    ids = [f"p{at:02}" for at in range(10)]
-    (folder / "p.jsonl").write_text(lines(*(prompt(id_, id_) for id_ in ids)), "utf-8")
-    flags = ("p.jsonl", "-s", "a.json", "-g", "contains.py", "-j", "2", "-o", "out.jsonl", "--resume")
-    killed = 0
-    for _ in range(5):
-        before = len(asked(folder))
-        process = started(folder, *command, *flags, seconds="0.2")
-        # Until it asks, it only loads its modules.
-        while len(asked(folder)) == before and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(draw.uniform(0.0, 0.8))
-        killed += process.poll() is None
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    ended = harness(*command, *flags, cwd=folder)
-    assert (ended.returncode, killed > 2) == (0, True), ended.stderr
-    found = rows(folder / "out.jsonl")
-    assert sorted(row["id"] for row in found) == ids
-    assert not (folder / "out.jsonl.partial.jsonl").exists()
-    trials = int(command[-1]) if len(command) > 1 else 1
+    found = kill(tmp_path, command, times=5, prompts=10, seed=7)
+    assert found.killed > 2
     # Two agents at most were in the middle of their answer at each of these moments.
-    assert 10 * trials <= len(asked(folder)) <= 10 * trials + 2 * killed
-    again = len(asked(folder))
-    assert harness(*command, *flags, cwd=folder).returncode == 0
-    assert (len(asked(folder)), rows(folder / "out.jsonl")) == (again, found)
+    assert found.asked == found.answers + found.cut_off <= found.answers + 2 * found.killed
+    again, before = asked(tmp_path), rows(tmp_path / "out.jsonl")
+    assert harness(*command, *FLAGS, cwd=tmp_path).returncode == 0
+    assert (asked(tmp_path), rows(tmp_path / "out.jsonl")) == (again, before)
 
 
 def test_an_answer_that_was_not_graded_yet_is_not_asked_again(folder: Path) -> None:
@@ -202,7 +144,7 @@ def test_at_a_limit_active_answers_arrive_and_resume_counts_what_was_spent(folde
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 def test_an_interruption_ends_the_agent_and_keeps_what_is_finished(folder: Path) -> None:
     flags = ("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl")
-    process = started(folder, *flags, seconds="1.5")
+    process = started(folder, *flags, seconds=1.5)
     while len(asked(folder)) < 2:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
