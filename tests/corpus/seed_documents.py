@@ -148,7 +148,7 @@ def _of_yaml(block: str) -> Iterator[tuple[str, str, str, str]]:
     except yaml.YAMLError as error:
         yield "yaml", block, f"the block is not YAML: {error}", "fragment"
         return
-    entries = list(_entries(data))
+    entries = list(entries_of(data))
     for entry in entries:
         try:
             grader = create(canonical_grader(GraderEntry.model_validate(entry), default_type="code"))
@@ -173,17 +173,18 @@ def _of_yaml(block: str) -> Iterator[tuple[str, str, str, str]]:
         yield "yaml", block, "options without a type", "fragment"
 
 
-def _entries(value: Any) -> Iterator[dict[str, Any]]:
+def entries_of(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the entries of graders in a block of YAML, at any depth."""
     if isinstance(value, dict):
         entry = cast("dict[str, Any]", value)
         if isinstance(entry.get("type"), str) and known_type(entry["type"]) is not None:
             yield entry
             return
         for each in entry.values():
-            yield from _entries(each)
+            yield from entries_of(each)
     elif isinstance(value, list):
         for each in cast("list[Any]", value):
-            yield from _entries(each)
+            yield from entries_of(each)
 
 
 def _ran(command: str, folder: Path) -> tuple[str, str]:

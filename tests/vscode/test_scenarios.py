@@ -9,6 +9,7 @@ from tests.vscode.scenarios import NEEDS_VSCODE, play
 
 SCENARIOS = {
     "agents": "chat agents get a server of tools, and a skill",
+    "cluster": "runs on workers are watched, ended and shown as those in threads",
     "evals": "the evals of a skill are repaired and run, and other JSON is left alone",
     "installing": "each kind of machine is told the one thing to do",
     "marks": "what failed is seen and what is stale opens its change",

@@ -7,12 +7,13 @@ export interface RunOptions {
     readonly judgeModel?: string;
     readonly trials?: number;
     readonly workers?: number;
+    readonly cluster?: string;
     readonly maxCost?: number;
     readonly cache?: boolean;
     readonly keepWorkspaces?: boolean;
 }
 
-const TEXTS = ["executor", "model", "judgeExecutor", "judgeModel"] as const;
+const TEXTS = ["executor", "model", "judgeExecutor", "judgeModel", "cluster"] as const;
 /** Descriptions of the valid numbers; a count is a whole number. */
 const NUMBERS = {
     trials: "a whole number of trials, or 0 for as many as the suite says",

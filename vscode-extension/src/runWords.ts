@@ -19,6 +19,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
     "--judge-model": "waza.run.judgeModel",
     "--trials": "waza.run.trials",
     "--workers": "waza.run.workers",
+    "--cluster": "waza.run.cluster",
     "--max-cost": "waza.run.maxCost",
     "--keep-workspace": "waza.run.keepWorkspaces",
 };

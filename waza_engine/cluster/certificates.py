@@ -50,7 +50,8 @@ def security_of(folder: Path | None, address: str) -> Security | None:
                 "`waza-engine cluster certificates` makes them."
             )
         return configured
-    certificate, key = folder / CERTIFICATE, folder / KEY
+    # Processes that Dask starts elsewhere have working directories of their own.
+    certificate, key = (folder.absolute() / name for name in (CERTIFICATE, KEY))
     for file in (certificate, key):
         if not file.is_file():
             raise SuiteError(

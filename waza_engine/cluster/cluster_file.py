@@ -71,6 +71,8 @@ def start_cluster(file: ClusterFile, security: Security | None) -> Any:
 
     Raises ``SuiteError`` when it cannot be started, or its connections are not encrypted.
     """
+    if security is not None:
+        _hand_on(security)
     module, _, name = file.cluster.rpartition(".")
     try:
         kind = getattr(importlib.import_module(module), name)
@@ -98,6 +100,25 @@ def start_cluster(file: ClusterFile, security: Security | None) -> Any:
             cluster.close()
         raise
     return cluster
+
+
+def _hand_on(security: Security) -> None:
+    """Put certificates into Dask's settings: processes that a class starts by SSH get these alone."""
+    import dask.config
+
+    files = {
+        f"distributed.comm.tls.{role}.{kind}": getattr(security, f"tls_{role}_{kind}")
+        for role in ("client", "scheduler", "worker")
+        for kind in ("cert", "key")
+    }
+    dask.config.set(
+        {
+            **files,
+            "distributed.comm.tls.ca-file": security.tls_ca_file,
+            "distributed.comm.default-scheme": "tls",
+            "distributed.comm.require-encryption": True,
+        }
+    )
 
 
 def _missing_package(error: BaseException | None) -> str:

@@ -67,6 +67,7 @@ class DaskCluster:
         self._unfit: dict[str, str] = {}
         self._is_open = False
         self._is_closed = threading.Event()
+        self._is_abandoned = threading.Event()
         self._is_adaptive = False
         self._patience_to_open = _OPEN_SECONDS
         self._slots = 0
@@ -89,6 +90,10 @@ class DaskCluster:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.close()
+
+    def abandon(self) -> None:
+        """End the wait for workers, from any thread: nothing is to run on them any more."""
+        self._is_abandoned.set()
 
     def backend(self, tasks: Sequence[SelectedTask], context: RunContext) -> DaskBackend:
         """Return the backend of a pass. Raises ``SuiteError`` when workers cannot see the suite."""
@@ -283,7 +288,8 @@ class DaskCluster:
             if time.monotonic() > began + _OPEN_SECONDS and not is_told:
                 self._warn(f"No worker has joined yet; the run waits {deadline - began:.0f} seconds for one.")
                 is_told = True
-            time.sleep(_TICK_SECONDS)
+            if self._is_abandoned.wait(_TICK_SECONDS):
+                raise SuiteError("The run was ended before a worker had joined.")
         self._is_open = True
         for sentence in self._unfit.values():
             self._warn(sentence)

@@ -127,13 +127,6 @@ def run(
             metavar="FILE", help="Read the keys that `provider.api_key_env` names and that are not set."
         ),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="local[:NUMBER]|ADDRESS|FILE",
-            help="Run the trials in worker processes: started here, of a scheduler, or as a file says.",
-        ),
-    ] = None,
     tls: Tls = None,
     store: Store = None,
     verbose: Annotated[
@@ -207,7 +200,6 @@ def run(
         jobs=jobs,
         quiet=quiet,
         layout=layout or "",
-        cluster=cluster,
         certificates=tls,
         store=store,
     )

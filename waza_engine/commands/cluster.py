@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from waza_engine.counting import counted
 from waza_engine.executors.registry import installing, missing_packages
 from waza_engine.files import create_file
 from waza_engine.results.writing.store import stored_places
+from waza_engine.runs.limits.cancellation import call_bounded
 from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend, TrialBackend
@@ -29,7 +31,8 @@ NOT_RUN = 2
 class ChosenCluster:
     """The cluster of ``--cluster``, or the threads of this process without it.
 
-    Raises ``SuiteError`` for one that cannot be used. Nothing is started or imported before ``opened``.
+    Raises ``SuiteError`` for one that cannot be used. Nothing is started or imported before ``opened``,
+    or the first trial of a run that is executed within ``opened_by_a_run``.
     """
 
     def __init__(
@@ -44,6 +47,9 @@ class ChosenCluster:
         self._address: ClusterAddress | None = None
         self._store = ""
         self._cluster: DaskCluster | None = None
+        self._closing = contextlib.ExitStack()
+        self._opening = threading.Lock()
+        self._is_closed = False
         self.backend: BackendFactory = ThreadBackend
         if store is not None:
             if written is None and not resumes:
@@ -87,9 +93,39 @@ class ChosenCluster:
             self._cluster = cluster
             yield cluster
 
+    @contextlib.contextmanager
+    def opened_by_a_run(self) -> Generator[None]:
+        """Let a run open the cluster when it has begun: whoever watches it sees errors, and may cancel it."""
+        try:
+            yield
+        finally:
+            with self._opening:
+                self._is_closed = True
+            self._closing.close()
+
     def _backend_later(self, tasks: Sequence[SelectedTask], context: RunContext) -> TrialBackend:
-        assert self._cluster is not None, "runs begin when the cluster is open"
+        if self._cluster is None:
+            self._cluster = call_bounded(
+                lambda: self._open(context), threading.TIMEOUT_MAX, context.cancellation
+            )
         return self._cluster.backend(tasks, context)
+
+    def _open(self, context: RunContext) -> DaskCluster:
+        from waza_engine.cluster.dask_cluster import DaskCluster
+
+        def warn(sentence: str) -> None:
+            context.progress.stream.send("output", message=f"warning: {sentence}")
+
+        assert self._address is not None
+        cluster = DaskCluster(self._address, warn, self._store)
+        context.cancellation.on_request(cluster.abandon)
+        with contextlib.ExitStack() as opened:
+            opened.enter_context(cluster)
+            with self._opening:
+                # Nobody waits any more when the run was cancelled meanwhile.
+                if not self._is_closed:
+                    self._closing = opened.pop_all()
+        return cluster
 
 
 def worker_command(address: str, certificates: Path | None, slots: int) -> int:

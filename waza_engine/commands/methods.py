@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from waza_engine.commands import reading, review_methods
+from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.harness_methods import HarnessMethods
 from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
@@ -64,6 +65,7 @@ Answer = dict[str, Any]
 @dataclass(slots=True)
 class _Run:
     prepared: PreparedRun | None
+    cluster: ChosenCluster
     cancellation: RunCancellation = field(default_factory=RunCancellation)
     status: str = "running"
     error: str = ""
@@ -162,8 +164,9 @@ class Methods:
 
     def _run(self, params: Params) -> Answer:
         settings = run_settings(params, eval_path)
-        prepared = loaded(lambda: prepare(settings))
-        run, run_id = _Run(prepared), prepared.header.run_id
+        cluster = loaded(lambda: ChosenCluster(settings.cluster, None))
+        prepared = loaded(lambda: prepare(settings, backend=cluster.backend))
+        run, run_id = _Run(prepared, cluster), prepared.header.run_id
         with self._lock:
             self._runs[run_id] = run
             self._waiting.add(run_id)
@@ -191,7 +194,8 @@ class Methods:
         prepared, run.prepared = run.prepared, None
         assert prepared is not None
         try:
-            prepared.run(tell, run.cancellation)
+            with run.cluster.opened_by_a_run():
+                prepared.run(tell, run.cancellation)
         finally:
             self._forget()
 

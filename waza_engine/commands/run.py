@@ -72,7 +72,6 @@ def run_command(
     quiet: bool = False,
     layout: str = "",
     narrowing: Narrowing = lambda settings: settings,
-    cluster: str | None = None,
     certificates: Path | None = None,
     store: str | None = None,
 ) -> int:
@@ -84,14 +83,14 @@ def run_command(
     file, with several suites their directory into that of ``output``; JSON is a list, and for several suites
     ``{"suites": [...]}``. ``verbose`` None is as ``.waza.yaml`` says. ``quiet`` prints what did not pass.
     ``narrowing`` returns the settings of a suite with the tasks that are wanted of it. ``layout`` is
-    ``skill-creator`` to write such a folder for each run as well. ``cluster`` executes the trials, with the
-    ``certificates`` of a folder, and their state in an object ``store``.
+    ``skill-creator`` to write such a folder for each run as well. The cluster of the settings has the
+    ``certificates`` of a folder, and the state of its trials in an object ``store``.
     """
     try:
         told = Telemetry(telemetry or TelemetryOptions(), output_format)
         junit_files = [report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
-        chosen = ChosenCluster(cluster, certificates, store, resumes=settings.resume)
+        chosen = ChosenCluster(settings.cluster, certificates, store, resumes=settings.resume)
         keeps_workspaces = settings.keep_workspace
         # The folder of a layout has the files of the agents.
         settings = replace(settings, keep_workspace=keeps_workspaces or bool(layout))

@@ -73,12 +73,14 @@ def engine(*arguments: object) -> Machine:
 class Cluster:
     """A scheduler and workers, each with two slots, with TLS unless ``is_plain``."""
 
-    def __init__(self, folder: Path, workers: int = 2, *, is_plain: bool = False) -> None:
+    def __init__(
+        self, folder: Path, workers: int = 2, *, is_plain: bool = False, host: str = "127.0.0.1"
+    ) -> None:
         self.certificates = folder / "certificates"
         with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
+            free.bind((host, 0))
             port = free.getsockname()[1]
-        self.address = f"{'tcp' if is_plain else 'tls'}://127.0.0.1:{port}"
+        self.address = f"{'tcp' if is_plain else 'tls'}://{host}:{port}"
         self.tls: list[Any] = [] if is_plain else ["--tls", self.certificates]
         if not is_plain:
             make_certificates(self.certificates)
@@ -86,8 +88,7 @@ class Cluster:
         self.workers: list[Machine] = []
 
     def __enter__(self) -> Self:
-        self.scheduler = engine("cluster", "scheduler", self.address, *self.tls)
-        self.scheduler.wait_for("the scheduler is at")
+        self.start_scheduler()
         for _ in range(self._count):
             self.add_worker()
         for worker in self.workers:
@@ -99,6 +100,10 @@ class Cluster:
     ) -> None:
         for machine in (*self.workers, self.scheduler):
             machine.close()
+
+    def start_scheduler(self) -> None:
+        self.scheduler = engine("cluster", "scheduler", self.address, *self.tls)
+        self.scheduler.wait_for("the scheduler is at")
 
     def add_worker(self) -> Machine:
         self.workers.append(engine("worker", self.address, "--slots", 2, *self.tls))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.metadata
 import re
 import sys
@@ -13,9 +14,12 @@ import waza_engine
 
 pytest.importorskip("distributed")
 
+import dask.config
+
 from tests.command_line import engine as command
 from tests.engine.cluster.processes import engine
 from tests.engine.suites import task, write_suite
+from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
 from waza_engine.runs.loading.suite import SuiteError
 
@@ -53,6 +57,18 @@ def test_a_cluster_that_is_not_encrypted_is_refused(tmp_path: Path) -> None:
     found = engine("cluster", "check", described)
     assert found.ended() == 2
     assert "is not encrypted" in found.text
+
+
+def test_processes_that_are_started_elsewhere_get_the_certificates(tmp_path: Path) -> None:
+    make_certificates(tmp_path / "certificates")
+    security = security_of(tmp_path / "certificates", "tls:")
+    # SSHCluster sends its settings to the other machine.
+    with dask.config.set({"distributed.comm": copy.deepcopy(dask.config.get("distributed.comm"))}):
+        start_cluster(read_cluster_file(cluster_file(tmp_path, LOCAL)), security).close()
+        comm, folder = dask.config.get("distributed.comm"), tmp_path / "certificates"
+    assert (comm["default-scheme"], comm["require-encryption"]) == ("tls", True)
+    assert comm["tls"]["ca-file"] == comm["tls"]["worker"]["cert"] == str(folder / "certificate.pem")
+    assert comm["tls"]["scheduler"]["key"] == str(folder / "key.pem")
 
 
 def test_a_check_names_the_workers_and_how_much_runs_at_a_time(tmp_path: Path) -> None:

@@ -161,8 +161,36 @@ def test_the_budget_counts_all_workers(cluster: DaskCluster, tmp_path: Path) -> 
     assert outcome.spending is not None
     assert outcome.spending.tokens == 100 * suite.asked().total()
     assert outcome.limit.startswith("the limit of 1,000 tokens is reached")
-    assert 10 <= suite.asked().total() <= 10 + cluster.slots
+    assert suite.asked().total() == 10
     assert conclude(outcome).exit_code == 3
+
+
+SPENDS = """\
+    say(type="result", content="fine", tokens=100)
+    with open("LEDGER", "a") as ledger:
+        ledger.write(sys.argv[sys.argv.index("-p") + 1].split()[0] + "\\n")
+"""
+
+
+def test_a_trial_that_spends_a_multiple_of_the_others_is_ended(cluster: DaskCluster, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    usage = {"usage": {"output_tokens": "$.tokens"}}
+    write_agent(tmp_path, SPENDS.replace("LEDGER", str(ledger)), sessionMode="iterative", **{"x-waza": usage})
+    config = "config: {timeout_seconds: 60, executor: command, adapter: adapter.json, trials_per_task: 1}\n"
+    more = ", ".join(["dear"] * 10)
+    tasks = {
+        "a": task("a", prompt="usual"),
+        "b": task("b").replace("{prompt: Say hello}", f"{{prompt: dear, follow_up_prompts: [{more}]}}"),
+    }
+    outcome, _ = executed(
+        write_suite(tmp_path, tasks, config=config), cluster.backend, max_tokens=5000, workers=1
+    )
+    first, *dear = ledger.read_text().splitlines()
+    assert (first, len(dear)) == ("usual", 5)
+    (trial,) = outcome.tasks[1].trials
+    assert trial.status == "error"
+    assert "has spent a multiple of what others of its task cost" in trial.error
+    assert outcome.limit == ""
 
 
 NOTES = """\

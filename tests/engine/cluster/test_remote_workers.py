@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.command_line import engine
 from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
-from tests.engine.cluster.processes import Cluster, Machine
+from tests.engine.cluster.processes import Cluster, Machine, engine_of
 from tests.engine.suites import task, write_suite
 from tests.patience import staying
 from waza_engine.results.reading.recordings import Recording, read_recording
@@ -196,3 +198,49 @@ def test_wrong_certificates_are_one_sentence_each(tmp_path: Path) -> None:
         assert alone.ended() == 2
         assert "has no worker; `waza-engine worker` starts one" in alone.text
     assert not suite.asked()
+
+
+@pytest.mark.scale
+def test_a_cluster_that_grows_and_shrinks_finishes_everything(tmp_path: Path) -> None:
+    """The times that are printed are those from the name of a worker to its first trial."""
+    path = write_suite(
+        tmp_path, {name_of(number): task(name_of(number)) for number in range(40)}, graders=WAITS
+    )
+    with Cluster(tmp_path) as cluster:
+        run = cluster.run(path, "--trials", 5)
+        leases = tmp_path / ".waza" / "runs"
+        until(lambda: len([*leases.glob("*/workers/*")]) == 2, "not both workers have work")
+        for number in range(3, 9):
+            worker = cluster.add_worker()
+            worker.wait_for("works for")
+            ready = time.monotonic()
+            until(lambda number=number: len([*leases.glob("*/workers/*")]) == number, f"{number} is idle")
+            sys.stdout.write(f"worker {number} had work after {time.monotonic() - ready:.1f} s\n")
+        for worker in cluster.workers[1:]:
+            worker.process.send_signal(signal.SIGTERM)
+        assert run.ended(400) == 0, run.text
+    (record,) = (tmp_path / ".waza" / "results").glob("*.json")
+    assert [*statuses(read_recording(record)).values()] == [["passed"] * 5] * 40
+
+
+@pytest.mark.scale
+def test_a_new_worker_reads_only_the_files_of_its_trials(tmp_path: Path) -> None:
+    """Ten thousand task files: the time to the first trial of a worker is printed."""
+    names = [f"t{number:05}" for number in range(10_000)]
+    path = write_suite(tmp_path, {name: task(name) for name in names}, graders=WAITS)
+    with Cluster(tmp_path, workers=1) as cluster:
+        run = cluster.run(path)
+        leases = tmp_path / ".waza" / "runs"
+        until(lambda: any(leases.glob("*/workers/*")), "no trial began")
+        worker = cluster.add_worker()
+        worker.wait_for("works for")
+        ready, process = time.monotonic(), psutil.Process(engine_of(worker))
+        before = sum(process.cpu_times()[:2])
+        until(lambda: len([*leases.glob("*/workers/*")]) == 2, "the second worker is idle")
+        until(lambda: any(process.children(recursive=True)), "its grader does not begin")
+        took, used = time.monotonic() - ready, sum(process.cpu_times()[:2]) - before
+        sys.stdout.write(f"the first trial began after {took:.1f} s, {used:.1f} s of processor time\n")
+        # To read all files takes ten seconds or more.
+        assert used < 5
+        run.process.send_signal(signal.SIGINT)
+        run.ended()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from tests.engine.suites import run, task, write_suite
 from tests.scripted_model import Answer, Tokens
 from waza_engine.runs.limits.budget import Meter, Reservation, TrialPrices
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.settings.table import Budget
+from waza_engine.runs.preparing import prepare
+from waza_engine.runs.settings.table import Budget, RunSettings
+from waza_engine.runs.trials.backend import ThreadBackend
 from waza_engine.scoring.cost import Cost, Spending
 
 # With gpt-4o 1,000 tokens in cost $0.0025.
@@ -47,6 +50,28 @@ def test_trials_that_are_active_together_do_not_exceed_the_limit(
     assert report.outcome.limit == (
         "the limit of $0.0260 is nearly reached: $0.0250 are spent, and the next answer costs about $0.0025"
     )
+
+
+class Breathing(ThreadBackend):
+    """Has room for more trials or fewer each time it is asked, as a cluster that grows and shrinks."""
+
+    @property
+    def workers(self) -> int:
+        return next(ROOM)
+
+
+ROOM = cycle([1, 64, 2, 32, 1, 8, 64, 3])
+
+
+def test_a_known_price_is_kept_while_a_cluster_grows_and_shrinks(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(*[PRICED] * 80)
+    path = parallel(tmp_path, model.base_url, 70, 1)
+    run(path, trials=1)
+    prepared = prepare(RunSettings(path, max_tokens=20_000), backend=Breathing)
+    prepared.run(lambda _: None, RunCancellation())
+    assert len(model.requests) == 1 + 20
 
 
 def test_trigger_prompts_that_are_active_together_do_not_exceed_the_limit(

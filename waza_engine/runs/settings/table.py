@@ -175,6 +175,17 @@ class RunSettings:
             maximum=MOST_WORKERS,
         ),
     ] = None
+    # Who starts the run opens it, and hands its backend to `prepare`.
+    cluster: Annotated[
+        str | None,
+        Setting(
+            "text",
+            "Run the trials in worker processes: started here, of a scheduler, or as a file says.",
+            "--cluster",
+            "cluster",
+            metavar="local[:NUMBER]|ADDRESS|FILE",
+        ),
+    ] = None
     parallel: Annotated[
         bool | None,
         Setting("choice", "Run trials in parallel.", "--parallel/--no-parallel", "parallel"),

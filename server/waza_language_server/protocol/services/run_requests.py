@@ -40,6 +40,7 @@ _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "judgeModel": ("judge_model", str),
     "trials": ("trials", int),
     "workers": ("workers", int),
+    "cluster": ("cluster", str),
     "maxCost": ("max_cost", (int, float)),
     "maxTokens": ("max_tokens", int),
     "cache": ("cache", bool),
