@@ -31,6 +31,12 @@ def suite(tmp_path: Path) -> Path:
     return path
 
 
+def rewrite_with_trials(suite: Path) -> None:
+    entry = "{type: inline, name: sometimes, config: {grader: every_other.py}}"
+    text = SUITE.replace("{type: text, name: speaks, config: {contains: [hello]}}", entry)
+    suite.write_text(text.replace("task: 1", "task: 4"), "utf-8")
+
+
 async def shown(editor: Editor, uri: str) -> list[tuple[int, str]]:
     return [(hint.position.line, str(hint.label)) for hint in await editor.hints(uri)]
 
@@ -74,9 +80,7 @@ async def test_trials_that_differ_show_how_often_new_ones_would_pass(
         "print(json.dumps({'pass': number % 2 == 0, 'score': float(number % 2 == 0)}))\n",
         "utf-8",
     )
-    lines = SUITE.replace("{type: text, name: speaks, config: {contains: [hello]}}", "")
-    entry = "{type: inline, name: sometimes, config: {grader: every_other.py}}"
-    suite.write_text(lines.replace("  - \n", f"  - {entry}\n").replace("task: 1", "task: 4"), "utf-8")
+    rewrite_with_trials(suite)
     run(suite, tasks=("one",))
     async with editing(suite.parent) as editor:
         labels = await shown(editor, editor.open(suite.parent / "prompts.jsonl"))
