@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-live search-verdicts scale test-model lint format bench schemas vscode release clean lock
+.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-live search-recovery search-verdicts scale test-model lint format bench schemas vscode release clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -48,6 +48,9 @@ search-messages: $(READY) ## Random messages to the server.
 
 search-live: $(READY) ## Random edits, live verdicts against `waza-engine grade`.
 	$(BIN)/python -m tests.live.equality --edits 5000 $(ARGS)
+
+search-recovery: $(READY) ## Random edits of JSON Lines and JSON: parsed after edits and fresh, fixes in their lines.
+	$(BIN)/python -m tests.server.recovery.search $(ARGS)
 
 search-verdicts: $(READY) ## Ten thousand random sequences of runs: a running server, a fresh one and the engine agree.
 	$(BIN)/python -m tests.server.verdicts.search $(ARGS)

@@ -214,10 +214,10 @@ def _check_file(
         try:
             document = open_document(project, file)
             if document is None:
-                kind = project.claim(file.absolute()) if file.suffix.lower() in ROW_SUFFIXES else None
+                kind = large_rows(project, file)
                 if kind is None:
                     return _not_checked(project, file, named=named), workspace
-                findings = tuple(_findings_of_parts(file, kind, workspace))
+                findings = tuple(_findings_of_parts(file, kind, workspace, fixes=fixes))
             else:
                 problems, workspace = diagnose_with_plug_ins(document, workspace)
                 found: Fixes = _fixes(document, workspace, problems) if fixes else {}
@@ -230,16 +230,28 @@ def _check_file(
     return Report(file, findings, failures=tuple(failures)), workspace
 
 
-def _findings_of_parts(file: Path, kind: DocumentKind, workspace: Workspace) -> Iterator[Finding]:
+def large_rows(project: Project, file: Path) -> DocumentKind | None:
+    """Return what is in a file of JSON Lines that is read part by part; None for any other file."""
+    is_rows = file.suffix.lower() in ROW_SUFFIXES and not project.text(file.absolute()).known
+    return project.claim(file.absolute()) if is_rows else None
+
+
+def _findings_of_parts(
+    file: Path, kind: DocumentKind, workspace: Workspace, *, fixes: bool
+) -> Iterator[Finding]:
     for document, before, problems in checked_parts(file.absolute(), kind, workspace):
+        found: Fixes = _fixes(document, workspace, problems, before) if fixes else {}
         for problem in problems:
-            found = _finding(file, document, problem, {})
-            (line, column), (end_line, end_column) = found.start, found.end
-            yield replace(found, start=(before + line, column), end=(before + end_line, end_column))
+            finding = _finding(file, document, problem, found)
+            (line, column), (end_line, end_column) = finding.start, finding.end
+            yield replace(finding, start=(before + line, column), end=(before + end_line, end_column))
 
 
-def _fixes(document: Document, workspace: Workspace, problems: Sequence[Problem]) -> Fixes:
-    """Return the fixes that an editor would offer, by the code and the place of their problem."""
+def _fixes(document: Document, workspace: Workspace, problems: Sequence[Problem], before: int = 0) -> Fixes:
+    """Return the fixes that an editor would offer, by the code and the place of their problem.
+
+    ``before`` is how many lines of the file are before the document, which is a part of it.
+    """
     from waza_language_server.features.actions.code_actions import code_actions
 
     found: dict[tuple[str, Span], list[Json]] = defaultdict(list)
@@ -247,9 +259,11 @@ def _fixes(document: Document, workspace: Workspace, problems: Sequence[Problem]
     actions = code_actions(document, around, Span(0, len(document.text)), problems)
     for action in actions:
         edits = [edit for file in action.change.files for edit in file.edits]
-        shown = [
-            {"range": _range(*document.lines.positions(edit.span)), "newText": edit.text} for edit in edits
-        ]
+        shown: list[Json] = []
+        for edit in edits:
+            line, column, end_line, end_column = document.lines.positions(edit.span)
+            place = _range(before + line, column, before + end_line, end_column)
+            shown.append({"range": place, "newText": edit.text})
         for problem in action.problems:
             found[problem.code, problem.span].append({"title": action.title, "edits": shown})
     return found

@@ -38,6 +38,7 @@ from waza_language_server.check import (
     check_paths,
     diagnose_with_plug_ins,
     each_file,
+    large_rows,
     open_document,
     workspace_of,
 )
@@ -45,8 +46,9 @@ from waza_language_server.features.actions.code_actions import fixed
 from waza_language_server.features.annotated_source import Caret, Hint, Lens, annotate_source, carets_of
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.scores.inlay_hints import inlay_hints
-from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.disk import MAX_BYTES, TOO_LARGE
 from waza_language_server.project.suite_files import read_suites
+from waza_language_server.project.workspace import Workspace
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
@@ -174,7 +176,7 @@ def show(
 
     drawn = show_file(file)
     if drawn is None:
-        complain(f"{file} is not a readable file of a suite.")
+        complain(why_not_shown(file))
         raise typer.Exit(FAILED)
     say_lines(drawn.text)
     if drawn.failures:
@@ -238,7 +240,7 @@ def _fix(paths: list[Path]) -> int:
     for file in fix_paths(paths):
         repaired += file.repaired
         if file.why_not:
-            complain(f"{file.path} was not file: {file.why_not}.")
+            complain(f"{file.path} was not fixed: {file.why_not}.")
         if file.untried:
             complain(f"{file.path}: {not_tried(file.untried)}")
     return repaired
@@ -320,13 +322,15 @@ def fix_paths(paths: Sequence[Path], *, write: bool = True) -> Iterator[Fixed]:
 
     With ``write`` false no file is changed.
 
-    A file that cannot be read as text is skipped, and so is one that changes meanwhile.
+    A file that cannot be read as text is skipped, and so is one that changes meanwhile. Large files of JSON
+    Lines are read part by part.
     """
     workspace = workspace_of(paths)
     read_suites(workspace.project)
     for file in [file for file, _ in each_file(paths)]:
         document = open_document(workspace.project, file)
         if document is None:
+            yield from _fixed_rows(file, workspace, write=write)
             continue
         _, workspace = diagnose_with_plug_ins(document, workspace)
         around = workspace.with_document(document)
@@ -335,6 +339,22 @@ def fix_paths(paths: Sequence[Path], *, write: bool = True) -> Iterator[Fixed]:
             old, new = document.text, found.document.text
             why = _replace(file, old, new) if found.count and write else ""
             yield Fixed(file, 0 if why else found.count, _diff(file, old, new), why, found.untried)
+
+
+def _fixed_rows(file: Path, workspace: Workspace, *, write: bool) -> Iterator[Fixed]:
+    kind = large_rows(workspace.project, file)
+    if kind is None:
+        return
+    from waza_language_server.fix_rows import fixed_rows, write_rows
+
+    try:
+        found = fixed_rows(file.absolute(), kind, workspace)
+    except FileError as error:
+        yield Fixed(file, 0, why_not=error.why)
+        return
+    if found.count or found.untried:
+        why = write_rows(file, found.lines) if found.count and write else ""
+        yield Fixed(file, 0 if why else found.count, found.diff(str(file)), why, found.untried)
 
 
 def _diff(file: Path, old: str, new: str) -> str:
@@ -371,6 +391,18 @@ class Drawing:
 
     text: str
     failures: tuple[RuleFailure, ...]
+
+
+def why_not_shown(path: Path) -> str:
+    """Return why a file has no drawing, as a sentence."""
+    project = workspace_of([path]).project
+    text = project.text(path.absolute())
+    if text.why == TOO_LARGE and large_rows(project, path) is not None:
+        return (
+            f"{path} is not shown: it has more than {MAX_BYTES:,} bytes; "
+            "`waza-language-server check` reports its problems."
+        )
+    return f"{path} is not shown: {text.why}." if text.why else f"{path} is not a readable file of a suite."
 
 
 def show_file(path: Path) -> Drawing | None:

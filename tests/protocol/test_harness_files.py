@@ -113,16 +113,42 @@ def test_check_finds_and_repairs_them_in_every_format(prompts: Path) -> None:
     assert prompts.read_bytes().decode() == LINES.replace('"expected"', '"hint"').replace('"y" "', '"y", "')
 
 
-def test_check_streams_a_large_file_with_the_lines_of_the_file(prompts: Path) -> None:
+@pytest.fixture
+def large(prompts: Path) -> Path:
     rows = [json.dumps({"id": f"p{number}", "input": "x" * 400}) for number in range(12_000)]
     rows[3_000] = '{"id": "p7", "input": "x"}'
     rows[9_000] = '{"id": "q", "inptu": "x"}'
     rows[11_000] = '{"id": "p11000", "input": "x", "timeout": 60}'
-    prompts.write_text("\n".join(rows), "utf-8")
-    done = language_server("check", "cases.jsonl", cwd=prompts.parent)
+    prompts.write_bytes("\r\n".join(rows).encode())
+    return prompts
+
+
+def test_check_streams_a_large_file_with_the_lines_of_the_file(large: Path) -> None:
+    done = language_server("check", "cases.jsonl", cwd=large.parent)
     places = [line.split("]")[0] for line in done.stdout.splitlines()[:-1]]
     assert places == [
         "cases.jsonl:3001:8: error[duplicate-task-id",
         "cases.jsonl:9001:13: error[unknown-key",
         "cases.jsonl:11001:43: warning[unlikely-value",
     ]
+
+
+def test_a_large_file_is_repaired_line_by_line_and_says_why_it_is_not_shown(large: Path) -> None:
+    before, mode = large.read_bytes(), large.stat().st_mode
+    diff = language_server("check", "cases.jsonl", "--diff", cwd=large.parent)
+    assert (diff.returncode, large.read_bytes()) == (1, before)
+    assert diff.stdout.splitlines()[2:] == [
+        "@@ -9001 +9001 @@",
+        '-{"id": "q", "inptu": "x"}',
+        '+{"id": "q", "input": "x"}',
+    ]
+    listed = json.loads(language_server("check", ".", "--format", "json", "--fixes", cwd=large.parent).stdout)
+    lines = {fix["edits"][0]["range"]["start"]["line"] for each in listed for fix in each.get("fixes", ())}
+    assert {9_000, 11_000} <= lines
+    done = language_server("check", "cases.jsonl", "--fix", cwd=large.parent)
+    assert "(1 fixed)" in done.stdout
+    assert large.read_bytes() == before.replace(b'"inptu"', b'"input"')
+    assert large.stat().st_mode == mode
+    shown = language_server("show", "cases.jsonl", cwd=large.parent)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "more than 4,000,000 bytes; `waza-language-server check` reports its problems" in shown.stderr

@@ -15,6 +15,7 @@ SCENARIOS = {
     "marks": "what failed is seen and what is stale opens its change",
     "provider": "a run is as it was chosen, and what keeps it from its end has a button",
     "results": "results are opened and compared",
+    "rows": "prompts and captures of agent-eval-harness are repaired, run and graded",
     "several": "folders and runs keep to themselves",
     "starting": "an empty file and a skill become suites, and moves of files are undone as a whole",
     "testing": "suites are run and their failures seen in the test explorer",

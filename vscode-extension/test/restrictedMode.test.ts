@@ -34,6 +34,7 @@ class Machine {
     private readonly variables = { ...process.env };
 
     constructor(context: TestContext, trusted = false) {
+        this.hideFoldersAbove(context);
         fs.mkdirSync(path.join(this.clone, ".git"));
         process.env["HOME"] = this.home;
         process.env["PATH"] = path.dirname(this.ours);
@@ -51,6 +52,20 @@ class Machine {
             otherExtension.api = undefined;
             fs.rmSync(this.home, { recursive: true });
         });
+    }
+
+    /** The folder of temporary files may be in a repository, or hold a suite: it must not decide these tests. */
+    private hideFoldersAbove(context: TestContext): void {
+        const isAbove = (folder: fs.PathLike) => {
+            const below = path.relative(String(folder), this.home);
+            return below !== "" && !below.startsWith("..") && !path.isAbsolute(below);
+        };
+        const { lstatSync, readdirSync } = fs;
+        const status = (place: fs.PathLike, options?: fs.StatSyncOptions) =>
+            lstatSync(path.basename(String(place)) === ".git" && isAbove(path.dirname(String(place))) ? path.join(this.home, "missing") : place, options);
+        const names = (folder: fs.PathLike, ...options: [BufferEncoding]) => (isAbove(folder) ? [] : readdirSync(folder, ...options));
+        context.mock.method(fs, "lstatSync", status as typeof lstatSync);
+        context.mock.method(fs, "readdirSync", names as typeof readdirSync);
     }
 
     open(folders: readonly string[], files: readonly string[]): void {

@@ -17,6 +17,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.changed_inputs import (
     FILE_REWRITTEN,
@@ -76,7 +77,7 @@ def scores(document: Document, project: Project) -> DocumentScores:
     With a checkpoint after each file that must be read.
     """
     path = path_of(document.uri)
-    suites = project.suites_of(path) if path is not None else ()
+    suites = () if path is None else _suites_of(document, path, project)
     task = task_id(document.tree.root, path) if path and document.kind == "task" else None
     runs: list[tuple[Suite, RunResult]] = []
     for suite in suites:
@@ -84,6 +85,14 @@ def scores(document: Document, project: Project) -> DocumentScores:
         if run is not None:
             runs.append((suite, run))
     return DocumentScores(project, path, task, runs, [suite.path for suite in suites])
+
+
+def _suites_of(document: Document, path: Path, project: Project) -> Sequence[Suite]:
+    return project.suites_asking(path) if document.kind == "prompts" else project.suites_of(path)
+
+
+def _has_rows(path: Path) -> bool:
+    return path.suffix.lower() in ROW_SUFFIXES
 
 
 def read_scores(document: Document, project: Project) -> DocumentScores:
@@ -224,10 +233,9 @@ class DocumentScores:
 
     @property
     def shared(self) -> bool:
-        """Return whether the document is a task of several suites."""
-        return (
-            self._task is not None and self._path is not None and len(self.project.suites_of(self._path)) > 1
-        )
+        """Return whether the document is a task of several suites, or has the prompts of several."""
+        is_tasks = self._task is not None or (self._path is not None and _has_rows(self._path))
+        return is_tasks and len(self._all_suites) > 1
 
     def suite_of(self, run: RunResult) -> Path | None:
         """Return the eval file that a run of ``runs`` is of, where several have the document; else None."""

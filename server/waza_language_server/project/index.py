@@ -199,6 +199,10 @@ class Project:
                 seen.add(suite.path)
                 yield suite
 
+    def suites_asking(self, path: Path) -> tuple[Suite, ...]:
+        """Return those of them that name it as their prompts."""
+        return tuple(suite for suite in self.suites_that_name(path) if path in suite.named("tasks_from"))
+
     def _suites_above(self, path: Path) -> Iterator[Suite]:
         for folder in folders_above(path):
             yield from self.suites_in(folder)

@@ -49,7 +49,7 @@ def judging(document: Document, scores: DocumentScores, run: RunResult) -> Judgi
     if document.kind != "trigger_tests":
         own = values_today(document.tree)
     of_suite, written = own, dict[tuple[str, str], Json]()
-    if document.kind == "task":
+    if document.kind in {"task", "prompts"}:
         of_suite = values_of_file(scores.project, suite)
     regraded = scores.project.scores.regraded
     is_again = any(regraded.again(suite, task) is not None for task in run.tasks.values())

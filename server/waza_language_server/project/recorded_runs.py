@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,7 +156,8 @@ class RecordedRuns:
                     origin, suite.path, tuple(tasks), lambda path, tasks=tasks: tasks[path].id
                 )
                 own = {suite.path, *tasks, *(place_of(suite.path, file.path) for file in moved.values())}
-                self._changes[key] = self._scores.inputs.changed(origin, suite.path, today, own.__contains__)
+                changes = self._scores.inputs.changed(origin, suite.path, today, own.__contains__)
+                self._changes[key] = tuple(self._of_lines(changes, suite, moment))
             if key not in self._rewritten:
                 self._rewritten[key] = self._find_rewritten(moment, today, of_task)
             if of_task is None and key in self._tried and key not in self._other_prompts:
@@ -165,6 +167,22 @@ class RecordedRuns:
             # A record that does not list its files cannot tell which ones are new.
             if of_task is None and origin.inputs and key in self._ran and key not in self._added:
                 self._added[key] = self._find_added(suite, self._ran[key])
+
+    def _of_lines(
+        self, changes: Collection[ChangedInput], suite: Suite, moment: datetime
+    ) -> Iterator[ChangedInput]:
+        """Yield changes; that of a file of prompts decides only the tasks whose lines have changed."""
+        for change in changes:
+            is_rows = change.path in suite.prompts and not change.gone
+            then = self.values_then(change.path, moment) if is_rows else None
+            if then is None:
+                yield change
+                continue
+            now = values_of_file(self._project, change.path)
+            places = {*then, *now}
+            tasks = frozenset(place[0] for place in places if then.get(place) != now.get(place))
+            if tasks:
+                yield replace(change, tasks=tasks)
 
     def _find_rewritten(self, moment: datetime, today: FilesToday, of_task: str | None) -> Mapping[str, bool]:
         """Return the tasks whose own file says something else than at a run, and whether they ask it.

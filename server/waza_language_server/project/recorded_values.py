@@ -10,9 +10,10 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import deciding_values
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.document import reader_of
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, is_of_vally
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, is_of_vally, word
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
+from waza_language_server.syntax.nodes import ItemMemo
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _of_trees: WeakKeyDictionary[Tree, Values] = WeakKeyDictionary()
 """The values of open documents, as long as they are not edited."""
 _written: WeakKeyDictionary[Green, Json] = WeakKeyDictionary()
 """The values of grader entries that an edit has not changed."""
+_rows: ItemMemo[tuple[str, Json] | None] = ItemMemo()
 _PURPOSE = "recorded values"
 
 
@@ -49,6 +51,8 @@ def entries(project: Project, suite: Path) -> Values:
                 values = values_of_file(project, task.path)
                 found |= {(task.id, name): value for (place, name), value in values.items() if not place}
                 checkpoint()
+            for prompts in known.prompts:
+                found |= values_of_file(project, prompts)
     return found
 
 
@@ -70,6 +74,8 @@ def values_of_file(project: Project, path: Path) -> Values:
 
 def values(tree: Tree) -> Values:
     """Return what decides the scores of a file: graders, inputs, expectations and metrics, by their place."""
+    if tree.is_lines:
+        return _values_of_rows(tree)
     found: dict[tuple[str, str], Json] = {}
     suite = SuiteFile(tree)
     for grader in suite.graders():
@@ -102,6 +108,17 @@ def values(tree: Tree) -> Values:
             found[place, f"//{key}"] = value.to_python() if value is not None else None
         checkpoint()
     return found
+
+
+def _values_of_rows(tree: Tree) -> Values:
+    """Return the prompts of a file of prompts by their ids: graders get all keys of a line."""
+    rows = _rows.of(tree.root, _id_and_row) if tree.root is not None else ()
+    return {(row[0], INPUTS): row[1] for row in rows if row is not None}
+
+
+def _id_and_row(row: Node) -> tuple[str, Json] | None:
+    name = word(row.get("id")) if row.kind == "mapping" else None
+    return (name, row.to_python()) if name else None
 
 
 def by_place(values: Values) -> ByPlace:

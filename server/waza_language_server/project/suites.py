@@ -15,6 +15,7 @@ from typing import Literal
 
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
+from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.searched_folders import is_environment
 from waza_engine.spec.reading.task_globs import GlobError, expand, literal_path, matches
 from waza_language_server.project.disk import Disk
@@ -46,6 +47,11 @@ class Suite:
         return tuple(
             Path(os.path.normpath(self.folder / each)) for each in written if each and "\0" not in each
         )
+
+    @property
+    def prompts(self) -> tuple[Path, ...]:
+        """The file of JSON Lines with its tasks, if it has one."""
+        return tuple(path for path in self.named("tasks_from") if path.suffix.lower() in ROW_SUFFIXES)
 
 
 @frozen()

@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.vocabulary import EXPECTED_LISTS
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, rule_at, shown_at
+from waza_language_server.project.suite_file import (
+    SuiteFile,
+    is_switched_off,
+    prompts_in,
+    rule_at,
+    shown_at,
+    word,
+)
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.index import Project
+    from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
 
 
@@ -29,6 +37,7 @@ class VerdictPlaces:
         self._suite = suite
         self._tasks: dict[str, tuple[Path, Node | None]] = {}
         self._texts: dict[Path, tuple[str, str]] = {}
+        self._rows: dict[str, tuple[Path, Node]] | None = None
         self._graders: dict[Path, dict[tuple[str | None, str], Node]] = {}
 
     def of_suite(self) -> FilePlace:
@@ -127,8 +136,18 @@ class VerdictPlaces:
             named = (path for path in self._project.task_paths(suite).value if path.stem == task)
             path = next(paths, None) or next(named, None)
         if path is None:
-            return None
+            return self._in_prompts(suite, task)
         return path, self._project.tree(path).root
+
+    def _in_prompts(self, suite: Suite, task: str) -> tuple[Path, Node] | None:
+        if self._rows is None:
+            # Cached, since each event of a run asks for one of up to thousands.
+            self._rows = {}
+            for path in suite.prompts:
+                root = self._project.tree(path).root
+                for row in root.each_item() if root is not None else ():
+                    self._rows.setdefault(word(row.get("id")) or "", (path, row))
+        return self._rows.get(task)
 
     def _grader(self, task: str, name: str) -> tuple[tuple[Path, Node] | None, FilePlace]:
         path, node = self._task(task)

@@ -349,3 +349,10 @@ def test_a_line_of_another_kind_of_results_has_one_problem() -> None:
 def test_a_step_is_checked_by_its_type(written: str, message: str) -> None:
     assert message in [each.message for each in problems(step(written), "captures")]
     assert "It must be `thought`." not in str(problems(step(written), "captures"))
+
+
+def test_no_fix_writes_a_comment_into_json() -> None:
+    line = '{"id": "a", "input": "x", "metada\\ud83dtoolErrors": false}'
+    titles = {fix.title for problem in problems(line, "prompts") for fix in problem.fixes}
+    assert not {title for title in titles if "comment" in title}
+    assert any(title.startswith("Delete") for title in titles)

@@ -82,10 +82,10 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
 
 
 def removals(subject: Subject, entry: Entry) -> tuple[Fix, ...]:
-    """Return the fixes that remove a key; its content may be preserved."""
+    """Return the fixes that remove a key; its content may be preserved, in YAML as a comment."""
     key, tree = entry.key.value, subject.tree
     deletion = Fix(f"Delete `{key}`", lambda: delete_entry(tree, entry))
-    if not len(entry.value.span):
+    if not len(entry.value.span) or tree.is_json:
         return (deletion,)
     return (Fix(f"Turn `{key}` into a comment", lambda: comment_out_entry(tree, entry)), deletion)
 

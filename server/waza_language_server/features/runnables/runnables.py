@@ -132,9 +132,7 @@ def _of_prompts(document: Document, project: Project) -> Iterator[Runnable]:
 def suites_asking(document: Document, project: Project) -> Iterator[Path]:
     """Yield the eval files that name a file as their prompts."""
     path = path_of(document.uri)
-    for suite in project.suites_that_name(path) if path is not None else ():
-        if path in suite.named("tasks_from"):
-            yield suite.path
+    yield from (suite.path for suite in project.suites_asking(path)) if path is not None else ()
 
 
 def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:

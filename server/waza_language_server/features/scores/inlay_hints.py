@@ -23,6 +23,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code, fenced, sentence
 from waza_engine.vocabulary import EXPECTED_LISTS
+from waza_language_server.features.rows.records import id_of, record_hints, records
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.scores.verdict_hints import verdicts
@@ -84,10 +85,8 @@ def inlay_hints(
     ``now`` is when the scores are looked at, for their age.
     """
     if document.kind in ("captures", "trials"):
-        from waza_language_server.features.rows.records import record_hints
-
         return tuple(InlayHint(*hint) for hint in record_hints(document, span))
-    if document.kind not in {*SUITES, "task", "trigger_tests"}:
+    if document.kind not in {*SUITES, "task", "trigger_tests", "prompts"}:
         return ()
     found: list[InlayHint] = []
     scores = read_scores(document, workspace.project)
@@ -233,7 +232,7 @@ def histories(
     """Return the histories of the suite and the tasks in a part of a document."""
     root = document.tree.root
     history = scores.history
-    if root is None or root.kind != "mapping" or history is None:
+    if root is None or history is None or (root.kind != "mapping" and document.kind != "prompts"):
         return ()
     at = now or datetime.now(UTC)
     found: list[Verdict] = []
@@ -245,6 +244,9 @@ def histories(
             for task in SuiteFile(document.tree).tasks(span):
                 checkpoint()
                 found += _of_task(task.node, history, task.id, at)
+        case "prompts":
+            for row in records(document, span):
+                found += _of_task(row, history, id_of(row), at)
         case _:
             pass
     return tuple(found)

@@ -177,7 +177,7 @@ def _of_trigger_files(project: Project, suite: Path, run: RunResult) -> Iterator
             yield FileMark(path, "error", f"! {reason}")
 
 
-_JUDGED = SUITES | {"task", "trigger_tests"}
+_JUDGED = SUITES | {"task", "trigger_tests", "prompts"}
 _FILES_KEPT = 16
 _GRADERS_AT_ONCE = 16
 

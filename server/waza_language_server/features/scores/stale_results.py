@@ -15,7 +15,14 @@ from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.score_text import stale_label
 from waza_language_server.project.document_scores import DocumentScores, goes_on_elsewhere
-from waza_language_server.project.recorded_values import INPUTS, ByPlace, Values, by_place, entries
+from waza_language_server.project.recorded_values import (
+    INPUTS,
+    ByPlace,
+    Values,
+    by_place,
+    entries,
+    values_of_file,
+)
 from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:
@@ -157,6 +164,8 @@ def _evidence(project: Project, suite: Path, run: RunResult, shown: Shown | None
         checkpoint()
         if (task.id, INPUTS) in today:
             places[task.id] = task.path
+    for prompts in known.prompts:
+        places |= {place: prompts for place, _ in values_of_file(project, prompts)}
     scores = DocumentScores(project, suite, None, [(known, run)])
     scores.read()
     return _Evidence(project, suite, today, places, scores, shown)
@@ -177,6 +186,7 @@ class _Evidence:
         self.places = places
         """The file of each task of today."""
         self._suite = suite
+        self._prompts = project.suite(suite).prompts
         self._shown = shown
         self._scores = scores
         self._regraded = project.scores.regraded
@@ -327,7 +337,8 @@ class _Evidence:
             values = self._scores.recorded.values_then(path, moment)
             self._then[path, moment] = None if values is None else by_place(values)
         then = self._then[path, moment]
-        return None if then is None else then.get(place if path == self._suite else "", {})
+        is_by_id = path in (self._suite, *self._prompts)
+        return None if then is None else then.get(place if is_by_id else "", {})
 
 
 def _came_to(verdict: GraderResult) -> str:

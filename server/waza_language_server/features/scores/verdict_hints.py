@@ -18,6 +18,7 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.vocabulary import EXPECTED_LISTS
+from waza_language_server.features.rows.records import id_of, records
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import (
     NOTHING_RAN,
@@ -110,6 +111,9 @@ def verdicts(
                 found += view.of_task(task.node, task.id, task.id)
                 if document.kind == "evals_json":
                     found += view.of_assertions(task.node, task.id)
+        case "prompts":
+            for row in records(document, span):
+                found += view.of_task(row, id_of(row), id_of(row))
         case _:
             pass
     return tuple(found)
@@ -500,6 +504,9 @@ def first_run(
         return list(running_task(root, scores, scores.task or "", now))
     if document.kind in {"trigger_tests", "trigger_list"}:
         return [verdict for prompt in prompts_in(root) for verdict in running_prompt(prompt, scores, now)]
+    if document.kind == "prompts":
+        rows = records(document, span)
+        return [verdict for row in rows for verdict in running_task(row, scores, id_of(row), now)]
     if document.kind not in SUITES or not scores.runs_whole:
         return []
     name = _head_of_suite(root)

@@ -1,0 +1,1 @@
+"""Random edits of JSON Lines and of JSON documents."""
