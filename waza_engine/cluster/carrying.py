@@ -154,9 +154,9 @@ class _Step(ABC):
         """Return the line of a journal when it could not be executed."""
 
     @property
-    @abstractmethod
     def asked(self) -> Json:
-        """Return the element of a journal that says that an agent is asked."""
+        """Return the element of a journal that says that an agent is asked: hooks ask none."""
+        return {}
 
     def host(self) -> Host:
         return self.run.host(self._request, self._bundle)
@@ -259,10 +259,6 @@ class _Hooks(_Step):
         self.request = request_from(message["request"])
         self._when: TaskHooks = "after_task" if message["step"] == "after_task" else "before_task"
         super().__init__(message, run, send, self.request)
-
-    @property
-    def asked(self) -> Json:
-        return {}
 
     def execute(self, host: Host) -> Json:
         try:

@@ -21,11 +21,14 @@ from tests.engine.cluster.processes import Cluster
 from tests.engine.cluster.test_local_cluster import document, executed, statuses, without_times
 from tests.engine.cluster.test_stored_runs import Elsewhere, can_hide
 from tests.engine.executors.agents import write_agent
+from tests.engine.runs.test_skill_evals import trigger_list
 from tests.engine.suites import task, write_suite
 from tests.patience import staying
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
+from waza_engine.results.json_values import blocks_of
+from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -96,6 +99,14 @@ def test_results_with_hooks_and_trigger_prompts_equal_those_of_threads(
     threads, also_told = found(ThreadBackend)
     assert workers == threads
     assert told == also_told
+
+
+def test_a_list_of_trigger_prompts_has_the_results_of_threads(cluster: DaskCluster, tmp_path: Path) -> None:
+    path = trigger_list(tmp_path)
+    workers, _ = executed(path, cluster.backend, trials=3)
+    threads, _ = executed(path, ThreadBackend, trials=3)
+    assert [trigger.asked for trigger in workers.triggers] == [3, 3]
+    assert document(workers) == document(threads)
 
 
 @pytest.fixture
@@ -180,7 +191,9 @@ def test_a_cancelled_run_ends_its_trigger_prompts_and_says_that_they_were_sent(
 
     def cancel() -> None:
         until(lambda: asked(tmp_path)["slow"] > 0, "the prompt is not sent")
-        until(lambda: any('"trigger"' in text for text in journals(tmp_path)), "no prompt has ended")
+        until(lambda: len(tried(tmp_path)) > 1, "no prompt has ended")
+        # The journal has them, and the folder of the run.
+        assert sorted(tried(tmp_path)) == ["not", "yes"]
         cancellation.request(by_person=True)
 
     outcome, events = executed(path, cluster.backend, cancel, cancellation=cancellation)
@@ -191,8 +204,10 @@ def test_a_cancelled_run_ends_its_trigger_prompts_and_says_that_they_were_sent(
     assert set(asked(tmp_path).values()) == {1}
 
 
-def journals(folder: Path) -> list[str]:
-    return [path.read_text() for path in (folder / ".waza" / "results").glob("*.partial.jsonl")]
+def tried(folder: Path) -> list[str]:
+    """Return the trigger prompts that a run has tried, as its record would have them if it was killed."""
+    (journal,) = (folder / ".waza" / "results").glob("*.partial.jsonl")
+    return [found["prompt"] for found in blocks_of((read_document(journal) or {}).get("trigger_results"))]
 
 
 def test_a_limit_holds_for_the_trigger_prompts_of_all_workers(cluster: DaskCluster, tmp_path: Path) -> None:
