@@ -28,6 +28,7 @@ class Client:
         pure: bool,
         retries: int,
         resources: Mapping[str, float],
+        workers: Sequence[str] | None = ...,
     ) -> Future: ...
     def cancel(self, futures: Sequence[Future]) -> None: ...
     def run(
@@ -60,6 +61,7 @@ class _WorkerState:
     nthreads: int
 
 class Worker:
+    address: str
     state: _WorkerState
     async def set_resources(self, **resources: float) -> None: ...
     def __init__(

@@ -1,33 +1,33 @@
 """Trials on a cluster: handed to a scheduler, their documents read from the place of the run.
 
 The scheduler may start a trial twice, lose a result, or be gone. So no message of it says what became of a
-trial: each only makes this backend look into the place.
+trial: each only makes this backend look into the place. Trigger prompts and hooks of tasks go the same way.
 """
 
 from __future__ import annotations
 
+import queue
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from distributed import Future
 from distributed.scheduler import KilledWorker
 
-from waza_engine.cluster.carrying import entry_of, message_of, spending_of
+from waza_engine.cluster.carrying import message_of, spending_of
+from waza_engine.cluster.pending import FoundT, Pending, PendingHooks, PendingPrompt, PendingTrial
 from waza_engine.cluster.place import Place
-from waza_engine.results.codec.trials import arrived_answer_of, trial_document, trial_of, with_answers
 from waza_engine.results.json_values import Block, Json, block_of, text_of
-from waza_engine.results.record import ArrivedAnswer, TrialOutcome
+from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import CancelledRunError
-from waza_engine.runs.trials.attempts import InterruptedTrialError
-from waza_engine.runs.trials.backend import BackendError, LostTrialError
-from waza_engine.runs.trials.context import RunContext, TrialRequest
+from waza_engine.runs.trials.backend import BackendError
+from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
+from waza_engine.runs.trials.hooks import TaskHooks
 from waza_engine.runs.trials.trial import Tell
-from waza_engine.scoring.cost import Spending, tokens_of, total
 
 if TYPE_CHECKING:
     from waza_engine.cluster.dask_cluster import DaskCluster
@@ -36,25 +36,6 @@ MOST_ATTEMPTS = 3
 """How many workers a trial may lose before it counts as broken."""
 _TRIALS_PER_FOLDER = 1000
 _GRACE_SECONDS = 5.0
-
-
-@dataclass(slots=True)
-class _Pending:
-    """A trial that was handed out. ``failure`` is the error with which its worker gave it up.
-
-    ``is_uncertain`` once the scheduler has said anything about it; ``lost`` are the workers that it lost.
-    """
-
-    request: TrialRequest
-    key: str
-    tell: Tell
-    keep: Callable[[TrialOutcome], None]
-    done: Callable[[TrialOutcome | Exception], None]
-    attempt: int = 1
-    future: Future | None = None
-    is_uncertain: bool = False
-    failure: str = ""
-    lost: tuple[str, ...] = ()
 
 
 class DaskBackend:
@@ -70,7 +51,9 @@ class DaskBackend:
         self.grown: Callable[[], None] = lambda: None
         """Is called when the cluster has more slots than before."""
         self._numbers = count()
-        self._pending: dict[str, _Pending] = {}
+        self._pending: dict[str, Pending[Any]] = {}
+        self._workers_of: dict[tuple[str, int] | None, list[str]] = {}
+        """The workers that have run the hooks before a task, by its file and place; the last one has it."""
         self._place = place
         self._bundle = bundle
         self._looked = time.monotonic()
@@ -84,6 +67,11 @@ class DaskBackend:
         """Return how many trials the cluster takes at a time, no more than ``--workers``."""
         most = self._context.settings.workers
         return max(1, min(self._cluster.room, most or self._cluster.room))
+
+    @property
+    def prompts(self) -> int:
+        """Return how many trigger prompts the cluster takes at a time: as many as trials."""
+        return self.workers
 
     @property
     def grace_seconds(self) -> float:
@@ -107,9 +95,48 @@ class DaskBackend:
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
         """Hand a trial to the cluster. Its worker stores the answers; ``keep`` gets them if it is lost."""
+        self._hand_out(PendingTrial(request, tell, keep, done))
+
+    def run_hooks(self, request: TrialRequest, when: TaskHooks) -> Sequence[str]:
+        """Run the hooks of a task: before it on any worker, which then has the task, and after it there.
+
+        If that worker was lost, others have had it: each has run the hooks before it.
+        """
+        workers = self._workers_of.setdefault((request.file, request.place), [])
+        found: list[str] = []
+        for worker in tuple(workers) or ("",):
+            found += self._awaited(partial(PendingHooks, when, request, worker))
+        return list(dict.fromkeys(found))
+
+    def try_prompt(
+        self, request: TriggerRequest, asked: Callable[[], None], arrived: Callable[[ArrivedAnswer], None]
+    ) -> TriggerOutcome:
+        """Try a trigger prompt on any worker, which stores the answers."""
+        meter = self._context.executor.meter
+        return self._awaited(partial(PendingPrompt, request, asked, arrived, lambda: meter.reason))
+
+    def _awaited(self, step: Callable[[Callable[[FoundT | Exception], None]], Pending[FoundT]]) -> FoundT:
+        """Hand out a step and return its result, or raise it."""
+        results: queue.SimpleQueue[FoundT | Exception | None] = queue.SimpleQueue()
+        withdraw = self._context.cancellation.on_request(lambda: results.put(None))
+        try:
+            self._hand_out(step(results.put))
+            found = results.get()
+            # When the run is cancelled, its worker has a moment to end it.
+            found = results.get(timeout=_GRACE_SECONDS) if found is None else found
+        except queue.Empty:
+            raise CancelledRunError from None
+        finally:
+            withdraw()
+        assert found is not None, "a run is cancelled once"
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _hand_out(self, pending: Pending[Any]) -> None:
         number = next(self._numbers)
-        name = f"{'baseline-' if request.baseline else ''}{number}"
-        pending = _Pending(request, f"{number // _TRIALS_PER_FOLDER}/{name}", tell, keep, done)
+        name = f"{'baseline-' if self._context.baseline else ''}{number}"
+        pending.key = f"{number // _TRIALS_PER_FOLDER}/{name}"
         self._cluster.post(lambda: self._begin(pending))
 
     def look(self) -> None:
@@ -121,6 +148,11 @@ class DaskBackend:
     def _look(self) -> None:
         gone = self._cluster.failure
         for pending in tuple(self._pending.values()):
+            if pending.worker and self._cluster.has_lost(pending.worker, pending.submitted):
+                # It would wait for this worker for ever.
+                workers = self._workers_of[pending.task]
+                workers[:] = [worker for worker in workers if worker != pending.worker]
+                pending.worker, pending.is_uncertain = "", True
             pending.is_uncertain = pending.is_uncertain or bool(gone)
             if pending.is_uncertain:
                 self._resolve(pending)
@@ -132,30 +164,40 @@ class DaskBackend:
         for pending in tuple(self._pending.values()):
             self._end(pending, BackendError(why))
 
-    def _begin(self, pending: _Pending) -> None:
+    def _begin(self, pending: Pending[Any]) -> None:
         self._pending[pending.key] = pending
+        if pending.step == "trial" and (workers := self._workers_of.get(pending.task)):
+            pending.worker = workers[-1]
         if self._context.cancellation.requested:
             self._end(pending, CancelledRunError())
         else:
             self._submit(pending)
 
-    def _submit(self, pending: _Pending) -> None:
+    def _submit(self, pending: Pending[Any]) -> None:
         pending.is_uncertain, pending.failure, pending.future = False, "", None
         if not self._cluster.can_submit:
             pending.is_uncertain = True
             return
-        request, meter = pending.request, self._context.executor.meter
-        message = message_of(request, self._place, self._suite, self._run_id, meter.limited, self._bundle)
+        message = message_of(
+            pending.step,
+            pending.request,
+            self._place,
+            self._suite,
+            self._run_id,
+            self._context.executor.meter.limited,
+            self._bundle,
+        )
         message |= {"key": pending.key, "attempt": pending.attempt, "topic": self._topic}
         attempt = pending.attempt
         # The scheduler forgets a key when its future is gone, which takes a moment.
         name = f"{self._topic}/{pending.key}/{attempt}/{secrets.token_hex(2)}"
-        pending.future = self._cluster.submit(message, name)
+        pending.submitted = time.monotonic()
+        pending.future = self._cluster.submit(message, name, pending.worker)
         pending.future.add_done_callback(
             lambda future: self._cluster.post(lambda: self._settled(pending, attempt, future))
         )
 
-    def _settled(self, pending: _Pending, attempt: int, future: Future) -> None:
+    def _settled(self, pending: Pending[Any], attempt: int, future: Future) -> None:
         if self._pending.get(pending.key) is not pending or pending.attempt != attempt:
             return
         if future.status == "error":
@@ -168,9 +210,9 @@ class DaskBackend:
     def _hear(self, event: Json) -> None:
         pending = self._pending.get(text_of(event.get("key")))
         if pending is not None and pending.attempt == event.get("attempt"):
-            pending.tell(text_of(event.get("text")), event.get("phase"))
+            pending.hear(event)
 
-    def _resolve(self, pending: _Pending) -> None:
+    def _resolve(self, pending: Pending[Any]) -> None:
         """Look into the place; end the trial, hand it out again, or leave it to its worker."""
         place, key, attempt = self._place, pending.key, pending.attempt
         try:
@@ -197,58 +239,42 @@ class DaskBackend:
             reason = error.strerror or error
             self._end(pending, BackendError(f"{place.name} cannot be used: {reason}"))
 
-    def _is_claimed(self, pending: _Pending) -> bool:
+    def _is_claimed(self, pending: Pending[Any]) -> bool:
         try:
             return self._place.claimant(pending.key, pending.attempt) is not None
         except OSError:
             return False
 
-    def _again(self, pending: _Pending, worker: str) -> None:
+    def _again(self, pending: Pending[Any], worker: str) -> None:
         """Hand out a trial whose worker was lost before it asked an agent that costs."""
         pending.lost = (*pending.lost, worker or "one that could not begin")
         if len(pending.lost) >= MOST_ATTEMPTS:
             why = pending.failure or f"its workers were lost: {', '.join(pending.lost)}"
-            self._end(pending, TrialOutcome(pending.request.trial, "error", None, error=why))
+            self._end(pending, pending.failed(why))
             return
         pending.attempt += 1
         self._submit(pending)
 
-    def _lose(self, pending: _Pending, worker: str) -> None:
-        """End a trial whose worker was lost while an agent that costs was asked."""
-        run: Json = trial_document(TrialOutcome(pending.request.trial, "skipped", None, stopped=True))
-        answers: list[ArrivedAnswer] = []
-        for entry in self._place.entries(pending.key):
-            if trial := block_of(entry, next(iter(entry_of(pending.request, {})))):
-                # A trial has the answers before it.
-                run, answers = dict(block_of(trial, "run")), []
-            elif answer := block_of(entry, "answer"):
-                answers.append(arrived_answer_of(answer))
-        outcome = trial_of(with_answers(run, answers), pending.request.trial)
-        used = total((outcome.usage, outcome.judge_usage, outcome.other_usage))
-        if outcome.cost is not None:
-            self._context.executor.meter.carry(Spending(tokens_of(used), outcome.cost))
+    def _lose(self, pending: Pending[Any], worker: str) -> None:
+        """End a step whose worker was lost while an agent that costs was asked."""
         why = pending.failure or f"its worker {worker} was lost"
-        pending.keep(outcome)
-        error = (
-            f"{why} while the agent was asked, so this trial may have been paid for; "
-            "`--resume --retry lost` runs it again"
-        )
-        self._end(pending, LostTrialError(error))
+        found, spent = pending.lose(why, lambda: self._place.entries(pending.key))
+        self._context.executor.meter.carry(spent)
+        self._end(pending, found)
 
-    def _finish(self, pending: _Pending, document: Block) -> None:
+    def _finish(self, pending: Pending[Any], document: Block) -> None:
         meter, limit = self._context.executor.meter, text_of(document.get("limit"))
         meter.carry(spending_of(block_of(document, "spent")))
         if limit and not meter.reason:
             meter.stop(limit)
         meter.cut = meter.cut or document.get("cut") is True
-        if document.get("cancelled"):
-            self._end(pending, CancelledRunError())
-            return
-        entry = block_of(document, next(iter(entry_of(pending.request, {}))))
-        outcome = trial_of(block_of(entry, "run"), pending.request.trial)
-        self._end(pending, InterruptedTrialError(outcome) if document.get("interrupted") else outcome)
+        found = pending.result(document, lambda: self._place.entries(pending.key))
+        workers, address = self._workers_of.get(pending.task), text_of(document.get("address"))
+        if workers is not None and pending.step != "after_task" and address not in workers:
+            workers.append(address)
+        self._end(pending, found)
 
-    def _end(self, pending: _Pending, found: TrialOutcome | Exception) -> None:
+    def _end(self, pending: Pending[Any], found: object) -> None:
         del self._pending[pending.key]
         if pending.future is not None:
             pending.future.release()

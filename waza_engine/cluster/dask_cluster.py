@@ -8,15 +8,15 @@ import queue
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from distributed import Client, Future, LocalCluster
 
+from waza_engine.cluster.active_runs import end_pass, end_run, reach_limit, why_not_read
 from waza_engine.cluster.addresses import ClusterAddress
-from waza_engine.cluster.carrying import end_pass, end_run, reach_limit, why_not_read
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
 from waza_engine.cluster.dask_backend import DaskBackend
@@ -71,6 +71,7 @@ class DaskCluster:
         self._is_adaptive = False
         self._patience_to_open = _OPEN_SECONDS
         self._slots = 0
+        self._looked: tuple[float, Set[str]] = (0.0, frozenset())
         self._heard = 0.0
         self._empty_since: float | None = None
         self._closing = contextlib.ExitStack()
@@ -132,12 +133,23 @@ class DaskCluster:
         """Make a call in the thread of the cluster, after those that were posted before."""
         self._calls.put(call)
 
-    def submit(self, message: Json, key: str) -> Future:
-        """Hand a trial to the scheduler."""
+    def submit(self, message: Json, key: str, worker: str) -> Future:
+        """Hand a trial to the scheduler, for the worker of an address, "" for any."""
         assert self._client is not None
         return self._client.submit(
-            carry_in_dask, message, key=key, pure=False, retries=0, resources={self._resource: 1}
+            carry_in_dask,
+            message,
+            key=key,
+            pure=False,
+            retries=0,
+            resources={self._resource: 1},
+            workers=[worker] if worker else None,
         )
+
+    def has_lost(self, worker: str, since: float) -> bool:
+        """Return whether the worker of an address was not there after ``since``, in monotonic seconds."""
+        looked, addresses = self._looked
+        return looked > since and worker not in addresses
 
     def cancel(self, futures: Sequence[Future]) -> None:
         """Let trials that no worker has begun not begin; returns immediately."""
@@ -297,7 +309,9 @@ class DaskCluster:
     def _workers(self) -> Mapping[str, int]:
         """Return the slots of each worker by its address, 0 of one that takes no trials."""
         assert self._client is not None
+        now = time.monotonic()
         workers: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        self._looked = now, frozenset(workers)
         return {
             address: int(worker["resources"].get(self._resource, 0)) for address, worker in workers.items()
         }

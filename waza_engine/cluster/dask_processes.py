@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 from distributed import Scheduler, Worker, get_worker
 
-from waza_engine.cluster.carrying import WORKER, carry, close_runs
+from waza_engine.cluster.active_runs import WORKER, close_runs
+from waza_engine.cluster.carrying import carry
 from waza_engine.cluster.certificates import security_of
 from waza_engine.cluster.dask_settings import apply_settings
 from waza_engine.cluster.versions import hello, resource_of
@@ -38,7 +39,7 @@ def carry_in_dask(message: Block) -> None:
     def send(event: Json) -> None:
         worker.log_event(topic, event)
 
-    carry(message, send)
+    carry({**message, "address": worker.address}, send)
 
 
 async def offer_slots(resource: str, dask_worker: Worker) -> Mapping[str, str]:

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Executor, ExecutorSettings
@@ -14,7 +16,7 @@ from waza_engine.executors.registry import create_executor
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
-from waza_engine.results.record import ArrivedAnswer, TrialOutcome
+from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.agent.command_mocks import command_programs
 from waza_engine.runs.agent.setup import AgentSetup, agent_setup
 from waza_engine.runs.events.stream import EventStream, Progress
@@ -26,15 +28,22 @@ from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.runs.passes.suite_pass import pass_without_skills
 from waza_engine.runs.preparing import project_config
 from waza_engine.runs.settings.options import given_settings, with_options, without_skills
-from waza_engine.runs.settings.table import RunSettings
-from waza_engine.runs.trials.context import RunContext, TrialRequest
+from waza_engine.runs.settings.table import Budget, RunSettings
+from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
+from waza_engine.runs.trials.hooks import TaskHooks, run_task_hooks
 from waza_engine.runs.trials.selection import SelectedTask, select, ungraded
 from waza_engine.runs.trials.trial import Tell, TrialTask, run_trial
+from waza_engine.runs.trials.triggers import try_prompt
 from waza_engine.spec.reading.file_cache import FileCache
+
+Request = TrialRequest | TriggerRequest
+FoundT = TypeVar("FoundT")
 
 
 class Host:
-    """Executes trials of one run, with skills or without. Thread-safe; loading a suite takes a while.
+    """Executes trials of one run, with skills or without; also its trigger prompts and hooks of tasks.
+
+    Thread-safe; loading a suite takes a while.
 
     Raises ``SuiteError``, ``SuiteFileError`` and ``ExecutorError`` when the suite cannot run here.
     """
@@ -47,8 +56,14 @@ class Host:
         *,
         file: str,
         baseline: bool,
+        started_in: Path,
+        prepared: set[tuple[str, int]],
     ) -> None:
-        """``file`` is that of the first trial: of a suite, no other task file is read before it is needed."""
+        """``file`` is that of the first trial: of a suite, no other task file is read before it is needed.
+
+        Hooks run where the run was ``started_in``. ``prepared`` are the tasks, by file and place, before
+        which they have run on this worker.
+        """
         read_environment()
         self._settings = settings
         self._cancellation = cancellation
@@ -60,6 +75,9 @@ class Host:
         self._suite = without_skills(suite) if baseline else suite
         self._tasks: dict[tuple[str, int], TrialTask] = {}
         self._graders = GraderCache()
+        self._started_in = started_in
+        self._prepared = prepared
+        self._preparing: dict[tuple[str, int], threading.Lock] = {}
         self._lock = threading.Lock()
         self._meters: set[Meter] = set()
         self._program_timeout_seconds = float(self._project.graders.program_timeout)
@@ -96,11 +114,62 @@ class Host:
         keep: Callable[[TrialOutcome], None],
         keep_answer: Callable[[ArrivedAnswer], None],
     ) -> TrialOutcome:
-        """Execute a trial; its calls are counted by ``meter``. Raises as ``run_trial`` does."""
+        """Execute a trial; its calls are counted by ``meter``. Raises as ``run_trial`` does.
+
+        The hooks before its task run if they have not run on this worker: another one that had the task is
+        gone. Raises ``HookError``.
+        """
         trial = self._task(request)
+        context = self._context(meter, keep_answer)
+
+        def run() -> TrialOutcome:
+            for warning in self._prepare(request, context):
+                tell(f"warning: {warning}")
+            return run_trial(trial, request, context, tell, keep)
+
+        return self._metered(meter, run)
+
+    def try_prompt(
+        self,
+        request: TriggerRequest,
+        meter: Meter,
+        asked: Callable[[], None],
+        keep_answer: Callable[[ArrivedAnswer], None],
+    ) -> TriggerOutcome:
+        """Try a trigger prompt; its calls are counted by ``meter``. Raises as ``try_prompt`` does."""
+        context = self._context(meter, keep_answer)
+        return self._metered(meter, lambda: try_prompt(request, context, asked))
+
+    def run_hooks(self, request: TrialRequest, when: TaskHooks) -> list[str]:
+        """Run the hooks before or after a task. Raises as ``run_task_hooks`` does."""
+        self._task(request)
+        meter = Meter(Budget())
+        context = self._context(meter, lambda answer: None)
+
+        def run() -> list[str]:
+            if when == "after_task":
+                return run_task_hooks(context, when, self._started_in)
+            return self._prepare(request, context)
+
+        return self._metered(meter, run)
+
+    def _prepare(self, request: TrialRequest, context: RunContext) -> list[str]:
+        """Run the hooks before a task unless they have run here; return their warnings."""
+        task = request.file, request.place
+        with self._lock:
+            preparing = self._preparing.setdefault(task, threading.Lock())
+        # Other trials of the task need what the hooks of the first prepare.
+        with preparing:
+            if task in self._prepared:
+                return []
+            warnings = run_task_hooks(context, "before_task", self._started_in)
+            self._prepared.add(task)
+            return warnings
+
+    def _context(self, meter: Meter, keep_answer: Callable[[ArrivedAnswer], None]) -> RunContext:
         agent = MeteredExecutor(self._executor, meter)
         judges: Executor = agent if self._judges is self._executor else MeteredExecutor(self._judges, meter)
-        context = RunContext(
+        return RunContext(
             settings=self._settings,
             suite=self._suite,
             executor=agent,
@@ -114,10 +183,13 @@ class Host:
             keep_answer=keep_answer,
         )
 
-        def run() -> TrialOutcome:
+    def _metered(self, meter: Meter, call: Callable[[], FoundT]) -> FoundT:
+        """Make a call whose programs belong to the run, and that ends when the limit is reached."""
+
+        def run() -> FoundT:
             current_scope.set(self._processes)
             current_workers.set(self._patterns)
-            return run_trial(trial, request, context, tell, keep)
+            return call()
 
         with self._lock:
             self._meters.add(meter)

@@ -30,13 +30,11 @@ from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.deciding_files import inputs_today
 from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.runs.trials.triggers import LOST, is_lost
 from waza_engine.scoring.cost import Cost, Spending, tokens_of
 
 _RUN_ID = compiled_later(r"run-\d+-[0-9a-f]+")
-_LOST = (
-    "the run was interrupted while the agent was asked, so this may have been paid for; "
-    "`--resume --retry lost` asks again"
-)
+_LOST = f"the run was interrupted {LOST}"
 _MAY_CHANGE = {"max_cost_usd", "max_tokens", "fail_under", "fail_under_trigger", "cache"}
 """Recorded settings that may be others when a run goes on."""
 _MOST_NAMED = 5
@@ -178,7 +176,7 @@ def earlier_run(
     triggers = [found for found in outcome.triggers if not _asks_again(found, retry)]
     if costs and "lost" not in retry:
         triggers += _lost_prompts(outcome)
-    lost, prompts = sum(trial.lost for trial in trials), sum(found.error == _LOST for found in triggers)
+    lost, prompts = sum(trial.lost for trial in trials), sum(map(is_lost, triggers))
     words = f"goes on with the run of {outcome.header.started:%Y-%m-%d %H:%M} UTC"
     words += f": {counted(len(trials) - lost, 'trial')} kept"
     words += f", {lost} lost" if lost else ""
@@ -189,7 +187,7 @@ def earlier_run(
 
 
 def _asks_again(trigger: TriggerOutcome, retry: Sequence[str]) -> bool:
-    return bool(trigger.error) and ("lost" if trigger.error == _LOST else "errors") in retry
+    return bool(trigger.error) and ("lost" if is_lost(trigger) else "errors") in retry
 
 
 def _newest_unended(eval_file: Path, retry: Sequence[str]) -> Path:

@@ -51,13 +51,13 @@ from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellat
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.deciding_files import inputs_today, kept_inputs
-from waza_engine.runs.passes.hooks import HookError
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, judge_models, outputs_of, run_pass
 from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
 from waza_engine.runs.settings.options import project_boundary, run_header, second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.hooks import HookError
 from waza_engine.runs.trials.selection import SelectedTask, compares, graders_of
 from waza_engine.scoring.cost import Spending, total
 from waza_engine.scoring.impact import PairwiseImpact, pairwise_impact, skill_impact

@@ -201,7 +201,7 @@ NOTES = """\
 HOOKS = ("before_run", "before_task", "after_task", "after_run")
 
 
-def test_hooks_and_trigger_prompts_run_once_and_where_the_run_is(
+def test_hooks_of_tasks_and_trigger_prompts_run_once_and_where_trials_run(
     cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = tmp_path / "ledger"
@@ -222,12 +222,12 @@ def test_hooks_and_trigger_prompts_run_once_and_where_the_run_is(
     executed(path, cluster.backend)
     assert Counter(ledger.read_text().splitlines()) == {
         "before_run at home": 1,
-        "before_task at home": 2,
+        "before_task on a worker": 2,
         "a on a worker": 2,
         "b on a worker": 2,
-        "after_task at home": 2,
-        "yes-please at home": 1,
-        "no-thanks at home": 1,
+        "after_task on a worker": 2,
+        "yes-please on a worker": 1,
+        "no-thanks on a worker": 1,
         "after_run at home": 1,
     }
 

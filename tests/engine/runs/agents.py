@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
-from waza_engine.results.record import TrialOutcome
+from waza_engine.results.record import TrialOutcome, TriggerOutcome
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.events.stream import EventStream, Progress
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.runs.settings.table import Budget, RunSettings
-from waza_engine.runs.trials.context import RunContext, TrialRequest
+from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
 from waza_engine.runs.trials.selection import select
 from waza_engine.runs.trials.trial import Phase, run_trial
+from waza_engine.runs.trials.triggers import run_triggers, trigger_tests_of, try_prompt
+from waza_engine.spec.trigger_tests import TriggerPrompt
 
 Answer = Callable[[ExecutionRequest], ExecutionResponse]
 
@@ -75,14 +78,53 @@ def tried(
     task = selected[0].trial
     assert task is not None, selected[0].source.error
     told: list[str] = [] if warnings is None else warnings
-    cancellation = cancellation or RunCancellation()
+    with _context(suite, agent, cancellation or RunCancellation(), told) as context:
+        request = TrialRequest(context.settings, task.id, "eval.yaml", place=0, digest="", trial=1)
+
+        def tell(text: str, _phase: Phase | None = None, /) -> None:
+            if text.startswith("warning: "):
+                told.append(text.removeprefix("warning: "))
+
+        return run_trial(task, request, context, tell)
+
+
+def tried_prompts(
+    path: Path,
+    agent: Agent,
+    cancellation: RunCancellation | None = None,
+    lines: list[str] | None = None,
+    *,
+    repetitions: int = 1,
+    workers: int = 1,
+) -> list[TriggerOutcome]:
+    """Try the trigger prompts of a suite."""
+    suite = load_suite(path)
+    tests = trigger_tests_of(suite)
+    assert tests is not None
+    told: list[str] = [] if lines is None else lines
+    with _context(suite, agent, cancellation or RunCancellation(), told) as context:
+
+        def attempt(prompt: TriggerPrompt, should: bool) -> TriggerOutcome:
+            settings = context.settings
+            request = TriggerRequest(
+                settings, prompt.prompt, should, prompt.confidence, tests.skill, repetitions
+            )
+            return try_prompt(request, context)
+
+        return list(run_triggers(tests, attempt, lambda _found, line: told.append(line), workers))
+
+
+@contextmanager
+def _context(
+    suite: Suite, agent: Agent, cancellation: RunCancellation, told: list[str]
+) -> Generator[RunContext]:
     with (
         agent_setup(suite, suite.spec.config.model, told.append) as setup,
         AssertionEvaluator() as assertions,
     ):
-        executor, settings = MeteredExecutor(agent, Meter(Budget())), RunSettings(path)
-        context = RunContext(
-            settings=settings,
+        executor = MeteredExecutor(agent, Meter(Budget()))
+        yield RunContext(
+            settings=RunSettings(suite.path),
             suite=suite,
             executor=executor,
             judges=executor,
@@ -91,13 +133,6 @@ def tried(
             progress=Progress(EventStream("run", lambda _: None, cancellation.request), 1),
             agent=setup,
         )
-        request = TrialRequest(settings, task.id, "eval.yaml", place=0, digest="", trial=1)
-
-        def tell(text: str, _phase: Phase | None = None, /) -> None:
-            if text.startswith("warning: "):
-                told.append(text.removeprefix("warning: "))
-
-        return run_trial(task, request, context, tell)
 
 
 def only(requests: Sequence[ExecutionRequest]) -> ExecutionRequest:

@@ -12,7 +12,7 @@ import pytest
 import waza_engine
 from tests.conftest import StartModel
 from tests.engine.graders.grading import folder
-from tests.engine.runs.agents import Agent
+from tests.engine.runs.agents import Agent, tried_prompts
 from tests.engine.suites import only_task, run, verdicts
 from tests.scripted_model import Answer, ModelRequest, Reply, call
 from waza_engine.commands.github_output import SuitePlaces
@@ -23,7 +23,6 @@ from waza_engine.graders.base import GradingContext
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TriggerOutcome
-from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.choosing import estimated
 from waza_engine.runs.grading.graders import build_graders, grade
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -31,7 +30,6 @@ from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.runs.trials.triggers import TriggerRun, run_triggers, trigger_tests_of
 from waza_engine.scoring.tasks import trial_status
 from waza_engine.vocabulary import SkillInvocation
 
@@ -275,19 +273,7 @@ def outcomes(path: Path, loads: list[bool | ExecutorError]) -> list[TriggerOutco
             raise loaded
         return ExecutionResponse("ok", skill_invocations=[SkillInvocation("tea")] if loaded else [])
 
-    suite = load_suite(path)
-    tests = trigger_tests_of(suite)
-    assert tests is not None
-    with agent_setup(suite, "", lambda _: None) as setup:
-        shared = TriggerRun(
-            setup,
-            Agent(answer),
-            RunCancellation(),
-            begin=lambda _prompt, _should: None,
-            tell=lambda _found, _line: None,
-            repetitions=3,
-        )
-        return list(run_triggers(tests, shared, 1))
+    return tried_prompts(path, Agent(answer), repetitions=3)
 
 
 @pytest.mark.parametrize(

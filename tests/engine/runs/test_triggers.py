@@ -6,16 +6,15 @@ from textwrap import dedent
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.runs.agents import Agent, Answer
+from tests.engine.runs.agents import Agent, Answer, tried_prompts
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.codec.runs import trigger_document
 from waza_engine.results.record import TriggerOutcome
-from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.loading.suite import load_suite
-from waza_engine.runs.trials.triggers import TriggerRun, run_triggers, trigger_tests_of
+from waza_engine.runs.trials.triggers import prompts_at_a_time
 from waza_engine.scoring.triggers import trigger_metrics
 from waza_engine.vocabulary import SkillInvocation
 
@@ -39,19 +38,8 @@ def suite(directory: Path, tests: str = TESTS, settings: str = "", more: str = "
 def triggered(
     path: Path, agent: Agent, lines: list[str] | None = None, cancellation: RunCancellation | None = None
 ) -> list[TriggerOutcome]:
-    loaded = load_suite(path)
-    tests = trigger_tests_of(loaded)
-    assert tests is not None
-    told: list[str] = [] if lines is None else lines
-    with agent_setup(loaded, "", told.append) as setup:
-        shared = TriggerRun(
-            setup,
-            agent,
-            cancellation or RunCancellation(),
-            begin=lambda _prompt, _should: None,
-            tell=lambda _found, line: told.append(line),
-        )
-        return list(run_triggers(tests, shared, loaded.spec.config.workers))
+    workers = prompts_at_a_time(load_suite(path).spec.config.workers)
+    return tried_prompts(path, agent, cancellation, lines, workers=workers)
 
 
 def invoking(*prompts: str, skill: str = "writer") -> Answer:

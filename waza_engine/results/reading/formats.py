@@ -145,8 +145,13 @@ def document_in(
     under_way = {
         key: [entry[key] for entry in entries[1:] if key in entry] for key in ("trial", "baseline_trial")
     }
-    triggers = [entry["trigger"] for entry in entries[1:] if "trigger" in entry]
-    tried = {"trigger_results": triggers} if triggers else {}
+    # Workers have stored them as well.
+    triggers = {
+        (text_of(entry["trigger"].get("prompt")), entry["trigger"].get("should_trigger")): entry["trigger"]
+        for entry in entries[1:]
+        if "trigger" in entry
+    }
+    tried = {"trigger_results": [*triggers.values()]} if triggers else {}
     answers = list(_unkept_answers(entries[1:]))
     arrived = {"answers": answers} if answers else {}
     asked = [entry["asked"] for entry in entries[1:] if "asked" in entry]

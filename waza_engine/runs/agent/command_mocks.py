@@ -95,6 +95,25 @@ def mocks_commands(suite: Suite) -> bool:
     return any(mocks_of(suite, task.task) for task in suite.tasks if task.task is not None)
 
 
+def mocked_programs(suite: Suite) -> tuple[str, ...]:
+    """Return the names of the programs that any task mocks, none for an executor that starts no programs."""
+    if suite.spec.config.executor not in SERVING:
+        return ()
+    mocks = (mock for task in suite.tasks if task.task is not None for mock in mocks_of(suite, task.task))
+    return tuple(sorted({mock.name for mock in mocks}))
+
+
+@contextlib.contextmanager
+def blocked_programs(names: Sequence[str]) -> Generator[MockedCommands | None]:
+    """Keep mocked programs for a call outside of trials: each fails there, None without any."""
+    if not names:
+        yield None
+        return
+    with _ROOT.held():
+        _put_programs(names)
+        yield MockedCommands(_ROOT.path / "bin")
+
+
 def command_folder(suite: Suite) -> MockedCommands | None:
     """Return the folder of a suite's mocked programs, for calls outside of trials; None without any."""
     return MockedCommands(_ROOT.path / "bin") if mocks_commands(suite) else None

@@ -14,7 +14,7 @@ from typing import Any
 
 from waza_engine.executors.base import ExecutionRequest, WorkspaceFile
 from waza_engine.mcp.servers import Server, agent_servers
-from waza_engine.runs.agent.command_mocks import command_folder, command_programs
+from waza_engine.runs.agent.command_mocks import command_programs
 from waza_engine.runs.agent.skills import Skill, SkillSet, check_required, suite_skills, task_skills
 from waza_engine.runs.agent.workspace import Workspace, WorkspaceError
 from waza_engine.runs.loading.suite import Suite
@@ -88,7 +88,6 @@ class AgentSetup:
             instructions=instructions_of(self.skills, workspace.instruction_files, with_body=False),
             mcp_servers=self.mcp_servers,
             stop_at_skill=skill,
-            commands=command_folder(self.suite),
         )
 
     def skills_of(self, task: TaskFile) -> SkillSet:

@@ -1,1 +1,1 @@
-"""A pass through a suite: its plan, tasks, hooks and cache, and its conclusion."""
+"""A pass through a suite: its plan, tasks and cache, and its conclusion."""

@@ -19,6 +19,7 @@ from waza_engine.results.record import (
 )
 from waza_engine.results.reports.words import mistake_words
 from waza_engine.runs.agent.agent_tools import GRADER_NAME as AGENT_TOOLS
+from waza_engine.runs.agent.command_mocks import mocked_programs
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.agent.skills import suite_skills, task_skills
 from waza_engine.runs.events.stream import EventStream
@@ -26,18 +27,18 @@ from waza_engine.runs.limits.budget import Reservation, unpriced_models
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
 from waza_engine.runs.passes.caching import TaskCache
-from waza_engine.runs.passes.hooks import run_hooks
-from waza_engine.runs.passes.tasks import TaskRunner
+from waza_engine.runs.passes.tasks import TaskRunner, most_of
 from waza_engine.runs.settings.options import without_skills
 from waza_engine.runs.settings.table import Budget
-from waza_engine.runs.trials.backend import BackendFactory
-from waza_engine.runs.trials.context import RunContext, arrived
+from waza_engine.runs.trials.backend import BackendFactory, TrialBackend
+from waza_engine.runs.trials.context import RunContext, TriggerRequest
+from waza_engine.runs.trials.hooks import run_hooks
 from waza_engine.runs.trials.selection import SelectedTask, without_comparisons
-from waza_engine.runs.trials.triggers import TriggerRun, chosen_prompts, run_triggers, trigger_tests_of
+from waza_engine.runs.trials.triggers import chosen_prompts, is_lost, run_triggers, trigger_tests_of
 from waza_engine.scoring.cost import Spending, tokens_of, total_cost
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.spec.eval_file import Metric
-from waza_engine.vocabulary import PaidAnswer
+from waza_engine.spec.trigger_tests import TriggerPrompt
 
 _PROMPTS = "(trigger prompts)"
 """All of them have one price."""
@@ -126,71 +127,77 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
     suite, tasks = chosen.suite, chosen.tasks
     with agent_setup(suite, suite.spec.config.model, lambda text: _warn(context, [text])) as agent:
         context = context.of_pass(suite, agent, baseline=chosen.baseline)
+        backend = handling.backend(tasks, context)
         runner = TaskRunner(
             tasks,
             context,
-            handling.backend(tasks, context),
+            backend,
             handling.cache,
             lambda task_id, trial: handling.on_trial(task_id, trial, chosen.baseline),
             lambda task_id, trial: handling.on_asked(task_id, trial, chosen.baseline),
             handling.earlier(chosen.baseline),
         )
         try:
-            for position, outcome in runner.run():
-                findings.tasks[position] = outcome
-                handling.on_task(outcome, chosen.baseline)
-        except (CancelledRunError, SuiteError):
-            findings.tasks.update(runner.unfinished(findings.tasks))
-            raise
-        if chosen.triggers:
-            _try_triggers(context, findings, handling)
+            try:
+                for position, outcome in runner.run():
+                    findings.tasks[position] = outcome
+                    handling.on_task(outcome, chosen.baseline)
+            except (CancelledRunError, SuiteError):
+                findings.tasks.update(runner.unfinished(findings.tasks))
+                raise
+            if chosen.triggers:
+                _try_triggers(context, backend, findings, handling)
+        finally:
+            backend.close()
 
 
-def _try_triggers(context: RunContext, findings: Findings, handling: Handling) -> None:
+def _try_triggers(context: RunContext, backend: TrialBackend, findings: Findings, handling: Handling) -> None:
     """Try the trigger prompts; if the limit cuts them short, metrics of the first ones alone are dropped."""
     asked = context.settings.prompts
     tests = chosen_prompts(trigger_tests_of(context.suite), asked, context.suite)
     if tests is None or context.executor.refuses():
         return
-    stream, prices = context.progress.stream, _PromptPrices(context)
+    suite, stream, prices = context.suite, context.progress.stream, _PromptPrices(context)
+    first = TriggerRequest(
+        context.settings,
+        prompt="",
+        should_trigger=True,
+        confidence="",
+        skill=tests.skill,
+        repetitions=suite.spec.config.trials_per_task if suite.is_trigger_list else 1,
+        file=suite.file_of(suite.tasks[0]) if suite.tasks else "",
+        commands=mocked_programs(suite),
+    )
 
-    def begin(prompt: str, should_trigger: bool) -> None:
-        prices.reserve(prompt)
-        stream.send("started", prompt=prompt, should_trigger=should_trigger)
+    def attempt(prompt: TriggerPrompt, should_trigger: bool) -> TriggerOutcome:
+        text = prompt.prompt
+        budget = prices.reserve(text)
+        stream.send("started", prompt=text, should_trigger=should_trigger)
+        request = replace(
+            first, prompt=text, should_trigger=should_trigger, confidence=prompt.confidence, budget=budget
+        )
+        return backend.try_prompt(request, lambda: sent(text), lambda answer: arrived(text, answer))
 
     def sent(prompt: str) -> None:
         if context.executor.costs:
             findings.unjudged.setdefault(prompt, [])
             handling.on_sent(prompt)
 
-    def paid(prompt: str, answer: PaidAnswer) -> None:
-        context.paid(context.executor, "agent", prompt=prompt)(answer)
-        found = prices.arrived(prompt, answer)
-        if found.text:
-            findings.unjudged.setdefault(prompt, []).append(found)
+    def arrived(prompt: str, answer: ArrivedAnswer) -> None:
+        prices.arrived(prompt, answer)
+        if answer.unjudged.text:
+            findings.unjudged.setdefault(prompt, []).append(answer.unjudged)
 
     def tell(found: TriggerOutcome, line: str) -> None:
-        prices.settle(found.prompt)
+        prices.settle(found.prompt, lost=is_lost(found))
         # One that the limit cut off was sent, or was not.
         if not found.error or found.error != context.executor.reason:
             findings.unjudged.pop(found.prompt, None)
             handling.on_trigger(found)
         _tell_trigger(stream, found, line)
 
-    shared = TriggerRun(
-        context.agent,
-        context.executor,
-        context.cancellation,
-        begin,
-        tell,
-        sent,
-        paid,
-        context.suite.spec.config.trials_per_task if context.suite.is_trigger_list else 1,
-    )
     with prices:
-        for found in run_triggers(
-            tests, shared, context.suite.spec.config.workers, handling.earlier_triggers
-        ):
+        for found in run_triggers(tests, attempt, tell, backend.prompts, handling.earlier_triggers):
             findings.triggers.append(found)
     reason = context.executor.reason
     tried = findings.triggers
@@ -216,27 +223,29 @@ class _PromptPrices:
         for prompt in tuple(self._reserved):
             self.settle(prompt)
 
-    def reserve(self, prompt: str) -> None:
-        """Wait until a prompt fits into the limits, or is refused."""
-        if self._context.executor.costs:
-            reservation = self._meter.reserve_when_it_fits(_PROMPTS, self._context.cancellation)
-            # A prompt may be written twice.
-            if reservation and self._reserved.setdefault(prompt, reservation) is not reservation:
-                reservation.settle()
+    def reserve(self, prompt: str) -> Budget:
+        """Wait until a prompt fits into the limits, or is refused; return the most that it may spend."""
+        if not self._context.executor.costs:
+            return Budget()
+        reservation = self._meter.reserve_when_it_fits(_PROMPTS, self._context.cancellation)
+        if reservation is None:
+            return Budget()
+        # A prompt may be written twice.
+        if self._reserved.setdefault(prompt, reservation) is not reservation:
+            reservation.settle()
+        return most_of(reservation, self._context.settings.budget)
 
-    def arrived(self, prompt: str, answer: PaidAnswer) -> UnjudgedAnswer:
-        """Count an answer, and return it as it is recorded if nothing else is."""
-        found = arrived(answer, ArrivedAnswer("agent", prompt=prompt), self._context.model)
-        self._spent.setdefault(prompt, []).append(found)
-        return found.unjudged
+    def arrived(self, prompt: str, answer: ArrivedAnswer) -> None:
+        """Count an answer."""
+        self._spent.setdefault(prompt, []).append(answer)
 
-    def settle(self, prompt: str) -> None:
-        """Give the price of a prompt back."""
+    def settle(self, prompt: str, *, lost: bool = False) -> None:
+        """Give the price of a prompt back; that of a ``lost`` one stays out of reach."""
         answers = self._spent.pop(prompt, ())
         cost = total_cost(answer.cost for answer in answers if answer.cost is not None)
         self._meter.prices.add(_PROMPTS, Spending(sum(tokens_of(answer.usage) for answer in answers), cost))
         if reservation := self._reserved.pop(prompt, None):
-            reservation.settle()
+            reservation.settle(lost=lost)
 
 
 def _tell_trigger(stream: EventStream, found: TriggerOutcome, line: str) -> None:

@@ -18,19 +18,20 @@ from waza_engine.results.task_conclusion import TRIAL_VERDICTS, TaskConclusion, 
 from waza_engine.runs.events.stream import EventKind, failures_of, shown
 from waza_engine.runs.limits.budget import NOTHING_RESERVED, Reservation
 from waza_engine.runs.limits.cancellation import CancelledRunError, start_call
+from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.runs.passes.caching import TaskCache
-from waza_engine.runs.passes.hooks import HookError, run_hooks
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.attempts import InterruptedTrialError
 from waza_engine.runs.trials.backend import BackendError, LostTrialError, TrialBackend
 from waza_engine.runs.trials.context import RunContext, TrialRequest
+from waza_engine.runs.trials.hooks import HookError
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Phase, TrialTask, spending_of
 from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, task_status
 
 ENDED_BEFORE = "the run ended before"
 _RUNAWAY = 4
-"""A trial that is executed elsewhere ends when it spends so many times its price."""
+"""What is executed elsewhere ends when it spends so many times its price."""
 STOPPED_EARLY = "`fail_fast`: a task before it did not pass"
 FoundT = TypeVar("FoundT")
 
@@ -86,6 +87,8 @@ class TaskRunner:
         self._on_asked = on_asked
         self._earlier = earlier or {}
         self._costs = context.executor.costs or context.judges.costs
+        hooks = context.suite.spec.hooks
+        self._has_hooks = bool(hooks.before_task or hooks.after_task)
         self._fail_fast = config.fail_fast
         self._group = config.model if config.group_by == "model" else ""
         self._busy = 0
@@ -157,7 +160,7 @@ class TaskRunner:
             raise self._failure
 
     def _clean_up(self) -> None:
-        """Take the outcomes that still come, and close the backend."""
+        """Take the outcomes that still come."""
         deadline = time.monotonic() + self._backend.grace_seconds
         while self._busy:
             try:
@@ -166,7 +169,6 @@ class TaskRunner:
                 break
             if report is not None:
                 report()
-        self._backend.close()
         for reservation in self._reserved:
             reservation.settle()
 
@@ -215,7 +217,7 @@ class TaskRunner:
             if not begun.waiting:
                 self._finish(position, self._outcome(begun, ""))
                 return
-            if self._cache is None and not self._context.suite.spec.hooks.before_task:
+            if self._cache is None and not self._has_hooks:
                 self._prepared_with(begun, self._prepared(begun))
             else:
                 self._in_thread(
@@ -237,9 +239,9 @@ class TaskRunner:
                 # Those of an interrupted run were paid for.
                 return self._outcome(begun, why)
             return unrun_task(begun.selected, f"{why}; no trial ran")
-        hooks, directory = context.suite.spec.hooks, context.suite.directory
         try:
-            begun.warnings += run_hooks(hooks.before_task, directory, context.cancellation)
+            if self._has_hooks:
+                begun.warnings += self._backend.run_hooks(self._request(source, 0), "before_task")
         except HookError as error:
             status = "error" if begun.trials else "failed"
             return TaskOutcome(
@@ -270,16 +272,10 @@ class TaskRunner:
         begun.running.add(number)
         context, source = self._context, begun.selected.source
         task_id = source.id
-        request = TrialRequest(
-            settings=context.settings,
-            task=task_id,
-            file=context.suite.file_of(source),
-            place=source.place,
-            digest=context.suite.digest_of(source),
-            trial=number,
-            baseline=context.baseline,
+        request = replace(
+            self._request(source, number),
             baseline_output=context.baseline_output(task_id, number),
-            budget=_most(reservation, context.settings.budget),
+            budget=most_of(reservation, context.settings.budget),
         )
         self._reserved.add(reservation)
 
@@ -300,6 +296,18 @@ class TaskRunner:
             lambda text, phase=None: self._tell(begun, number, text, phase),
             keep,
             done,
+        )
+
+    def _request(self, source: SuiteTask, number: int) -> TrialRequest:
+        context = self._context
+        return TrialRequest(
+            settings=context.settings,
+            task=source.id,
+            file=context.suite.file_of(source),
+            place=source.place,
+            digest=context.suite.digest_of(source),
+            trial=number,
+            baseline=context.baseline,
         )
 
     def _trial_ended(
@@ -337,7 +345,7 @@ class TaskRunner:
             outcome = _broken(begun.selected, begun.broken)
         if begun.broken:
             self._finish(begun.position, self._broken_off(begun, begun.broken))
-        elif self._cache is None and not self._context.suite.spec.hooks.after_task:
+        elif self._cache is None and not self._has_hooks:
             self._kept_as(begun, outcome, None)
         else:
             self._in_thread(
@@ -345,10 +353,9 @@ class TaskRunner:
             )
 
     def _kept(self, begun: _Begun, outcome: TaskOutcome) -> None:
-        suite = self._context.suite
-        begun.warnings += run_hooks(
-            suite.spec.hooks.after_task, suite.directory, self._context.cancellation, may_fail=True
-        )
+        if self._has_hooks:
+            request = self._request(begun.selected.source, 0)
+            begun.warnings += self._backend.run_hooks(request, "after_task")
         if self._cache is not None and begun.cache_key is not None:
             self._cache.put(begun.cache_key, outcome)
 
@@ -501,8 +508,11 @@ def _defect(error: Exception, what: str = "task") -> str:
     return f"the {what} broke: {type(error).__name__}: {error}"
 
 
-def _most(reservation: Reservation, limits: Budget) -> Budget:
-    """Return the most that a trial may spend, in what the run limits; without a price it has no limit."""
+def most_of(reservation: Reservation, limits: Budget) -> Budget:
+    """Return the most that a trial or a trigger prompt may spend, of what the run limits.
+
+    Without a price it has no limit.
+    """
     price = reservation.price
     if price is None:
         return Budget()

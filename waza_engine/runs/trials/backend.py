@@ -1,21 +1,25 @@
 """The one place where trials are handed out and their outcomes come back.
 
 A run hands a ``TrialBackend`` one request after another, as many at a time as it has room for.
-``ThreadBackend`` carries them out in threads of this process.
+``ThreadBackend`` carries them out in threads of this process. Hooks of tasks and trigger prompts go the same
+way; a call for one of these ends when it has ended.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from waza_engine.results.record import TrialOutcome
+from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import start_call
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.trials.context import RunContext, TrialRequest
+from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
+from waza_engine.runs.trials.hooks import TaskHooks, run_task_hooks
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Tell, run_trial
+from waza_engine.runs.trials.triggers import prompts_at_a_time, try_prompt
 from waza_engine.spec.eval_config import EvalConfig
 
 MOST_WORKERS = 8
@@ -36,6 +40,11 @@ class TrialBackend(Protocol):
     @property
     def workers(self) -> int:
         """Return how many trials it takes at a time; asked again whenever something ends."""
+        ...
+
+    @property
+    def prompts(self) -> int:
+        """Return how many trigger prompts it takes at a time."""
         ...
 
     @property
@@ -64,6 +73,26 @@ class TrialBackend(Protocol):
         """
         ...
 
+    def run_hooks(self, request: TrialRequest, when: TaskHooks) -> Sequence[str]:
+        """Run the hooks of a task where its trials are executed; return a warning for each that failed.
+
+        Raises ``HookError`` as ``run_task_hooks`` does, ``CancelledRunError`` and ``BackendError``.
+        """
+        ...
+
+    def try_prompt(
+        self,
+        request: TriggerRequest,
+        asked: Callable[[], None],
+        arrived: Callable[[ArrivedAnswer], None],
+    ) -> TriggerOutcome:
+        """Return the result of a trigger prompt; ``is_lost`` when it may have been paid for.
+
+        ``asked`` is called right before an agent gets it, perhaps several times, and ``arrived`` with each
+        answer that was paid for; both from any thread. Raises ``CancelledRunError`` and ``BackendError``.
+        """
+        ...
+
     def close(self) -> None:
         """End what belongs to the backend; the last call, after which no outcome is expected."""
         ...
@@ -88,6 +117,11 @@ class ThreadBackend:
         return worker_count(self._context.suite.spec.config)
 
     @property
+    def prompts(self) -> int:
+        """Return the suite's number of workers, whether it is parallel or not."""
+        return prompts_at_a_time(self._context.suite.spec.config.workers)
+
+    @property
     def grace_seconds(self) -> float:
         """Return a moment: a cancelled trial still removes its workspace; the process may end after this."""
         return _CLEANING_SECONDS
@@ -106,6 +140,25 @@ class ThreadBackend:
         task = self._tasks[request.file, request.place]
         assert task is not None, "only tasks that can run are handed out"
         start_call(lambda: run_trial(task, request, self._context, tell, keep), done)
+
+    def run_hooks(self, request: TrialRequest, when: TaskHooks) -> Sequence[str]:
+        """Run the hooks of a task on this machine."""
+        del request
+        return run_task_hooks(self._context, when)
+
+    def try_prompt(
+        self,
+        request: TriggerRequest,
+        asked: Callable[[], None],
+        arrived: Callable[[ArrivedAnswer], None],
+    ) -> TriggerOutcome:
+        """Try a trigger prompt in this thread."""
+
+        def keep(answer: ArrivedAnswer) -> None:
+            self._context.keep_answer(answer)
+            arrived(answer)
+
+        return try_prompt(request, replace(self._context, keep_answer=keep), asked)
 
     def close(self) -> None:
         """Do nothing: the threads are daemons."""

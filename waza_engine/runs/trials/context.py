@@ -93,10 +93,10 @@ class TrialRequest:
 
     ``task`` is the id of the task; ids may occur twice. ``file`` is its file, relative to the suite, and
     ``place`` its index there (``SuiteTask``): no other task has to be loaded. ``digest`` is that of the files
-    from which it was loaded (``Suite.digest_of``). ``trial`` counts from 1, and so does ``attempt``, the
-    first one to make: earlier ones are used up. A ``baseline`` has no skills; ``baseline_output`` is the
-    answer of the same trial there, for graders that compare. ``budget`` is the most that the trial may spend
-    where the meter of the run does not see it: a multiple of its price.
+    from which it was loaded (``Suite.digest_of``). ``trial`` counts from 1, 0 means all of them: their hooks.
+    ``attempt`` is the first one to make, from 1: earlier ones are used up. A ``baseline`` has no skills;
+    ``baseline_output`` is the answer of the same trial there, for graders that compare. ``budget`` is the
+    most that the trial may spend where the meter of the run does not see it: a multiple of its price.
     """
 
     settings: RunSettings
@@ -131,3 +131,39 @@ def request_from(document: Mapping[str, Any]) -> TrialRequest:
     settings, budget = settings_from(document["settings"]), Budget(**document["budget"])
     given: dict[str, Any] = {**document, "settings": settings, "budget": budget}
     return TrialRequest(**given)
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRequest:
+    """The trigger prompt to try, as plain data: it is sent ``repetitions`` times.
+
+    ``file`` is that of any task, relative to the suite, "" without tasks: no other one has to be loaded.
+    ``commands`` are the programs that any task mocks. ``budget`` is as for a trial.
+    """
+
+    settings: RunSettings
+    prompt: str
+    should_trigger: bool
+    confidence: str
+    skill: str
+    repetitions: int = 1
+    file: str = ""
+    commands: tuple[str, ...] = ()
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def baseline(self) -> bool:
+        """Return whether it has no skills: a baseline has no trigger prompts."""
+        return False
+
+    def document(self) -> dict[str, Any]:
+        """Return the request as JSON."""
+        return {**asdict(self), "settings": self.settings.document()}
+
+
+def trigger_request_from(document: Mapping[str, Any]) -> TriggerRequest:
+    """Return the request that a document was made of. Raises ``KeyError`` and ``TypeError`` for another."""
+    settings, budget = settings_from(document["settings"]), Budget(**document["budget"])
+    commands = tuple(document["commands"])
+    given: dict[str, Any] = {**document, "settings": settings, "budget": budget, "commands": commands}
+    return TriggerRequest(**given)

@@ -7,48 +7,31 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
-from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
+from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.results.reports.words import invoked_words
-from waza_engine.runs.agent.setup import AgentSetup
-from waza_engine.runs.agent.workspace import WorkspaceError, trigger_workspace
+from waza_engine.runs.agent.command_mocks import blocked_programs
+from waza_engine.runs.agent.workspace import Workspace, WorkspaceError, trigger_workspace
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.trials.context import RunContext, TriggerRequest
 from waza_engine.runs.trials.conversation import execute
 from waza_engine.spec.evals_json import TriggerList
 from waza_engine.spec.loading import load_skill_evals, load_trigger_tests
 from waza_engine.spec.reading.suite_files import DISK
 from waza_engine.spec.skill_evals import trigger_tests_of_list
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
-from waza_engine.vocabulary import PaidAnswer
 
 FILE_NAME = "trigger_tests.yaml"
+LOST = "while the agent was asked, so this may have been paid for; `--resume --retry lost` asks again"
+"""How the error of a trigger prompt ends whose result is lost."""
 _MOST_WORKERS = 8
 _SHOWN_CHARACTERS = 120
-
-
-@dataclass(frozen=True, slots=True)
-class TriggerRun:
-    """The state that all trigger prompts of a run share.
-
-    ``begin`` is called with each before it is sent, and with whether it should trigger; ``tell`` as it is
-    done, with one line about it; ``asked`` right before an agent gets it, and ``paid`` with each answer as it
-    arrives. All from any thread. Each prompt is sent ``repetitions`` times.
-    """
-
-    setup: AgentSetup
-    executor: Executor
-    cancellation: Cancellation
-    begin: Callable[[str, bool], None]
-    tell: Callable[[TriggerOutcome, str], None]
-    asked: Callable[[str], None] = lambda prompt: None
-    paid: Callable[[str, PaidAnswer], None] = lambda prompt, answer: None
-    repetitions: int = 1
 
 
 def trigger_tests_of(suite: Suite) -> TriggerTests | None:
@@ -102,45 +85,50 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def run_triggers(
-    tests: TriggerTests, shared: TriggerRun, workers: int = 0, earlier: Sequence[TriggerOutcome] = ()
+    tests: TriggerTests,
+    attempt: Callable[[TriggerPrompt, bool], TriggerOutcome],
+    tell: Callable[[TriggerOutcome, str], None],
+    workers: int,
+    earlier: Sequence[TriggerOutcome] = (),
 ) -> Iterator[TriggerOutcome]:
-    """Yield the result of each prompt, in the order of the file; several are tried at the same time.
+    """Yield the result of each prompt, in the order of the file; ``workers`` are tried at the same time.
 
-    ``workers`` of zero chooses: one a processor, at most 8. The prompts of ``earlier`` are not sent. Raises
-    ``CancelledRunError`` after the finished ones.
+    ``attempt`` tries a prompt that should trigger, or should not; ``tell`` is called when it is done, with
+    one line about it. Both from any thread. The prompts of ``earlier`` are not sent. Raises
+    ``CancelledRunError`` and ``SuiteError`` after the finished ones.
     """
     prompts = [
         *((True, prompt) for prompt in tests.should_trigger_prompts),
         *((False, prompt) for prompt in tests.should_not_trigger_prompts),
     ]
     known = {found.prompt: found for found in earlier}
-    counter = _Counter(len(prompts), shared.tell)
-    count = min(workers if workers > 0 else min(os.cpu_count() or 1, _MOST_WORKERS), len(prompts))
-    with ThreadPoolExecutor(max(1, count), thread_name_prefix="trigger") as pool:
-        waiting = [
-            pool.submit(
-                copy_context().run,
-                _tried,
-                prompt,
-                should,
-                tests.skill,
-                shared,
-                counter,
-                known.get(prompt.prompt),
-            )
-            for should, prompt in prompts
-        ]
+    counter = _Counter(len(prompts), tell)
+
+    def tried(prompt: TriggerPrompt, should: bool) -> TriggerOutcome:
+        kept = known.get(prompt.prompt)
+        outcome = attempt(prompt, should) if kept is None else _again(kept, prompt, should=should)
+        counter.tell(outcome)
+        return outcome
+
+    count = max(1, min(workers, len(prompts)))
+    with ThreadPoolExecutor(count, thread_name_prefix="trigger") as pool:
+        waiting = [pool.submit(copy_context().run, tried, prompt, should) for should, prompt in prompts]
         try:
             for position, future in enumerate(waiting):
                 try:
                     outcome = future.result()
-                except CancelledRunError:
+                except (CancelledRunError, SuiteError):
                     pool.shutdown(cancel_futures=True)
                     yield from _done(waiting[position + 1 :])
                     raise
                 yield outcome
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def prompts_at_a_time(workers: int) -> int:
+    """Return how many trigger prompts are tried at the same time; zero is one a processor, at most 8."""
+    return workers if workers > 0 else min(os.cpu_count() or 1, _MOST_WORKERS)
 
 
 def _done(ended: Sequence[Future[TriggerOutcome]]) -> Iterator[TriggerOutcome]:
@@ -171,55 +159,78 @@ def _result(outcome: TriggerOutcome) -> str:
     return f"{did}, {'as expected' if outcome.did_trigger == outcome.should_trigger else 'which is wrong'}"
 
 
-def _tried(
-    prompt: TriggerPrompt,
-    should: bool,
-    skill: str,
-    shared: TriggerRun,
-    counter: _Counter,
-    earlier: TriggerOutcome | None,
+def _again(earlier: TriggerOutcome, prompt: TriggerPrompt, *, should: bool) -> TriggerOutcome:
+    """Return a result of the run that this one goes on with; the prompt may be expected differently now."""
+    did = not should if earlier.error else earlier.did_trigger
+    return replace(earlier, should_trigger=should, did_trigger=did, confidence=prompt.confidence)
+
+
+def try_prompt(
+    request: TriggerRequest, context: RunContext, asked: Callable[[], None] = lambda: None
 ) -> TriggerOutcome:
-    if earlier is not None:
-        did = not should if earlier.error else earlier.did_trigger
-        outcome = replace(earlier, should_trigger=should, did_trigger=did, confidence=prompt.confidence)
-        counter.tell(outcome)
-        return outcome
-    executor = shared.executor
-    shared.begin(prompt.prompt, should)
-    answers = [_answer(prompt.prompt, skill, shared) for _ in range(shared.repetitions)]
+    """Return the result of a trigger prompt; ``asked`` is called right before an agent gets it.
+
+    Raises ``CancelledRunError``.
+    """
+    should, executor = request.should_trigger, context.executor
+    paid = context.paid(executor, "agent", prompt=request.prompt)
+    with blocked_programs(request.commands) as commands:
+
+        def prepared(workspace: Workspace) -> ExecutionRequest:
+            first = context.agent.trigger_request(request.prompt, request.skill, workspace)
+            return replace(first, asked=asked, paid=paid, commands=commands)
+
+        answers = [_answer(prepared, context) for _ in range(request.repetitions)]
     # An error after a skill was invoked does not change the answer.
     error = next((why for response, why in answers if why and not response.skill_invocations), "")
     invoked = [invocation for response, _ in answers for invocation in response.skill_invocations]
     triggered = sum(
-        should if executor.answers_triggers else any(each.is_of(skill) for each in response.skill_invocations)
+        should
+        if executor.answers_triggers
+        else any(each.is_of(request.skill) for each in response.skill_invocations)
         for response, _ in answers
     )
-    outcome = TriggerOutcome(
-        prompt=prompt.prompt,
+    return TriggerOutcome(
+        prompt=request.prompt,
         should_trigger=should,
         # A prompt that could not be tried counts as answered wrongly.
         did_trigger=not should if error else 2 * triggered >= len(answers),
-        confidence=prompt.confidence,
+        confidence=request.confidence,
         output=answers[0][0].output,
         error=error,
         skills=tuple(invocation.name for invocation in invoked),
         asked=len(answers),
         triggered=triggered,
     )
-    counter.tell(outcome)
-    return outcome
 
 
-def _answer(prompt: str, skill: str, shared: TriggerRun) -> tuple[ExecutionResponse, str]:
-    setup = shared.setup
-    instructions = setup.suite.spec.config.instruction_files
+def failed_prompt(request: TriggerRequest, why: str, *, output: str = "") -> TriggerOutcome:
+    """Return the result of a trigger prompt that could not be tried."""
+    return TriggerOutcome(
+        prompt=request.prompt,
+        should_trigger=request.should_trigger,
+        did_trigger=not request.should_trigger,
+        confidence=request.confidence,
+        output=output,
+        error=why,
+    )
+
+
+def is_lost(outcome: TriggerOutcome) -> bool:
+    """Return whether a prompt may have been paid for, and its result is lost."""
+    return outcome.error.endswith(LOST)
+
+
+def _answer(
+    prepared: Callable[[Workspace], ExecutionRequest], context: RunContext
+) -> tuple[ExecutionResponse, str]:
+    suite, executor = context.suite, context.executor
     try:
         # An executor that answers by definition needs no files to do it.
-        files = not shared.executor.answers_triggers
-        with trigger_workspace(setup.suite.directory, instructions, files=files) as workspace:
-            request = setup.trigger_request(prompt, skill, workspace)
-            request = replace(request, asked=partial(shared.asked, prompt), paid=partial(shared.paid, prompt))
-            response = execute(shared.executor, request, shared.cancellation)
+        files = not executor.answers_triggers
+        instructions = suite.spec.config.instruction_files
+        with trigger_workspace(suite.directory, instructions, files=files) as workspace:
+            response = execute(executor, prepared(workspace), context.cancellation)
     except (ExecutorError, WorkspaceError) as error:
         return ExecutionResponse(""), str(error)
     return response, response.error or ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from waza_engine.processes.programs import Finished, run_bounded
 from waza_engine.runs.limits.cancellation import RunCancellation, TooSlowError, call_bounded
+from waza_engine.runs.trials.context import RunContext
 from waza_engine.spec.eval_file import Hook
 
 HOOK_SECONDS = 600.0
+TaskHooks = Literal["before_task", "after_task"]
 _QUOTED_CHARACTERS = 300
 
 
@@ -18,16 +21,23 @@ class HookError(Exception):
 
 
 def run_hooks(
-    hooks: Sequence[Hook], suite_directory: Path, cancellation: RunCancellation, *, may_fail: bool = False
+    hooks: Sequence[Hook],
+    suite_directory: Path,
+    cancellation: RunCancellation,
+    *,
+    may_fail: bool = False,
+    started_in: Path | None = None,
 ) -> list[str]:
     """Run the commands in order and return a warning for each that failed.
 
-    A relative ``working_directory`` is looked up next to the eval file, then in the working directory. Raises
-    ``HookError`` for the first failure of a hook with ``error_on_fail``, unless ``may_fail``.
+    A relative ``working_directory`` is looked up next to the eval file, then in the directory in which the
+    run was started: ``started_in``, None for that of this process. Raises ``HookError`` for the first failure
+    of a hook with ``error_on_fail``, unless ``may_fail``.
     """
+    run_directory = started_in or Path.cwd()
     warnings: list[str] = []
     for hook in hooks:
-        complaint = _run(hook, suite_directory, cancellation)
+        complaint = _run(hook, _directory(hook, suite_directory, run_directory), cancellation)
         if complaint is None:
             continue
         if hook.error_on_fail and not may_fail:
@@ -36,13 +46,25 @@ def run_hooks(
     return warnings
 
 
-def _run(hook: Hook, suite_directory: Path, cancellation: RunCancellation) -> str | None:
+def run_task_hooks(context: RunContext, when: TaskHooks, started_in: Path | None = None) -> list[str]:
+    """Run the hooks before or after a task as ``run_hooks`` does; those after it may fail."""
+    suite = context.suite
+    return run_hooks(
+        getattr(suite.spec.hooks, when),
+        suite.directory,
+        context.cancellation,
+        may_fail=when == "after_task",
+        started_in=started_in,
+    )
+
+
+def _run(hook: Hook, directory: Path, cancellation: RunCancellation) -> str | None:
     def start() -> Finished:
         return run_bounded(
             hook.command.split(),
             stdin="",
             timeout_seconds=HOOK_SECONDS,
-            cwd=_directory(hook, suite_directory),
+            cwd=directory,
             environment={},
         )
 
@@ -60,8 +82,8 @@ def _run(hook: Hook, suite_directory: Path, cancellation: RunCancellation) -> st
     return f"the hook `{hook.command}` {how}{f': {said}' if said else ''}"
 
 
-def _directory(hook: Hook, suite_directory: Path) -> Path:
+def _directory(hook: Hook, suite_directory: Path, run_directory: Path) -> Path:
     if not hook.working_directory:
-        return Path.cwd()
+        return run_directory
     beside = suite_directory / hook.working_directory
-    return beside if beside.is_dir() else Path.cwd() / hook.working_directory
+    return beside if beside.is_dir() else run_directory / hook.working_directory
