@@ -412,7 +412,9 @@ class TaskRunner:
 
         def go_on(found: FoundT | Exception) -> None:
             self._busy -= 1
-            if not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
+            if isinstance(found, BackendError):
+                self._failure = self._failure or found
+            elif not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
                 then(found)
 
         self._busy += 1
