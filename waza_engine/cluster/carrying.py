@@ -1,4 +1,4 @@
-"""What a worker is asked for: claimed, executed, its document written; the same for every engine of clusters.
+"""A step on a worker: claimed, executed, its document written; the same for every engine of clusters.
 
 A step is a trial, a trigger prompt, or the hooks before or after a task.
 """
@@ -38,7 +38,7 @@ from waza_engine.vocabulary import Usage
 _BROKEN_SECONDS = 2.0
 
 Step = Literal["trial", "prompt", TaskHooks]
-"""What is asked of a worker."""
+"""The kind of a step."""
 Send = Callable[[Json], None]
 """Sends an event of a trial to the coordinator: its ``key`` and ``attempt``, a ``text`` and a ``phase``."""
 
@@ -128,7 +128,7 @@ class _StepMeter(Meter):
 
 
 class _Step(ABC):
-    """One attempt of what a message asks for, on this worker. ``name`` is for messages."""
+    """One attempt of a step on this worker. ``name`` is for messages."""
 
     name: ClassVar[str]
 

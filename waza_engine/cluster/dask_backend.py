@@ -84,7 +84,7 @@ class DaskBackend:
 
     def close(self) -> None:
         """End what workers have started for the pass."""
-        self._cluster.post(self._pending.clear)
+        self._cluster.post(lambda: self._end_all(CancelledRunError()))
         self._cluster.end_pass(self, self._place.name, baseline=self._context.baseline)
 
     def start(
@@ -102,7 +102,12 @@ class DaskBackend:
 
         If that worker was lost, others have had it: each has run the hooks before it.
         """
-        workers = self._workers_of.setdefault((request.file, request.place), [])
+        task = request.file, request.place
+        workers: list[str] = []
+        if when == "before_task":
+            self._workers_of[task] = workers
+        else:
+            workers = self._workers_of.pop(task, workers)
         found: list[str] = []
         for worker in tuple(workers) or ("",):
             found += self._awaited(partial(PendingHooks, when, request, worker))
@@ -150,8 +155,8 @@ class DaskBackend:
         for pending in tuple(self._pending.values()):
             if pending.worker and self._cluster.has_lost(pending.worker, pending.submitted):
                 # It would wait for this worker for ever.
-                workers = self._workers_of[pending.task]
-                workers[:] = [worker for worker in workers if worker != pending.worker]
+                with suppress(ValueError):
+                    self._workers_of.get(pending.task, []).remove(pending.worker)
                 pending.worker, pending.is_uncertain = "", True
             pending.is_uncertain = pending.is_uncertain or bool(gone)
             if pending.is_uncertain:
@@ -161,8 +166,11 @@ class DaskBackend:
 
     def break_off(self, why: str) -> None:
         """End the run with an error."""
+        self._end_all(BackendError(why))
+
+    def _end_all(self, error: Exception) -> None:
         for pending in tuple(self._pending.values()):
-            self._end(pending, BackendError(why))
+            self._end(pending, error)
 
     def _begin(self, pending: Pending[Any]) -> None:
         self._pending[pending.key] = pending

@@ -148,6 +148,7 @@ class Host:
 
         def run() -> list[str]:
             if when == "after_task":
+                self._prepared.discard((request.file, request.place))
                 return run_task_hooks(context, when, self._started_in)
             return self._prepare(request, context)
 

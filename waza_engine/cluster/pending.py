@@ -1,4 +1,4 @@
-"""The steps that a cluster was asked for: what their documents mean, and their results without one."""
+"""The steps that were handed to a cluster: the results in their documents, or without one."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class PendingTrial(Pending[TrialOutcome]):
         return LostTrialError(error), Spending(tokens_of(used), outcome.cost or Cost())
 
     def hear(self, event: Block) -> None:
-        """Tell what goes on."""
+        """Report the events of the trial."""
         self._tell(text_of(event.get("text")), event.get("phase"))
 
 
@@ -170,7 +170,7 @@ class PendingPrompt(Pending[TriggerOutcome]):
         return lost, Spending(sum(tokens_of(answer.usage) for answer in answers), cost)
 
     def hear(self, event: Block) -> None:
-        """Tell that an agent is asked."""
+        """Report that an agent is asked."""
         if event.get("phase") == "asking":
             self._asked()
 

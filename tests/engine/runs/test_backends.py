@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import GREETS, only_task, task, write_suite
-from waza_engine.results.record import TrialOutcome
+from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import RunReport
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.runs.trials.backend import LostTrialError, ThreadBackend
-from waza_engine.runs.trials.context import RunContext, TrialRequest
+from waza_engine.runs.trials.backend import BackendError, LostTrialError, ThreadBackend
+from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
+from waza_engine.runs.trials.hooks import TaskHooks
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Tell
 
@@ -176,3 +177,40 @@ def test_a_run_ends_after_its_backend_and_takes_what_was_kept(
     report = run_on(Slow, path, Slow.cancellation)
     assert Slow.ends == ends
     assert [each.output for each in only_task(report).trials] == [output]
+
+
+class Breaking(ThreadBackend):
+    """Is gone when the hooks before the second task, or the second trigger prompt, are requested."""
+
+    hooks = 0
+
+    def run_hooks(self, request: TrialRequest, when: TaskHooks) -> Sequence[str]:
+        self.hooks += when == "before_task"
+        if self.hooks > 1:
+            raise BackendError("the cluster is gone")
+        return super().run_hooks(request, when)
+
+    def try_prompt(
+        self, request: TriggerRequest, asked: Callable[[], None], arrived: Callable[[ArrivedAnswer], None]
+    ) -> TriggerOutcome:
+        if request.prompt == "second":
+            raise BackendError("the cluster is gone")
+        return super().try_prompt(request, asked, arrived)
+
+
+def test_a_run_ends_when_hooks_of_tasks_cannot_run_any_more(tmp_path: Path) -> None:
+    hooks = "hooks: {before_task: [{command: git --version}]}\n"
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS, more=hooks)
+    outcome = run_on(Breaking, path).outcome
+    assert (outcome.status, outcome.message) == ("error", "the cluster is gone")
+    assert [found.status for found in outcome.tasks] == ["passed", "skipped"]
+
+
+def test_a_run_ends_when_trigger_prompts_cannot_be_tried_any_more(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: first}, {prompt: second}]\n", "utf-8"
+    )
+    outcome = run_on(Breaking, path).outcome
+    assert (outcome.status, outcome.message) == ("error", "the cluster is gone")
+    assert [found.prompt for found in outcome.triggers] == ["first"]

@@ -31,7 +31,7 @@ from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, t
 
 ENDED_BEFORE = "the run ended before"
 _RUNAWAY = 4
-"""What is executed elsewhere ends when it spends so many times its price."""
+"""A trial or a trigger prompt that is executed elsewhere ends when it spends so many times its price."""
 STOPPED_EARLY = "`fail_fast`: a task before it did not pass"
 FoundT = TypeVar("FoundT")
 
@@ -412,7 +412,9 @@ class TaskRunner:
 
         def go_on(found: FoundT | Exception) -> None:
             self._busy -= 1
-            if not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
+            if isinstance(found, BackendError):
+                self._failure = self._failure or found
+            elif not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
                 then(found)
 
         self._busy += 1
