@@ -256,11 +256,7 @@ def test_a_key_that_a_worker_lacks_is_named_and_nothing_is_asked(
 ) -> None:
     model = scripted_model(Answer("fine"))
     provider = f"provider: {{base_url: {model.base_url}, api_key_env: KEY_OF_THE_SHOP}}"
-    config = (
-        "config: {trials_per_task: 1, timeout_seconds: 60, executor: openai, model: gpt-4o, "
-        + provider
-        + "}\n"
-    )
+    config = f"config: {{timeout_seconds: 60, executor: openai, model: gpt-4o, {provider}}}\n"
     path = write_suite(tmp_path, {"a": task("a")}, config=config)
     # Workers were started before, so they do not have it.
     assert cluster.slots
