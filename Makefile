@@ -58,6 +58,7 @@ search-verdicts: $(READY) ## Ten thousand random sequences of runs: a running se
 scale: $(READY) ## Paid runs on a cluster with faults, and what a trial costs there next to threads.
 	$(PYTEST) -m scale
 	$(BIN)/python -m tests.engine.cluster.faults --runs 25 $(ARGS)
+	$(BIN)/python -m tests.engine.cluster.fault_runs --runs 25 $(ARGS)
 	$(BIN)/python -m tests.bench.scale --trials 2000 10000 100000
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).

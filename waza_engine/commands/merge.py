@@ -89,12 +89,13 @@ def merged_document(shards: Sequence[Recording]) -> Json:
         "timestamp": started,
         "summary": _summary(first, list(documents.values())),
         "metadata": {**metadata, "engine": engine},
+        **_metrics(list(documents.values())),
     }
     if _FIRST in missing:
         head = {key: value for key, value in head.items() if not key.startswith("trigger_")}
     without = [block_of(found, "baseline_outcome") for found in documents.values()]
     if any(without):
-        baseline = next(filter(None, without))
+        baseline = {**next(filter(None, without)), **_metrics(without)}
         head["baseline_outcome"] = counted_document(baseline, _in_order(ids, without))
     return counted_document(head, _in_order(ids, list(documents.values())))
 
@@ -151,6 +152,12 @@ def _count_and_tasks(shard: Recording) -> tuple[int, list[str]]:
 
 def _settings(document: Block) -> Block:
     return block_of(engine_block(document), "settings")
+
+
+def _metrics(documents: Sequence[Block]) -> Json:
+    """Return the metrics that any shard has: one without tasks has none that follow from them."""
+    found = {name: each for document in documents for name, each in block_of(document, "metrics").items()}
+    return {"metrics": found} if found else {}
 
 
 def _in_order(ids: Sequence[str], documents: Sequence[Block]) -> list[Block]:

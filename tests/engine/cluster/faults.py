@@ -42,10 +42,12 @@ class Disturbed:
     faults: int
 
 
-def disturbed(cluster: DaskCluster, path: Path, faults: int, seed: int) -> Disturbed:
+def disturbed(
+    cluster: DaskCluster, path: Path, faults: int, seed: int, shard: str | None = None
+) -> Disturbed:
     """Run a suite, and disturb a worker so often, each time when a random number of trials has ended."""
     chance = random.Random(seed)
-    prepared = prepare(RunSettings(path), backend=cluster.backend)
+    prepared = prepare(RunSettings(path, shard=shard), backend=cluster.backend)
     moments = sorted(chance.sample(range(prepared.total * 9 // 10), faults))
     ended, done = threading.Semaphore(0), list[int]()
     over = threading.Event()

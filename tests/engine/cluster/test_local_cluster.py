@@ -15,11 +15,13 @@ import psutil
 import pytest
 
 from tests.command_line import engine
+from tests.conftest import StartModel
 from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_shards import timeless
 from tests.engine.suites import task, write_suite
 from tests.patience import staying
+from tests.scripted_model import Answer
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.certificates import make_certificates
 from waza_engine.cluster.dask_cluster import DaskCluster
@@ -247,6 +249,24 @@ def test_the_scheduler_on_this_machine_refuses_strangers(cluster: DaskCluster, t
             assert found.returncode == 2
             assert "cannot be reached" in found.stderr
     assert not suite.asked()
+
+
+def test_a_key_that_a_worker_lacks_is_named_and_nothing_is_asked(
+    cluster: DaskCluster, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = scripted_model(Answer("fine"))
+    provider = f"provider: {{base_url: {model.base_url}, api_key_env: KEY_OF_THE_SHOP}}"
+    config = f"config: {{timeout_seconds: 60, executor: openai, model: gpt-4o, {provider}}}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, config=config)
+    # Workers were started before, so they do not have it.
+    assert cluster.slots
+    monkeypatch.setenv("KEY_OF_THE_SHOP", "sk-of-the-shop")
+    outcome, _ = executed(path, cluster.backend)
+    (trial,) = outcome.tasks[0].trials
+    assert trial.status == "error"
+    assert "`KEY_OF_THE_SHOP`" in trial.error
+    assert "\n" not in trial.error
+    assert model.requests == []
 
 
 def test_a_key_of_a_worker_is_in_no_file_and_no_event(

@@ -51,6 +51,15 @@ def test_merged_shards_equal_the_run_of_one_machine(suite: Path, of: int) -> Non
     assert timeless(json.loads(json.dumps(merged(shards(suite, of))))) == timeless(whole)
 
 
+def test_metrics_are_those_of_all_tasks_whichever_shards_have_some(tmp_path: Path) -> None:
+    more = "metrics: [{name: trigger_accuracy, threshold: 0}, {name: task_completion, threshold: 0.9}]\n"
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=SAYS.replace("Mock", "nowhere"), more=more)
+    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    whole = json.loads(json.dumps(run_document(run(suite)[0].outcome)))
+    for of in range(2, 6):
+        assert merged(shards(suite, of))["metrics"] == whole["metrics"]
+
+
 def test_each_task_is_in_one_shard_and_the_prompts_are_in_the_first(suite: Path) -> None:
     found = [read_recording(path) for path in shards(suite, 3)]
     assert sorted(task.id for shard in found for task in shard.tasks) == IDS
