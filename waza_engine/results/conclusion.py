@@ -603,7 +603,7 @@ def part_of(header: RunHeader) -> str:
 
 
 def leaves_tasks_out(header: RunHeader) -> bool:
-    """Return whether a run was asked for some tasks of its suite only."""
+    """Return whether only some tasks of the suite were chosen to run."""
     return bool(part_of(replace(header, graders=())))
 
 

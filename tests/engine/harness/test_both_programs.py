@@ -12,6 +12,8 @@ import pytest
 
 from tests.command_line import harness
 from tests.engine.harness.both import Answer, ours, recorded, theirs
+from tests.engine.harness.generated import COUNT, generated
+from tests.engine.harness.record_theirs import GENERATED, rows_of
 from tests.engine.harness.scenarios import ADAPTER, AGENT, CONTAINS, lines, prompt, without_times
 from waza_engine.schemas.harness import SCHEMAS, schema_of
 
@@ -51,6 +53,20 @@ def test_trials_are_equal_apart_from_those_of_a_crashed_agent(tmp_path: Path) ->
         key: his[key] for key in his.keys() - set(verdict)
     }
     jsonschema.validate(engine.rows[0], schema_of("TrialResult"))
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, 50))
+def test_generated_suites_give_equal_rows(first: int, tmp_path: Path) -> None:
+    recorded_rows = GENERATED.read_text("utf-8").splitlines()[first : first + 50]
+    for number, line in enumerate(recorded_rows, first):
+        (folder := tmp_path / str(number)).mkdir()
+        scenario = generated(number)
+        scenario.write(folder)
+        ended = harness(*scenario.arguments(folder), cwd=folder)
+        assert rows_of(ended.stdout) == json.loads(line), f"suite {number}"
+        schema = schema_of("TrialResult" if scenario.command[0] == "trials" else "CaptureResult")
+        for row in ended.stdout.splitlines():
+            jsonschema.validate(json.loads(row), schema)
 
 
 def test_csv_is_equal(tmp_path: Path) -> None:
