@@ -63,7 +63,15 @@ def conversions(client: RawClient, path: Path, line: int) -> dict[str, Any]:
             json.dumps(EVALS, indent=1),
             ["Convert to a waza suite", "Convert to a Vally eval file"],
         ),
-        ("eval.yaml", SUITE, ["Convert to evals.json", "Convert to a Vally eval file"]),
+        (
+            "eval.yaml",
+            SUITE,
+            [
+                "Convert to evals.json",
+                "Convert to a Vally eval file",
+                "Convert to agent-eval-harness files",
+            ],
+        ),
         ("eval_set.json", json.dumps(QUERIES), ["Convert to a waza suite"]),
     ],
 )
@@ -116,3 +124,26 @@ async def test_no_file_is_replaced_and_unsaved_changes_are_not_left_out(tmp_path
         editor.replace(uri, 2, json.dumps(EVALS))
         with pytest.raises(JsonRpcException, match=r"evals\.json has unsaved changes; save it first"):
             await editor.command("waza.convert", {"path": str(path), "to": "vally"})
+
+
+async def test_a_suite_becomes_prompts_and_a_grader_after_its_losses_were_shown(tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_text(SUITE + "hooks: {before_task: [{command: make}]}\n", "utf-8")
+    asked: list[str] = []
+
+    def choose(params: types.ShowMessageRequestParams) -> types.MessageActionItem:
+        asked.append(params.message)
+        return types.MessageActionItem("Convert")
+
+    async with editing(tmp_path) as editor:
+        editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)(choose)
+        editor.open(path)
+        made = dict(await editor.command("waza.convert", {"path": str(path), "to": "harness"}))
+        assert "hooks" in asked[0]
+        folder = tmp_path / "converted-harness"
+        assert made["files"][0] == str(folder / "prompts.jsonl")
+        rows = [json.loads(line) for line in (folder / "prompts.jsonl").read_text("utf-8").splitlines()]
+        assert [(row["id"], row["input"]) for row in rows] == [("one", "Brew.")]
+        assert (folder / "grader.py").exists()
+        with pytest.raises(JsonRpcException, match="Nothing was written"):
+            await editor.command("waza.convert", {"path": str(path), "to": "harness"})

@@ -95,7 +95,10 @@ def to_harness(conversion: Conversion) -> None:
         titles = {key: titles.get(key) for key in ("name", "description", "skill", "version")}
         conversion.lose_others(suite.path, "", titles, ())
     if rows:
-        conversion.files[PROMPTS] = "".join(rows)
+        # An editor shows the first file.
+        graders = dict(conversion.files)
+        conversion.files.clear()
+        conversion.files.update({PROMPTS: "".join(rows), **graders})
         _adapter(conversion)
         _options(conversion)
     if has_triggers(suite):

@@ -49,6 +49,7 @@ from waza_engine.processes.programs import start_program
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.processes.trees import end_trees
 from waza_engine.spec.adapter import AdapterFile
+from waza_engine.spec.harness_rows import PLACEHOLDERS
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.vocabulary import CANCELLED, Usage
@@ -68,6 +69,14 @@ def adapter_warnings(path: Path, adapter: AdapterFile, model: str) -> Iterator[s
                 yield f"{path}: {place} has no effect: one before it fits the same events"
             if mapping.when is None:
                 seen.append(key)
+    template, resume = adapter.history_template, adapter.resume
+    written = template.turn_format if template is not None and adapter.session_mode == "iterative" else ""
+    if written.strip() and not any(placeholder in written for placeholder in PLACEHOLDERS):
+        words = " nor ".join(f"`{placeholder}`" for placeholder in PLACEHOLDERS)
+        yield f"{path}: `historyTemplate` has neither {words}, so past turns are lost"
+    is_read = adapter.session_mode == "stream" and adapter.extensions.honor_session_id_path
+    if resume is not None and is_read and "[*]" in resume.session_id_path:
+        yield f"{path}: `resume.sessionIdPath` leads to a list, which names no session"
     if model and not adapter.extensions.model_flag:
         yield f"{path}: `config.model` has no effect: there is no `model_flag` in `x-waza`"
     if adapter.prompt.stdin_format == "json":

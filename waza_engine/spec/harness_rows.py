@@ -27,6 +27,8 @@ _WORDS: Mapping[RowKind, str] = {
     "capture": "holds captures of agent-eval-harness, the results of a run and no suite",
     "trials": "holds trials of agent-eval-harness, the results of a run and no suite",
 }
+PLACEHOLDERS = ("{{input}}", "{{output}}")
+"""Where a past turn is put into the `historyTemplate` of an adapter."""
 DIGEST = "wazaDigest"
 """The key of a row's metadata that says what decided it: the digests of its answer and of its grader."""
 AGENT_ERRORS = "wazaErrors"

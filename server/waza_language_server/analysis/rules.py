@@ -5,7 +5,7 @@ The meaning, the severity and an example of each code are in ``codes/``.
 
 from __future__ import annotations
 
-from waza_language_server.analysis.file_rules.adapter import unreachable_mappings
+from waza_language_server.analysis.file_rules.adapter import lost_conversations, unreachable_mappings
 from waza_language_server.analysis.file_rules.eval_file import (
     hook_commands,
     inline_ids,
@@ -151,6 +151,7 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("lines of whitespace", whitespace_lines, _words("whitespace-line")),
     Rule("number of trials", missing_trials, _words("unlikely-value")),
     Rule("event mappings", unreachable_mappings, _words("unreachable-mapping")),
+    Rule("past turns of conversations", lost_conversations, _words("unlikely-value")),
 )
 """Rules about a file by itself, outside the entries of its lists of graders."""
 

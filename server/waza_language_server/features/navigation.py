@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
+from waza_language_server.features.structure import files_of_command
 from waza_language_server.project.naming_places import mentions_in, place_of
 from waza_language_server.project.references import (
     definitions,
@@ -14,12 +15,13 @@ from waza_language_server.project.references import (
     symbol_at,
 )
 from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.project.uris import uri_of
+from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.text.span import Span
 
 SymbolWord = Literal["grader", "task", "skill"]
 MAX_SYMBOLS = 500
@@ -45,7 +47,15 @@ class WorkspaceSymbol:
 
 
 def definition(document: Document, workspace: Workspace, offset: int) -> tuple[FilePlace, ...]:
-    """Return the definition of the symbol at an offset; for a path or glob the files that it matches."""
+    """Return the definition of the symbol at an offset; for a path or glob the files that it matches.
+
+    For a part of the command of an adapter that is the file that it names.
+    """
+    if document.kind == "adapter":
+        links = files_of_command(document, workspace.project)
+        return tuple(
+            FilePlace(uri_of(link.target), "", Span(0, 0)) for link in links if link.span.contains(offset)
+        )
     symbol = symbol_at(document, workspace, offset)
     return () if symbol is None else definitions(workspace, symbol)
 

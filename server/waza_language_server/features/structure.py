@@ -265,20 +265,30 @@ def _links(document: Document, workspace: Workspace) -> tuple[DocumentLink, ...]
             if first is not None and _is_file(workspace.project, first):
                 more = f"the first of {counted(len(files), 'file')}" if len(files) > 1 else ""
                 found.append(DocumentLink(mention.span, first, more))
-    return (*found, *_program_of_adapter(document, workspace.project))
+    return (*found, *files_of_command(document, workspace.project))
 
 
-def _program_of_adapter(document: Document, project: Project) -> Iterator[DocumentLink]:
-    """Yield the program of an adapter that is a file next to it, or next to an eval file that names it."""
+def files_of_command(document: Document, project: Project) -> Iterator[DocumentLink]:
+    """Yield the files that the command of an adapter names: next to it, or to an eval file that names it.
+
+    As in a run, a program without a slash is looked up on ``PATH``, and an argument without a slash or a dot
+    is no path.
+    """
     path, root = path_of(document.uri), document.tree.root
-    node = root.get("command", 0) if document.kind == "adapter" and root is not None else None
-    if node is None or path is None or node.kind != "scalar" or "/" not in node.value or "\0" in node.value:
+    command = root.get("command") if document.kind == "adapter" and root is not None else None
+    if command is None or path is None:
         return
-    for folder in (path.parent, *(suite.folder for suite in project.suites_that_name(path))):
-        program = folder / node.value
-        if project.disk.reach.around(folder).holds(program) and _is_file(project, program):
-            yield DocumentLink(node.span, program)
-            return
+    folders = (path.parent, *(suite.folder for suite in project.suites_that_name(path)))
+    for index, node in enumerate(command.each_item()):
+        written = node.value if node.kind == "scalar" else ""
+        is_path = "/" in written or (index > 0 and "." in written)
+        if not is_path or "\0" in written:
+            continue
+        for folder in folders:
+            file = folder / written
+            if project.disk.reach.around(folder).holds(file) and _is_file(project, file):
+                yield DocumentLink(node.span, file)
+                break
 
 
 def _skills(project: Project, file: SuiteSource) -> Mapping[str, Path]:

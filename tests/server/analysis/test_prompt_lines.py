@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.server.analysis.drawing import drawn, fixed, problems
 from waza_engine.executors.adapter.events import is_path
+from waza_engine.executors.command import adapter_warnings
 from waza_engine.runs.loading.dataset import prompt_tasks
 from waza_engine.spec.adapter import PATH
 from waza_engine.spec.loading import load_adapter_file
@@ -356,3 +357,42 @@ def test_no_fix_writes_a_comment_into_json() -> None:
     titles = {fix.title for problem in problems(line, "prompts") for fix in problem.fixes}
     assert not {title for title in titles if "comment" in title}
     assert any(title.startswith("Delete") for title in titles)
+
+
+CONVERSATION = {
+    "version": 1,
+    "name": "a",
+    "command": ["a"],
+    "sessionMode": "iterative",
+    "prompt": {"stdin": True},
+    "x-waza": {"output_mode": "text"},
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "span"),
+    [
+        ({"historyTemplate": "Before: {input}"}, '"Before: {input}"'),
+        ({"historyTemplate": {"turnFormat": "so far"}}, '"so far"'),
+        ({"historyTemplate": "{{input}}"}, None),
+        ({"historyTemplate": "so far", "sessionMode": "stream"}, None),
+        ({"sessionMode": "stream", "resume": {"flag": "-r", "sessionIdPath": "$.ids[*]"}}, '"$.ids[*]"'),
+        ({"sessionMode": "stream", "resume": {"flag": "-r", "sessionIdPath": "$.ids[0]"}}, None),
+        ({"sessionMode": "iterative", "resume": {"flag": "-r", "sessionIdPath": "$.ids[*]"}}, None),
+    ],
+)
+def test_what_loses_the_past_of_a_conversation_is_reported_as_by_a_run(
+    tmp_path: Path, changed: dict[str, Any], span: str | None
+) -> None:
+    path = tmp_path / "adapter.json"
+    path.write_text(text := json.dumps(CONVERSATION | changed), "utf-8")
+    adapter, _ = load_adapter_file(path)
+    found = problems(text, "adapter")
+    assert [text[each.span.start : each.span.end] for each in found] == ([] if span is None else [span])
+    assert len(list(adapter_warnings(path, adapter, ""))) == len(found)
+
+
+def test_single_braces_become_placeholders() -> None:
+    text = json.dumps(CONVERSATION | {"historyTemplate": "U: {input}, A: {output}"})
+    doubled = text.replace("{input}, A: {output}", "{{input}}, A: {{output}}")
+    assert fixed(text, "unlikely-value", "adapter") == doubled

@@ -14,12 +14,14 @@ from waza_language_server.features.actions.code_actions import code_actions, fix
 from waza_language_server.features.completion.complete import complete
 from waza_language_server.features.completion.item import Completion
 from waza_language_server.features.hover.hover import hover
+from waza_language_server.features.navigation import definition
 from waza_language_server.features.new_line import indent_new_line
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.features.semantic_tokens import semantic_tokens
 from waza_language_server.features.structure import document_links, folds, outline, selections
 from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.uris import uri_of
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.span import Span
 
@@ -192,3 +194,35 @@ def test_a_suite_links_to_its_prompts_and_adapter_and_this_to_its_program(tmp_pa
     workspace = workspace_with(document, roots=(tmp_path,))
     assert [link.target for link in document_links(document, workspace)] == [program]
     assert adapter in [link.target for link in document_links(opened(suite, "eval"), workspace)]
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (["./agent.sh", "-v"], {"./agent.sh": "a/agent.sh"}),
+        (["agent.sh"], {}),
+        (
+            ["python3", "agent.py", "tools/more.py"],
+            {"agent.py": "agent.py", "tools/more.py": "a/tools/more.py"},
+        ),
+        (["python3", "agent", "missing.py", ".", "../../x"], {}),
+    ],
+)
+def test_the_files_of_a_command_are_links_and_definitions_as_a_run_finds_them(
+    tmp_path: Path, command: list[str], named: dict[str, str]
+) -> None:
+    put(tmp_path, "eval.yaml", EVAL.replace("config:\n", "config:\n      adapter: a/a.json\n", 1))
+    adapter = put(tmp_path, "a/a.json", json.dumps(ADAPTER | {"command": command}))
+    for name in ("a/agent.sh", "agent.py", "a/tools/more.py", "agent"):
+        put(tmp_path, name, "")
+    document = opened(adapter, "adapter")
+    workspace = workspace_with(document, roots=(tmp_path,))
+    links = {
+        document.text[each.span.start + 1 : each.span.end - 1]: each.target
+        for each in document_links(document, workspace)
+    }
+    assert links == {written: tmp_path / name for written, name in named.items()}
+    for written in command:
+        places = definition(document, workspace, document.text.index(json.dumps(written)) + 1)
+        wanted = [uri_of(tmp_path / named[written])] if written in named else []
+        assert [place.uri for place in places] == wanted

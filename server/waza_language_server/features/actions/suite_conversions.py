@@ -16,10 +16,11 @@ TITLES: Mapping[str, str] = {
     "waza": "Convert to a waza suite",
     "evals.json": "Convert to evals.json",
     "vally": "Convert to a Vally eval file",
+    "harness": "Convert to agent-eval-harness files",
 }
 """The titles of the actions, by the names of the formats."""
 _FORMATS: Mapping[DocumentKind, Sequence[str]] = {
-    "eval": ("evals.json", "vally"),
+    "eval": ("evals.json", "vally", "harness"),
     "evals_json": ("waza", "vally"),
     "trigger_list": ("waza",),
     "vally_eval": ("waza", "evals.json"),
