@@ -353,7 +353,7 @@ def _fixed_rows(file: Path, workspace: Workspace, *, write: bool) -> Iterator[Fi
         yield Fixed(file, 0, why_not=error.why)
         return
     if found.count or found.untried:
-        why = write_rows(file, found.lines) if found.count and write else ""
+        why = write_rows(file.absolute(), found.lines, workspace) if found.count and write else ""
         yield Fixed(file, 0 if why else found.count, found.diff(str(file)), why, found.untried)
 
 

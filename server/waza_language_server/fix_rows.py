@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from waza_engine.boundary import Boundary
 from waza_engine.files import FileError, opened_to_read, write_atomically
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check_rows import checked_parts
@@ -57,14 +58,14 @@ def fixed_rows(path: Path, kind: DocumentKind, workspace: Workspace) -> FixedRow
     return found
 
 
-def write_rows(path: Path, lines: Mapping[int, tuple[str, str]]) -> str:
+def write_rows(path: Path, lines: Mapping[int, tuple[str, str]], workspace: Workspace) -> str:
     """Write the changed lines of a file in one step; return why that cannot be, "" when it is done."""
-    target = path.resolve()
+    target, within = path.resolve(), workspace.project.disk.reach.around(path.parent)
     try:
         if not os.access(target, os.W_OK):
             return "it is read-only"
         mode = stat.S_IMODE(target.stat().st_mode)
-        write_atomically(target, _changed(target, lines))
+        write_atomically(target, _changed(target, lines, within), within=within)
         target.chmod(mode)
     except FileError as error:
         return error.why
@@ -73,9 +74,9 @@ def write_rows(path: Path, lines: Mapping[int, tuple[str, str]]) -> str:
     return ""
 
 
-def _changed(path: Path, lines: Mapping[int, tuple[str, str]]) -> Iterator[bytes]:
+def _changed(path: Path, lines: Mapping[int, tuple[str, str]], within: Boundary) -> Iterator[bytes]:
     left = len(lines)
-    with contextlib.closing(opened_to_read(path)) as file:
+    with contextlib.closing(opened_to_read(path, within=within)) as file:
         for index, line in enumerate(file):
             if index not in lines:
                 yield line
