@@ -642,7 +642,7 @@ LISTS_OR_MAKES = {
     "waza_engine/cluster/bundle.py": "the user's folder of bundles",
     "waza_engine/cluster/certificates.py": "a new folder that a person has named",
     "waza_engine/cluster/versions.py": "data of the package",
-    "waza_engine/results/reading/place_entries.py": "the folder of a run below the results, links refused",
+    "waza_engine/results/reading/run_store_entries.py": "the folder of a run; links are refused",
     "waza_engine/graders/matching/globs.py": "the workspace; links are not followed",
     "waza_engine/commands/records.py": "the folder that a person has named",
     "waza_engine/commands/run_again.py": "the folder of a suite, without its links: times and sizes",

@@ -167,7 +167,7 @@ def boundary_of_named(directory: Path) -> Boundary:
     return Boundary.around(directory, *map(Path, suite_boundary(directory).folders), name=str(directory))
 
 
-def suite_place(
+def resolve_suite_path(
     directory: Path,
     written: str,
     key: str,

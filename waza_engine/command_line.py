@@ -32,7 +32,7 @@ _NAMES = compiled_later(r"'([^']+)'")
 _OPTION = compiled_later(r"--?[\w-]+")
 
 
-def argument_words(message: str) -> str | None:
+def describe_argument_error(message: str) -> str | None:
     """Return an argument error in one sentence, None for other messages of the library."""
     for pattern, words in _SENTENCES.items():
         if found := re.fullmatch(pattern, message, re.DOTALL):
@@ -187,7 +187,7 @@ def carry_out_application(
 
 def _of_arguments(error: Any) -> str:
     """Return the error in the arguments and where to read about them; "" for any other error."""
-    words, context = argument_words(error.format_message()), getattr(error, "ctx", None)
+    words, context = describe_argument_error(error.format_message()), getattr(error, "ctx", None)
     if words is None:
         return ""
     return f"{words}\n" if context is None else f"{words}\nTry {context.command_path} -h for help.\n"

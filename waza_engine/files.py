@@ -233,7 +233,7 @@ def relative_name(place: Path, directory: Path) -> str:
         return place.as_posix()
 
 
-def shown(name: str | Path) -> str:
+def printable(name: str | Path) -> str:
     """Return a file's name as a valid string, even if it is not UTF-8."""
     return os.fsencode(name).decode("utf-8", "replace")
 

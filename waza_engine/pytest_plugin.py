@@ -56,13 +56,13 @@ class SuiteFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each enabled task, and one for the verdict of the suite."""
         from waza_engine.api import SuiteError, SuiteFileError, load_suite
-        from waza_engine.vocabulary import told_apart
+        from waza_engine.vocabulary import unique_names
 
         try:
             suite = load_suite(self.path)
         except (SuiteError, SuiteFileError) as error:
             raise self.CollectError(str(error)) from error
-        for name, task in zip(told_apart(task.id for task in suite.tasks), suite.tasks, strict=True):
+        for name, task in zip(unique_names(task.id for task in suite.tasks), suite.tasks, strict=True):
             item = cast("Any", TaskItem).from_parent(self, name=name)
             item.task_id = task.id
             yield item
@@ -149,7 +149,7 @@ class VerdictItem(_SuiteItem):
 
     def runtest(self) -> None:
         """Fail with the reasons against the run that are not about its tasks."""
-        from waza_engine.results.conclusion_words import TASKS
+        from waza_engine.results.conclusion_descriptions import TASKS
 
         conclusion = self.result.conclusion
         if self.result.record is None:

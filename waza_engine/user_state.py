@@ -25,7 +25,7 @@ def remember_workspace(place: Path) -> None:
     write_atomically(_note_of(place), [_identity(place).encode()])
 
 
-def kept_workspace(written: str) -> Path | None:
+def known_workspace(written: str) -> Path | None:
     """Return the workspace that a record names, None unless the engine has made that very folder."""
     place = Path(written)
     try:

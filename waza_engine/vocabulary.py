@@ -179,7 +179,7 @@ EXPECTED_LISTS = ("output_contains", "output_not_contains", "output_contains_any
 """The lists of a task's ``expected`` that are graded, each recorded under its name with a ``_`` before it."""
 
 
-def shown_grader(name: str) -> str:
+def grader_label(name: str) -> str:
     """Return a grader's name for people: ``expected.output_contains`` for a list."""
     key = name.removeprefix("_")
     return f"expected.{key}" if name != key and key in EXPECTED_LISTS else name
@@ -193,13 +193,13 @@ true raised something, or could be true of no answer. Of a judge: it gave no ver
 """
 
 
-def no_word(kind: Wordless, why: str) -> dict[str, object]:
+def unjudged_details(kind: Wordless, why: str) -> dict[str, object]:
     """Return the details of a failed check that said nothing of the answer: why that is so."""
     return {"error": {"kind": kind, "message": why}}
 
 
-def said_nothing(details: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the kind and the reason that ``no_word`` wrote, None where it wrote none."""
+def unjudged_reason(details: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the kind and the reason that ``unjudged_details`` wrote, None where it wrote none."""
     error: object = details.get("error")
     if not isinstance(error, dict):
         return None
@@ -213,7 +213,7 @@ def checkpoint_grader(grader: str, turn: int) -> str:
     return f"{grader} after turn {turn}"
 
 
-def told_apart(names: Iterable[str]) -> Iterator[str]:
+def unique_names(names: Iterable[str]) -> Iterator[str]:
     """Yield names; of several that are equal, as ids of tasks may be, the later ones have a number."""
     seen: set[str] = set()
     for name in names:

@@ -22,7 +22,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.cluster.local_workers import SLOTS as LOCAL_SLOTS
-from waza_engine.cluster.place import FolderPlace
+from waza_engine.cluster.run_store import FolderRunStore
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
@@ -95,7 +95,7 @@ def _others() -> float:
 def place_rate(seconds: float = 3.0) -> float:
     """Return how many paid trials a second the folder of a run can note, on this disk."""
     with tempfile.TemporaryDirectory(prefix="scale-", dir=Path.cwd()) as folder:
-        place = FolderPlace(Path(folder, "place"), suite_boundary(Path(folder)))
+        place = FolderRunStore(Path(folder, "place"), suite_boundary(Path(folder)))
         place.create()
         numbers, lock, end = iter(range(10**9)), threading.Lock(), time.monotonic() + seconds
 

@@ -16,8 +16,8 @@ from waza_engine.boundary import (
     FileError,
     is_foreign,
     note_open_folders,
+    resolve_suite_path,
     suite_boundary,
-    suite_place,
 )
 from waza_engine.files import (
     create_file,
@@ -50,7 +50,7 @@ from waza_engine.files import (
 def test_shares_and_devices_are_known_by_their_text(tmp_path: Path, written: str) -> None:
     assert is_foreign(written)
     with pytest.raises(FileError, match="network share or a device"):
-        suite_place(tmp_path, written, "context_dir", lambda _: pytest.fail("it was looked at"))
+        resolve_suite_path(tmp_path, written, "context_dir", lambda _: pytest.fail("it was looked at"))
 
 
 @pytest.mark.parametrize("written", ["a/b", "../a", "/a/b", "con/a", "null", "console.yaml", "a//b", "."])
@@ -118,11 +118,11 @@ def test_a_path_near_a_suite_without_a_repository_is_refused_with_what_to_do(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     with pytest.raises(FileError) as refused:
-        suite_place(suite, written, "context_dir")
+        resolve_suite_path(suite, written, "context_dir")
     assert refused.value.why.endswith(f"so it is not used{advice.format(here=suite.parent)}")
     (suite / ".git").mkdir()
     with pytest.raises(FileError, match=r"so it is not used$"):
-        suite_place(suite, written, "context_dir")
+        resolve_suite_path(suite, written, "context_dir")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="makes links")

@@ -306,15 +306,15 @@ def test_a_workspace_that_a_record_names_is_not_looked_into(suite: Path, outside
 
 
 def test_a_kept_workspace_of_ours_is_believed_until_it_is_another_folder(suite: Path) -> None:
-    from waza_engine.user_state import kept_workspace
+    from waza_engine.user_state import known_workspace
 
     path = write_suite(suite, {"t": task("t")})
     report, _ = run(path, keep_workspace=True)
     (trial,) = report.outcome.tasks[0].trials
-    assert kept_workspace(trial.workspace) == Path(trial.workspace)
+    assert known_workspace(trial.workspace) == Path(trial.workspace)
     Path(trial.workspace).rename(suite / "moved")
-    assert kept_workspace(trial.workspace) is None
+    assert known_workspace(trial.workspace) is None
     (suite / "other").mkdir()
     Path(trial.workspace).symlink_to(suite / "other")
-    assert kept_workspace(trial.workspace) is None
+    assert known_workspace(trial.workspace) is None
     Path(trial.workspace).unlink()

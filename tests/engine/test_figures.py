@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waza_engine.figures import (
+from waza_engine.number_formats import (
+    format_above,
+    format_below,
+    format_percent,
+    format_score,
+    format_share,
+    format_threshold,
     reaches,
-    shown_above,
-    shown_below,
-    shown_percent,
-    shown_score,
-    shown_share,
-    shown_threshold,
 )
 from waza_engine.scoring.statistics import mean
 
@@ -22,26 +22,30 @@ shares = st.floats(0, 1)
     ("score", "shown"), [(1.0, "1.00"), (0.9972, "0.99"), (0.995, "0.99"), (0.875, "0.88"), (0.0, "0.00")]
 )
 def test_only_a_full_score_reads_as_one(score: float, shown: str) -> None:
-    assert shown_score(score) == shown
+    assert format_score(score) == shown
 
 
 def test_only_all_is_a_hundred_percent() -> None:
-    assert [shown_share(199 / 200), shown_share(1.0), shown_share(1999 / 2000, 1)] == ["99%", "100%", "99.9%"]
+    assert [format_share(199 / 200), format_share(1.0), format_share(1999 / 2000, 1)] == [
+        "99%",
+        "100%",
+        "99.9%",
+    ]
 
 
 @given(shares, st.integers(0, 6))
 def test_nothing_is_rounded_up_to_all(share: float, digits: int) -> None:
     full = share >= 1 - 1e-9
-    assert (float(shown_percent(share, digits)) == 100) == full
-    assert (float(shown_score(share, digits + 1)) == 1) == full
+    assert (float(format_percent(share, digits)) == 100) == full
+    assert (float(format_score(share, digits + 1)) == 1) == full
 
 
 @given(shares, shares)
 def test_what_is_below_reads_as_below(value: float, threshold: float) -> None:
     if value < threshold:
-        assert float(shown_below(value, threshold)[0]) < threshold
+        assert float(format_below(value, threshold)[0]) < threshold
     if value > threshold:
-        above, limit = map(float, shown_above(value, threshold))
+        above, limit = map(float, format_above(value, threshold))
         assert above > limit
 
 
@@ -52,7 +56,7 @@ def test_what_is_below_reads_as_below(value: float, threshold: float) -> None:
 def test_a_figure_that_falls_short_has_the_digits_to_show_it(
     value: float, threshold: float, shown: tuple[str, str]
 ) -> None:
-    assert shown_below(value, threshold) == shown
+    assert format_below(value, threshold) == shown
 
 
 def test_a_mean_reaches_what_its_parts_reach() -> None:
@@ -62,4 +66,4 @@ def test_a_mean_reaches_what_its_parts_reach() -> None:
 
 
 def test_a_threshold_keeps_its_digits() -> None:
-    assert [shown_threshold(0.9), shown_threshold(0.875)] == ["0.90", "0.875"]
+    assert [format_threshold(0.9), format_threshold(0.875)] == ["0.90", "0.875"]

@@ -16,10 +16,10 @@ from waza_engine.files import (
     from_home,
     is_named,
     opened_to_append,
+    printable,
     read_beginning,
     read_bytes,
     read_text,
-    shown,
     special_names,
     write_bytes,
 )
@@ -156,8 +156,8 @@ def test_a_name_counts_unless_it_is_a_folders(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_no_utf_8_is_shown_as_text() -> None:
-    assert shown(os.fsdecode(b"caf\xe9.yaml")) == "caf\ufffd.yaml"
-    assert shown(Path("café.yaml")) == "café.yaml"
+    assert printable(os.fsdecode(b"caf\xe9.yaml")) == "caf\ufffd.yaml"
+    assert printable(Path("café.yaml")) == "café.yaml"
 
 
 def test_a_path_starts_at_home_where_that_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The runs that a worker takes part in: their places and leases, and what was started for them."""
+"""The runs that a worker takes part in: their stores and leases, and what was started for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import psutil
 from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.bundle import content_name, manifest_name, settings_on_worker
 from waza_engine.cluster.host import Host, Request
-from waza_engine.cluster.place import FolderPlace, Place
+from waza_engine.cluster.run_store import FolderRunStore, RunStore
 from waza_engine.executors.base import ExecutorError
 from waza_engine.results.json_values import Block, text_of
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -32,51 +32,51 @@ _IDLE_SECONDS = 60.0
 
 
 class LeaseLostError(Exception):
-    """The worker cannot use the place of a run: its lease, an answer, or the files of the suite."""
+    """The worker cannot use the store of a run: its lease, an answer, or the files of the suite."""
 
 
-def end_run(place: str) -> None:
+def end_run(run_store: str) -> None:
     """End the trials of a run on this worker; returns immediately."""
-    run = _runs.get(place)
+    run = _runs.get(run_store)
     if run is not None:
         threading.Thread(target=run.cancellation.request, daemon=True).start()
 
 
-def reach_limit(place: str, reason: str) -> None:
+def reach_limit(run_store: str, reason: str) -> None:
     """End the calls of a run on this worker, for its budget is spent; returns immediately."""
-    run = _runs.get(place)
+    run = _runs.get(run_store)
     if run is not None:
         threading.Thread(target=run.reach_limit, args=(reason,), daemon=True).start()
 
 
-def end_pass(place: str, baseline: bool) -> None:
+def end_pass(run_store: str, baseline: bool) -> None:
     """End what was started on this worker for one pass of a run; returns immediately."""
-    run = _runs.get(place)
-    _prepared.pop((place, baseline), None)
+    run = _runs.get(run_store)
+    _prepared.pop((run_store, baseline), None)
     if run is not None:
         threading.Thread(target=run.close_host, args=(baseline,), daemon=True).start()
 
 
-def why_not_read(place: str, suite: str, nonce: str) -> str:
-    """Return why this worker cannot read what the coordinator wrote to the place of a run, "" if it can."""
+def why_not_read(run_store: str, suite: str, nonce: str) -> str:
+    """Return why this worker cannot read what the coordinator wrote to the store of a run, "" if it can."""
     try:
-        return "" if place_at(place, Path(suite)).has(nonce) else "it is not there"
+        return "" if run_store_at(run_store, Path(suite)).has(nonce) else "it is not there"
     except (OSError, ImportError) as error:
         return str(getattr(error, "strerror", None) or error)
 
 
-def place_at(name: str, suite: Path) -> Place:
-    """Return the place of a name: a folder of a suite, or one in an object store. Raises ``OSError``."""
+def run_store_at(name: str, suite: Path) -> RunStore:
+    """Return the store of a name: a folder of a suite, or one in an object store. Raises ``OSError``."""
     if "://" not in name:
-        return FolderPlace(Path(name), suite_boundary(suite))
-    from waza_engine.cluster.object_place import ObjectPlace
+        return FolderRunStore(Path(name), suite_boundary(suite))
+    from waza_engine.cluster.object_run_store import ObjectRunStore
 
-    return ObjectPlace(name)
+    return ObjectRunStore(name)
 
 
 def close_runs() -> None:
     """End the trials of all runs, and all that was started for them."""
-    runs = [_runs.pop(place) for place in tuple(_runs)]
+    runs = [_runs.pop(run_store) for run_store in tuple(_runs)]
     for run in runs:
         # Others execute the trials that have paid for nothing.
         run.fail("the worker was ended")
@@ -87,7 +87,7 @@ WORKER = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(3)}"
 """The name of this process in claims."""
 _runs: dict[str, ActiveRun] = {}
 _prepared: dict[tuple[str, bool], set[tuple[str, int]]] = {}
-"""The tasks before which this process has run the hooks, by the place of the run, with skills or without."""
+"""The tasks before which this process has run the hooks, by the store of the run, with skills or without."""
 _creating = threading.Lock()
 
 
@@ -96,7 +96,7 @@ class ActiveRun:
 
     def __init__(self, message: Block) -> None:
         self.run_id = text_of(message["run"])
-        self.place = place_at(text_of(message["place"]), Path(text_of(message["suite"])))
+        self.run_store = run_store_at(text_of(message["place"]), Path(text_of(message["suite"])))
         self.cancellation = RunCancellation()
         self.failure = ""
         self._suite, self._started_in = Path(text_of(message["suite"])), Path(text_of(message["started_in"]))
@@ -138,7 +138,7 @@ class ActiveRun:
                         file=request.file,
                         baseline=request.baseline,
                         started_in=self._directory_of(settings),
-                        prepared=_prepared.setdefault((self.place.name, request.baseline), set()),
+                        prepared=_prepared.setdefault((self.run_store.name, request.baseline), set()),
                     )
                 except (SuiteError, SuiteFileError, ExecutorError) as error:
                     found = error
@@ -152,16 +152,16 @@ class ActiveRun:
         directory = settings.path.parent
         if directory == self._suite:
             return self._started_in
-        place = directory / os.path.relpath(self._started_in, self._suite)
-        return place if suite_boundary(directory).holds(place) else directory
+        run_store = directory / os.path.relpath(self._started_in, self._suite)
+        return run_store if suite_boundary(directory).holds(run_store) else directory
 
     def _settings(self, request: Request, bundle: str) -> RunSettings:
         if not bundle:
             return request.settings
         try:
-            manifest = self.place.content(manifest_name(bundle))
+            manifest = self.run_store.content(manifest_name(bundle))
             return settings_on_worker(
-                request.settings, manifest, lambda: self.place.content(content_name(bundle))
+                request.settings, manifest, lambda: self.run_store.content(content_name(bundle))
             )
         except OSError as error:
             why = error.strerror or error
@@ -180,9 +180,9 @@ class ActiveRun:
             late = active > 0 and time.monotonic() - self._renewed > GIVE_UP_SECONDS
             idle = not active and now - self._used > _IDLE_SECONDS
         if late:
-            self.fail(f"{self.place.name} could not be written for too long")
-        # A place that does not answer would only delay the next renewal.
-        if is_reached and (self.place.is_stopped or not self.place.is_there):
+            self.fail(f"{self.run_store.name} could not be written for too long")
+        # A store that does not answer would only delay the next renewal.
+        if is_reached and (self.run_store.is_stopped or not self.run_store.is_there):
             self.cancellation.request()
         return active > 0 or not idle
 
@@ -216,21 +216,21 @@ class ActiveRun:
             "started": psutil.Process().create_time(),
             "booted": psutil.boot_time(),
         }
-        self.place.write_lease(WORKER, {"machine": platform.node(), "process": process})
+        self.run_store.write_lease(WORKER, {"machine": platform.node(), "process": process})
         self._renewed = time.monotonic()
 
 
 def active_run(message: Block) -> ActiveRun:
-    """Return the run of a message; a new one if the worker could not use the place for too long."""
-    place = text_of(message["place"])
+    """Return the run of a message; a new one if the worker could not use the store for too long."""
+    run_store = text_of(message["place"])
     with _creating:
         if not _runs:
             threading.Thread(target=_look_after_runs, name="leases", daemon=True).start()
-        run = _runs.get(place)
+        run = _runs.get(run_store)
         if run is None or run.failure:
             if run is not None:
                 threading.Thread(target=run.close, daemon=True).start()
-            run = _runs[place] = ActiveRun(message)
+            run = _runs[run_store] = ActiveRun(message)
         return run
 
 
@@ -238,8 +238,8 @@ def _look_after_runs() -> None:
     """Renew leases, and end runs whose coordinator wants that or is gone, until there is none."""
     while True:
         time.sleep(_CHECK_SECONDS)
-        for place, run in tuple(_runs.items()):
-            if not run.look() and _runs.pop(place, None) is not None:
+        for run_store, run in tuple(_runs.items()):
+            if not run.look() and _runs.pop(run_store, None) is not None:
                 run.close()
         with _creating:
             if not _runs:

@@ -118,12 +118,12 @@ def make_bundle(tasks: Sequence[SelectedTask], context: RunContext, most: int = 
 
 
 def manifest_name(digest: str) -> str:
-    """Return the name of a manifest in the place of a run."""
+    """Return the name of a manifest in the store of a run."""
     return f"bundles/{digest}.json"
 
 
 def content_name(digest: str) -> str:
-    """Return the name of the packed files in the place of a run."""
+    """Return the name of the packed files in the store of a run."""
     return f"bundles/{digest}.tar.gz"
 
 
@@ -163,16 +163,16 @@ def _files(tasks: Sequence[SelectedTask], context: RunContext) -> Iterator[Path]
         if task.trial is not None:
             named |= deciding.places(task.source, task.trial)
             folders.add(fixture_directory(task.trial.spec, suite.directory))
-    folders |= {place for place in named if place.is_dir()}
+    folders |= {path for path in named if path.is_dir()}
     for folder in sorted(folders):
         ignored = _ignored(folder) if folder.is_dir() else frozenset[str]()
         for file, name in files_at(folder, suite.directory) if folder.is_dir() else ():
             above = (str(level) for level in PurePosixPath(name).parents)
             if name not in ignored and ignored.isdisjoint(f"{level}/" for level in above):
                 yield file
-    for place in sorted(named):
-        if place.is_file():
-            yield from (file for file, _ in files_at(place, suite.directory))
+    for path in sorted(named):
+        if path.is_file():
+            yield from (file for file, _ in files_at(path, suite.directory))
 
 
 def _ignored(folder: Path) -> frozenset[str]:
@@ -192,9 +192,9 @@ def _common_folder(directory: Path, files: Sequence[Path]) -> Path:
 
 def _name_in(root: Path, file: Path) -> str | None:
     """Return the name of a file below a folder, perhaps through links; None for one elsewhere."""
-    for place, above in ((Path(os.path.abspath(file)), root), (file.resolve(), root.resolve())):  # noqa: PTH100 - links stay
-        if place.is_relative_to(above):
-            return place.relative_to(above).as_posix()
+    for run_store, above in ((Path(os.path.abspath(file)), root), (file.resolve(), root.resolve())):  # noqa: PTH100 - links stay
+        if run_store.is_relative_to(above):
+            return run_store.relative_to(above).as_posix()
     return None
 
 

@@ -1,7 +1,7 @@
-"""Trials on a cluster: handed to a scheduler, their documents read from the place of the run.
+"""Trials on a cluster: handed to a scheduler, their documents read from the store of the run.
 
 The scheduler may start a trial twice, lose a result, or be gone. So no message of it says what became of a
-trial: each only makes this backend look into the place. Trigger prompts and hooks of tasks go the same way.
+trial: each only makes this backend look into the store. Trigger prompts and hooks of tasks go the same way.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from distributed import Future
 from distributed.scheduler import KilledWorker
 
-from waza_engine.cluster.carrying import message_of, spending_of
 from waza_engine.cluster.pending import FoundT, Pending, PendingHooks, PendingPrompt, PendingTrial
-from waza_engine.cluster.place import Place
+from waza_engine.cluster.run_store import RunStore
+from waza_engine.cluster.steps import message_of, spending_of
 from waza_engine.results.json_values import Block, Json, block_of, text_of
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import CancelledRunError
@@ -41,8 +41,8 @@ _GRACE_SECONDS = 5.0
 class DaskBackend:
     """Executes the trials of one pass on a cluster. All but ``start`` is called by the cluster's thread."""
 
-    def __init__(self, cluster: DaskCluster, place: Place, bundle: str, context: RunContext) -> None:
-        """``bundle`` is the digest of the files of the suite in the place, "" when all workers see them."""
+    def __init__(self, cluster: DaskCluster, run_store: RunStore, bundle: str, context: RunContext) -> None:
+        """``bundle`` is the digest of the files of the suite in the store, "" when all workers see them."""
         self._cluster = cluster
         self._context = context
         self._run_id = context.progress.stream.run_id
@@ -53,14 +53,14 @@ class DaskBackend:
         self._numbers = count()
         self._pending: dict[str, Pending[Any]] = {}
         self._workers_of: dict[tuple[str, int] | None, list[str]] = {}
-        """The workers that have run the hooks before a task, by its file and place; the last one has it."""
-        self._place = place
+        """The workers that have run the hooks before a task, by its file and position; the last one has it."""
+        self._run_store = run_store
         self._bundle = bundle
         self._looked = time.monotonic()
         cluster.listen(self._topic, self._hear)
         context.cancellation.on_request(self._cancel)
         meter = context.executor.meter
-        meter.stopping.on_request(lambda: cluster.reach_limit(self._place.name, meter.reason))
+        meter.stopping.on_request(lambda: cluster.reach_limit(self._run_store.name, meter.reason))
 
     @property
     def workers(self) -> int:
@@ -85,7 +85,7 @@ class DaskBackend:
     def close(self) -> None:
         """End what workers have started for the pass."""
         self._cluster.post(lambda: self._end_all(CancelledRunError()))
-        self._cluster.end_pass(self, self._place.name, baseline=self._context.baseline)
+        self._cluster.end_pass(self, self._run_store.name, baseline=self._context.baseline)
 
     def start(
         self,
@@ -146,7 +146,7 @@ class DaskBackend:
 
     def look(self) -> None:
         """See what became of the trials that the scheduler said something about."""
-        if time.monotonic() - self._looked >= self._place.look_seconds:
+        if time.monotonic() - self._looked >= self._run_store.look_seconds:
             self._looked = time.monotonic()
             self._look()
 
@@ -189,7 +189,7 @@ class DaskBackend:
         message = message_of(
             pending.step,
             pending.request,
-            self._place,
+            self._run_store,
             self._suite,
             self._run_id,
             self._context.executor.meter.limited,
@@ -221,35 +221,35 @@ class DaskBackend:
             pending.hear(event)
 
     def _resolve(self, pending: Pending[Any]) -> None:
-        """Look into the place; end the trial, hand it out again, or leave it to its worker."""
-        place, key, attempt = self._place, pending.key, pending.attempt
+        """Look into the store; end the trial, hand it out again, or leave it to its worker."""
+        run_store, key, attempt = self._run_store, pending.key, pending.attempt
         try:
-            document, worker = place.document(key), None
+            document, worker = run_store.document(key), None
             if document is None:
-                worker = place.claimant(key, attempt)
+                worker = run_store.claimant(key, attempt)
                 if worker is None and not pending.failure:
                     if self._cluster.can_submit and not self._context.cancellation.requested:
                         self._submit(pending)
                     elif self._context.cancellation.requested:
                         self._end(pending, CancelledRunError())
                     return
-                if worker is not None and not pending.failure and not place.is_lost(worker, key, attempt):
+                if worker is not None and not pending.failure and not run_store.is_lost(worker, key, attempt):
                     return
                 # It may have been written before its worker ended.
-                document = place.document(key)
+                document = run_store.document(key)
             if document is not None:
                 self._finish(pending, document)
-            elif place.revoke(key, attempt):
+            elif run_store.revoke(key, attempt):
                 self._again(pending, worker or "")
             else:
                 self._lose(pending, worker or "")
         except OSError as error:
             reason = error.strerror or error
-            self._end(pending, BackendError(f"{place.name} cannot be used: {reason}"))
+            self._end(pending, BackendError(f"{run_store.name} cannot be used: {reason}"))
 
     def _is_claimed(self, pending: Pending[Any]) -> bool:
         try:
-            return self._place.claimant(pending.key, pending.attempt) is not None
+            return self._run_store.claimant(pending.key, pending.attempt) is not None
         except OSError:
             return False
 
@@ -266,7 +266,7 @@ class DaskBackend:
     def _lose(self, pending: Pending[Any], worker: str) -> None:
         """End a step whose worker was lost while an agent that costs was asked."""
         why = pending.failure or f"its worker {worker} was lost"
-        found, spent = pending.lose(why, lambda: self._place.entries(pending.key))
+        found, spent = pending.lose(why, lambda: self._run_store.entries(pending.key))
         self._context.executor.meter.carry(spent)
         self._end(pending, found)
 
@@ -276,7 +276,7 @@ class DaskBackend:
         if limit and not meter.reason:
             meter.stop(limit)
         meter.cut = meter.cut or document.get("cut") is True
-        found = pending.result(document, lambda: self._place.entries(pending.key))
+        found = pending.result(document, lambda: self._run_store.entries(pending.key))
         workers, address = self._workers_of.get(pending.task), text_of(document.get("address"))
         if workers is not None and pending.step != "after_task" and address not in workers:
             workers.append(address)
@@ -300,6 +300,6 @@ class DaskBackend:
 
         # The workers are asked as well.
         with suppress(OSError):
-            self._place.write_stop("cancelled")
-        self._cluster.end_run(self._place.name)
+            self._run_store.write_stop("cancelled")
+        self._cluster.end_run(self._run_store.name)
         self._cluster.post(cancel)

@@ -23,8 +23,8 @@ from waza_engine.cluster.dask_backend import DaskBackend
 from waza_engine.cluster.dask_processes import carry_in_dask, offer_slots
 from waza_engine.cluster.dask_settings import BackgroundErrors, apply_settings
 from waza_engine.cluster.local_workers import SLOTS, LocalWorkers
-from waza_engine.cluster.place import FolderPlace, Place
-from waza_engine.cluster.shared_places import SharedPlaces
+from waza_engine.cluster.run_store import FolderRunStore, RunStore
+from waza_engine.cluster.shared_run_stores import SharedRunStores
 from waza_engine.cluster.versions import difference, hello, machine, resource_of
 from waza_engine.counting import counted
 from waza_engine.results.json_values import Json
@@ -75,8 +75,8 @@ class DaskCluster:
         self._heard = 0.0
         self._empty_since: float | None = None
         self._closing = contextlib.ExitStack()
-        self._places = SharedPlaces(store, warn)
-        self._closing.callback(self._places.close)
+        self._run_stores = SharedRunStores(store, warn)
+        self._closing.callback(self._run_stores.close)
 
     def __enter__(self) -> Self:
         """Open it. Raises ``SuiteError`` when it cannot be reached, or no worker can be used."""
@@ -98,8 +98,8 @@ class DaskCluster:
 
     def backend(self, tasks: Sequence[SelectedTask], context: RunContext) -> DaskBackend:
         """Return the backend of a pass. Raises ``SuiteError`` when workers cannot see the suite."""
-        place, bundle = self._places.open(tasks, context, self.check_reads)
-        backend = DaskBackend(self, place, bundle, context)
+        run_store, bundle = self._run_stores.open(tasks, context, self.check_reads)
+        backend = DaskBackend(self, run_store, bundle, context)
         self.post(lambda: self._backends.append(backend))
         return backend
 
@@ -164,18 +164,18 @@ class DaskCluster:
 
         self._client.subscribe_topic(topic, handle)
 
-    def end_run(self, place: str) -> None:
+    def end_run(self, run_store: str) -> None:
         """End the trials of a run on all workers; returns immediately."""
-        self._in_background(lambda client: client.run(end_run, place, on_error="ignore"))
+        self._in_background(lambda client: client.run(end_run, run_store, on_error="ignore"))
 
-    def reach_limit(self, place: str, reason: str) -> None:
+    def reach_limit(self, run_store: str, reason: str) -> None:
         """End the calls of a run on all workers; returns immediately."""
-        self._in_background(lambda client: client.run(reach_limit, place, reason, on_error="ignore"))
+        self._in_background(lambda client: client.run(reach_limit, run_store, reason, on_error="ignore"))
 
-    def end_pass(self, backend: DaskBackend, place: str, *, baseline: bool) -> None:
+    def end_pass(self, backend: DaskBackend, run_store: str, *, baseline: bool) -> None:
         """End what workers started for the pass of a backend; returns immediately."""
         self.post(lambda: self._backends.remove(backend))
-        self._in_background(lambda client: client.run(end_pass, place, baseline, on_error="ignore"))
+        self._in_background(lambda client: client.run(end_pass, run_store, baseline, on_error="ignore"))
 
     def described(self) -> list[str]:
         """Return a line about each worker that gets trials."""
@@ -187,23 +187,23 @@ class DaskCluster:
 
     def check_store(self) -> None:
         """Raise ``SuiteError`` when this machine or a worker cannot use the object store."""
-        self._places.check(self.check_reads)
+        self._run_stores.check(self.check_reads)
 
-    def check_reads(self, place: Place, suite: Path, nonce: str) -> None:
-        """Raise ``SuiteError`` when a worker does not see the place of a run."""
-        found = self._on_usable(why_not_read, place.name, str(suite), nonce)
+    def check_reads(self, run_store: RunStore, suite: Path, nonce: str) -> None:
+        """Raise ``SuiteError`` when a worker does not see the store of a run."""
+        found = self._on_usable(why_not_read, run_store.name, str(suite), nonce)
         blind = [(address, why) for address, why in found.items() if why != ""]
         if not blind:
             return
         address, why = blind[0]
-        if isinstance(place, FolderPlace):
+        if isinstance(run_store, FolderRunStore):
             raise SuiteError(
-                f"The worker {address} does not see {place.name}; it needs the folder of the suite at the "
-                "same path, on a disk that both machines share. Without such a disk, use `--store`."
+                f"The worker {address} does not see {run_store.name}; it needs the folder of the suite at "
+                "the same path, on a disk that both machines share. Without such a disk, use `--store`."
             )
         raise SuiteError(
-            f"The worker {address} cannot use {place.name}: {why}; it needs the credentials and settings of "
-            "the store in its own environment."
+            f"The worker {address} cannot use {run_store.name}: {why}; it needs the credentials and settings "
+            "of the store in its own environment."
         )
 
     def _on_usable(self, call: Callable[..., object], *arguments: object) -> Mapping[str, object]:

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from distributed import Scheduler, Worker, get_worker
 
 from waza_engine.cluster.active_runs import WORKER, close_runs
-from waza_engine.cluster.carrying import carry
 from waza_engine.cluster.certificates import security_of
 from waza_engine.cluster.dask_settings import apply_settings
+from waza_engine.cluster.steps import carry
 from waza_engine.cluster.versions import hello, resource_of
 from waza_engine.results.json_values import Block, Json
 from waza_engine.results.places import workspace_prefix

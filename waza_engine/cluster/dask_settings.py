@@ -28,7 +28,7 @@ def apply_settings() -> None:
 
 
 class BackgroundErrors(logging.Handler):
-    """Keeps the ``last`` error of a background task of Dask in place of printing it, "" without one.
+    """Keeps the ``last`` error of a background task of Dask instead of printing it, "" without one.
 
     Dask reports a job that cannot be submitted in its log alone.
     """

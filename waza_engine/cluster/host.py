@@ -61,7 +61,7 @@ class Host:
     ) -> None:
         """``file`` is that of the first trial: of a suite, no other task file is read before it is needed.
 
-        Hooks run where the run was ``started_in``. ``prepared`` are the tasks, by file and place, before
+        Hooks run where the run was ``started_in``. ``prepared`` are the tasks, by file and position, before
         which they have run on this worker.
         """
         read_environment()
@@ -222,10 +222,10 @@ class Host:
 
     def _task(self, request: TrialRequest) -> TrialTask:
         with self._lock:
-            place = request.file, request.place
-            if place not in self._tasks:
-                self._tasks[place] = self._built(request)
-            return self._tasks[place]
+            task = request.file, request.place
+            if task not in self._tasks:
+                self._tasks[task] = self._built(request)
+            return self._tasks[task]
 
     def _built(self, request: TrialRequest) -> TrialTask:
         loaded = load_suite(

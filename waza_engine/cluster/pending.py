@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from waza_engine.cluster.carrying import Step, entry_of
+from waza_engine.cluster.steps import Step, entry_of
 from waza_engine.results.codec.runs import trigger_of
 from waza_engine.results.codec.trials import arrived_answer_of, trial_document, trial_of, with_answers
 from waza_engine.results.json_values import Block, Json, block_of, text_of, texts_of
@@ -56,7 +56,7 @@ class Pending(ABC, Generic[FoundT]):
 
     @property
     def task(self) -> tuple[str, int] | None:
-        """Return the file and place of the task that it belongs to, None without one."""
+        """Return the file and position of the task that it belongs to, None without one."""
         request = self.request
         return (request.file, request.place) if isinstance(request, TrialRequest) else None
 

@@ -177,7 +177,7 @@ def run(
     worst code counts.
     """
     from waza_engine.commands.run import run_command
-    from waza_engine.commands.run_again import RunAgain, run_again
+    from waza_engine.commands.run_again import RerunOptions, rerun
     from waza_engine.commands.telemetry import TelemetryOptions
 
     telemetry = TelemetryOptions(
@@ -203,9 +203,9 @@ def run(
         certificates=tls,
         store=store,
     )
-    again = RunAgain(failed, errors, watch, live, env_file)
+    again = RerunOptions(failed, errors, watch, live, env_file)
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
-    raise typer.Exit(run_again(paths or (Path(),), run_settings, again, carry_out))
+    raise typer.Exit(rerun(paths or (Path(),), run_settings, again, carry_out))
 
 
 @application.command(short_help="Write a suite in the format of another tool.")

@@ -17,7 +17,7 @@ from waza_engine.results.reports.bisect import bisection
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, say_json
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 FOUND, NOT_COMPARED = 0, 2
 _TEXT_CHARACTERS = 500
@@ -65,7 +65,7 @@ def _tell(found: dict[str, Any]) -> None:
     old, new = found["old"], found["new"]
     printer.line((found["task"], "bold"), f": trial {found['trial']} of both runs")
     for sign, side in (("-", old), ("+", new)):
-        names = ", ".join(map(shown_grader, side["not_passed"]))
+        names = ", ".join(map(grader_label, side["not_passed"]))
         failed = f", not passed: {names}" if names else ""
         commit = commit_in(side)
         at = f"  at {commit.words}" if commit else ""

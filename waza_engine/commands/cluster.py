@@ -12,7 +12,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
 from waza_engine.executors.registry import installing, missing_packages
 from waza_engine.files import create_file
-from waza_engine.results.writing.store import stored_places
+from waza_engine.results.writing.store import stored_run_folders
 from waza_engine.runs.limits.cancellation import call_bounded
 from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import SuiteError
@@ -55,7 +55,7 @@ class ChosenCluster:
             if written is None and not resumes:
                 raise SuiteError("`--store` goes with `--cluster`, or with `--resume`; add one of them.")
             _check_packages("--store")
-            from waza_engine.cluster.object_place import checked_store
+            from waza_engine.cluster.object_run_store import checked_store
 
             self._store = checked_store(store)
         if written is None:
@@ -75,11 +75,11 @@ class ChosenCluster:
         """
         for directory in {eval_file.parent for eval_file in eval_files_of(paths)}:
             within = suite_boundary(directory)
-            for folder in stored_places(directory):
+            for folder in stored_run_folders(directory):
                 _check_packages("--store")
-                from waza_engine.cluster.stored_places import fetch_place
+                from waza_engine.cluster.stored_run_folders import fetch_run_store
 
-                fetch_place(folder, self._store, within)
+                fetch_run_store(folder, self._store, within)
 
     @contextlib.contextmanager
     def opened(self) -> Generator[DaskCluster | None]:

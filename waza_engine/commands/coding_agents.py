@@ -26,7 +26,7 @@ from waza_engine.processes.programs import run_bounded
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.conclusion_words import TASKS
+from waza_engine.results.conclusion_descriptions import TASKS
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.usable_text import why_unusable
 

@@ -13,19 +13,19 @@ from rich.table import Table
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.counting import counted
-from waza_engine.figures import is_finite, shown_score, shown_share
 from waza_engine.graders.registry import known_type
+from waza_engine.number_formats import format_score, format_share, is_finite
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude, trigger_verdict
 from waza_engine.results.json_values import Json, block_of, plain
 from waza_engine.results.reading.recordings import RecordedTask, Recording, RecordingError, read_recording
 from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.record import RunOutcome, TrialOutcome
-from waza_engine.results.reports.words import VERDICT_WORDS
+from waza_engine.results.reports.descriptions import VERDICT_WORDS
 from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.scoring.statistics import SIGNIFICANT, paired_p
 from waza_engine.terminal import complain, say_json
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 
 _NOTHING = 1e-9
 _SCORED = ("passed", "failed", "errored")
@@ -101,7 +101,7 @@ def _rows(
         scored = [verdict in _SCORED for verdict in task["verdicts"]]
         scores = [score if told else None for score, told in zip(task["scores"], scored, strict=True)]
         cells = [
-            verdict or "n/a" if score is None else f"{shown_score(score)} {verdict}"
+            verdict or "n/a" if score is None else f"{format_score(score)} {verdict}"
             for score, verdict in zip(scores, task["verdicts"], strict=True)
         ]
         yield task["task_id"], *cells, _shown_delta(task["score_delta"], scores)
@@ -131,11 +131,11 @@ def _change(delta: float | None) -> Part:
 
 
 def _figure(value: float | None) -> str:
-    return "–" if value is None else shown_score(value)
+    return "–" if value is None else format_score(value)
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else shown_share(value)
+    return "–" if value is None else format_share(value)
 
 
 def comparison(recordings: Sequence[Recording]) -> Json:
@@ -218,7 +218,7 @@ def prompt_deltas(runs: Sequence[RunOutcome]) -> list[Json]:
 
 def _tasks(recording: Recording) -> dict[str, tuple[TaskResult, float | None]]:
     found: dict[str, tuple[TaskResult, float | None]] = {}
-    for name, task in zip(told_apart(task.id for task in recording.tasks), recording.tasks, strict=True):
+    for name, task in zip(unique_names(task.id for task in recording.tasks), recording.tasks, strict=True):
         rate = _number(block_of(task.document, "stats").get("pass_rate"))
         found[name] = task.scores, rate
     return found

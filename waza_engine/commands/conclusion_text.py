@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.figures import shown_scores
+from waza_engine.number_formats import format_scores
 from waza_engine.results.conclusion import Conclusion, Reason
-from waza_engine.results.reports.words import (
-    mistake_words,
-    repeated_words,
-    trigger_words,
-    verdict_words,
+from waza_engine.results.reports.descriptions import (
+    describe_misclassification,
+    describe_repeated_trials,
+    describe_triggers,
+    verdict_label,
 )
 from waza_engine.results.task_conclusion import TaskConclusion
 
@@ -38,29 +38,31 @@ def print_conclusion(
     """
     if found.triggers is not None:
         printer.line()
-        printer.line(f"triggers: {trigger_words(found.triggers)}")
+        printer.line(f"triggers: {describe_triggers(found.triggers)}")
         for trigger in (*found.triggers.mistakes, *found.triggers.broken):
             mark = MARKS["errored" if trigger.error else "failed"]
-            printer.line("  ", mark, f" {shortened(mistake_words(trigger))}: {shortened(trigger.prompt)}")
+            printer.line(
+                "  ", mark, f" {shortened(describe_misclassification(trigger))}: {shortened(trigger.prompt)}"
+            )
     printer.line()
     for reason in found.reasons:
         if not reason.is_counted:
             printer.line(_mark(reason), f" {reason.words}")
     for note in found.notes:
         printer.line(("note: ", "dim"), note)
-    if repeated := repeated_words(found):
+    if repeated := describe_repeated_trials(found):
         printer.line(repeated)
     printer.line(
         run_mark(found) if is_kept else MARKS["lost"],
-        f" {verdict_words(found) if is_kept else 'results not kept'}: {found.came_to}",
-        f"{score_words(found)}  ·  {duration_ms / 1000:.1f} s",
+        f" {verdict_label(found) if is_kept else 'results not kept'}: {found.came_to}",
+        f"{describe_score(found)}  ·  {duration_ms / 1000:.1f} s",
     )
 
 
-def verdict_part(found: Conclusion) -> Part:
+def describe_verdict(found: Conclusion) -> Part:
     """Return a run's verdict as the cell of a table."""
     mark, style = run_mark(found)
-    return f"{mark} {verdict_words(found)}", style
+    return f"{mark} {verdict_label(found)}", style
 
 
 def run_mark(found: Conclusion) -> tuple[str, str]:
@@ -68,9 +70,9 @@ def run_mark(found: Conclusion) -> tuple[str, str]:
     return _RUN_MARKS.get(found.verdict, MARKS["failed"])
 
 
-def score_words(found: Conclusion) -> str:
+def describe_score(found: Conclusion) -> str:
     """Return the score as the part of a line that follows others, "" for a run that has none."""
-    return f"  ·  score {shown_scores(found.score, found.plain_score)}" if found.scored else ""
+    return f"  ·  score {format_scores(found.score, found.plain_score)}" if found.scored else ""
 
 
 def mark_of(task: TaskConclusion) -> Part:
@@ -78,7 +80,7 @@ def mark_of(task: TaskConclusion) -> Part:
     return MARKS["pending" if task.waits else task.verdict]
 
 
-def feedback_part(feedback: str) -> Part:
+def describe_feedback(feedback: str) -> Part:
     """Return the beginning of a grader's feedback, as the end of its line."""
     line = shortened(feedback)
     return (f"  {line}", "dim") if line else ""

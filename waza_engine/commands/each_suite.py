@@ -10,15 +10,15 @@ from pathlib import Path
 
 from rich.table import Table
 
-from waza_engine.commands.conclusion_text import MARKS, verdict_part
+from waza_engine.commands.conclusion_text import MARKS, describe_verdict
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.early_interruption import INTERRUPTED
-from waza_engine.figures import shown_score
+from waza_engine.number_formats import format_score
 from waza_engine.results.conclusion import EXIT_CODES, WORST_LAST, conclude
 from waza_engine.results.places import file_segment
 from waza_engine.results.reading.recordings import RecordingError
-from waza_engine.results.reports.words import dollars
+from waza_engine.results.reports.descriptions import dollars
 from waza_engine.results.writing.store import ResultsError
 from waza_engine.runs.loading.discovery import eval_files_of, suites_in
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
@@ -218,9 +218,9 @@ def _row(name: str, report: RunReport) -> Sequence[Part]:
     cost = dollars(spent.cost.usd) if spent is not None and spent.cost.known else ""
     return (
         name,
-        verdict_part(found),
+        describe_verdict(found),
         f"{found.counts.passed} of {counted(found.counts.total, 'task')}",
-        shown_score(found.score) if found.scored else "",
+        format_score(found.score) if found.scored else "",
         cost,
         f"{outcome.summary.duration_ms / 1000:.1f} s",
     )

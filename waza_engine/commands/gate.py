@@ -12,7 +12,7 @@ from waza_engine.commands.options import GateFormat
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.records import record_of
 from waza_engine.counting import counted
-from waza_engine.figures import shown_share
+from waza_engine.number_formats import format_share
 from waza_engine.results.json_values import Json, plain
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reports.gate import (
@@ -22,11 +22,11 @@ from waza_engine.results.reports.gate import (
     REGRESSED,
     GateLimits,
     Policy,
+    describe_prompt_counts,
     gate,
     gate_markdown,
-    prompts_words,
 )
-from waza_engine.results.reports.github import Place, annotation
+from waza_engine.results.reports.github import SourceLocation, annotation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, say_document, say_json, say_lines
 
@@ -107,7 +107,7 @@ def _print_for_github(found: Json, suite: str) -> None:
     from waza_engine.commands.github_output import append_summary
 
     title = f"gate: {suite}" if suite else "gate"
-    place, warnings, failures = Place(""), found.get("warnings", ()), found.get("failures", ())
+    place, warnings, failures = SourceLocation(""), found.get("warnings", ()), found.get("failures", ())
     lines = [annotation("warning", issue["message"], place, title) for issue in warnings]
     lines += [annotation("error", issue["message"], place, title) for issue in failures]
     say_document("".join(lines).encode("utf-8", "replace"), "commands")
@@ -131,9 +131,9 @@ def _print_for_people(found: Json) -> None:
     for name in ("baseline", "current"):
         model, judged = found.get(f"{name}_asked_model"), found[f"{name}_judged_count"]
         others = found[f"{name}_task_count"] - judged
-        prompts = prompts_words(found, name)
+        prompts = describe_prompt_counts(found, name)
         printer.line(
-            f"{name}: {shown_share(found[f'{name}_success_rate'], 1)} of {counted(judged, 'task')} passed"
+            f"{name}: {format_share(found[f'{name}_success_rate'], 1)} of {counted(judged, 'task')} passed"
             if judged
             else f"{name}: no task was judged",
             f", {others} not judged" if others and judged else "",

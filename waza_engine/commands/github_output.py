@@ -15,7 +15,7 @@ from waza_engine.masking import masked, masked_across
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import Block
-from waza_engine.results.reports.github import Place, github_annotations
+from waza_engine.results.reports.github import SourceLocation, github_annotations
 from waza_engine.results.reports.markdown import markdown_report
 from waza_engine.results.writing.store import clear_errors
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
@@ -42,7 +42,7 @@ def github_report(document: Block, suite: Path | None, *, fail_under: float | No
     run = run_of(document)
     found = conclude(run, fail_under=fail_under)
     eval_file = path_in_repository(suite) if suite is not None else run.header.eval_file
-    places = SuitePlaces(suite, eval_file)
+    places = SuiteLocations(suite, eval_file)
     written = _Written(run.header.run_id)
     summary = markdown_report(document, fail_under=fail_under)
     if written.is_new(summary) and append_summary(summary):
@@ -102,7 +102,7 @@ def suite_of_record(record: Path, eval_file: str) -> Path | None:
     return None
 
 
-class SuitePlaces:
+class SuiteLocations:
     """The source locations of tasks, their graders and trigger prompts; the suite where unknown."""
 
     def __init__(self, suite: Path | None, eval_file: str) -> None:
@@ -115,33 +115,33 @@ class SuitePlaces:
             except (SuiteError, SuiteFileError):
                 self._suite = None
 
-    def of(self, task: str, grader: str) -> Place:
+    def of(self, task: str, grader: str) -> SourceLocation:
         """Return the place of a task, or of a grader that it has itself or shares with the others."""
         if self._suite is None:
-            return Place(self._eval_file)
+            return SourceLocation(self._eval_file)
         path = next((found.path for found in self._suite.tasks if found.id == task), self._suite.path)
         own = self._yaml(path)
         if isinstance(own, int):
-            return Place(path_in_repository(path), own)
+            return SourceLocation(path_in_repository(path), own)
         if grader:
             for file, place in ((own, path), (self._yaml(self._suite.path), self._suite.path)):
                 if isinstance(file, YamlFile) and (line := _judging_line(file, grader, task)):
-                    return Place(path_in_repository(place), line)
-        return Place(path_in_repository(path), _task_line(own, task))
+                    return SourceLocation(path_in_repository(place), line)
+        return SourceLocation(path_in_repository(path), _task_line(own, task))
 
-    def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
+    def of_prompt(self, text: str, *, should_trigger: bool) -> SourceLocation:
         """Return the location of a trigger prompt in the file next to the suite."""
         path = trigger_file(self._suite) if self._suite is not None else None
         file = self._yaml(path) if path is not None and path.is_file() else None
         if path is None or not isinstance(file, YamlFile):
-            return Place(self._eval_file)
+            return SourceLocation(self._eval_file)
         key = "should_trigger_prompts" if should_trigger else "should_not_trigger_prompts"
         listed = _entries({"evals": file.value} if isinstance(file.value, list) else file.value, "evals", ())
         for location, entry in (*_entries(file.value, key, ()), *listed):
             if text in (entry.get("prompt"), entry.get("query")):
                 at = location[1:] if isinstance(file.value, list) else location
-                return Place(path_in_repository(path), file.line_of(at))
-        return Place(path_in_repository(path), 1)
+                return SourceLocation(path_in_repository(path), file.line_of(at))
+        return SourceLocation(path_in_repository(path), 1)
 
     def _yaml(self, path: Path) -> YamlFile | int:
         """Return a file, or the line from which on it cannot be read: 0 when it is not YAML."""

@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, score_words, verdict_part
+from waza_engine.commands.conclusion_text import (
+    MARKS,
+    describe_feedback,
+    describe_score,
+    describe_verdict,
+    mark_of,
+)
 from waza_engine.commands.each_suite import (
     Ended,
     are_several,
@@ -21,10 +27,10 @@ from waza_engine.commands.reporting import report_code
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
-from waza_engine.figures import shown_score
+from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.scores import GraderResult
-from waza_engine.results.reports.words import verdict_words
+from waza_engine.results.reports.descriptions import verdict_label
 from waza_engine.results.writing.store import (
     ResultsError,
     check_writable,
@@ -32,14 +38,14 @@ from waza_engine.results.writing.store import (
     encoded,
     write_output,
 )
-from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
+from waza_engine.runs.grading.recorded_verdicts import is_recorded, needs_agent_files
 from waza_engine.runs.limits.budget import dollars
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.terminal import complain, say_json
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 
 def grade_command(
@@ -102,7 +108,7 @@ def _graded(
     changed = _changed_count(reports)
     return Ended(
         NOT_RUN if lost or any(report.task.error for report in reports) else report_code(found),
-        (verdict_part(found), found.came_to, f"{changed} changed" if changed else ""),
+        (describe_verdict(found), found.came_to, f"{changed} changed" if changed else ""),
     )
 
 
@@ -154,8 +160,8 @@ def _tell(
     for note in found.notes:
         printer.line(("note: ", "dim"), note)
     printer.line(
-        f"{verdict_words(found)}: {found.came_to}"
-        f"{score_words(found)}"
+        f"{verdict_label(found)}: {found.came_to}"
+        f"{describe_score(found)}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )
     for line in (_about_judges(regrading, reports), _about_files(reports)):
@@ -180,11 +186,11 @@ def _about_files(reports: Sequence[TaskReport]) -> str:
 
 def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
     kept = {
-        shown_grader(name)
+        grader_label(name)
         for report in reports
         for trial in report.task.trials
         for name, verdict in (trial.validations or {}).items()
-        if is_recorded(verdict) and kept_for_files(verdict) is of_files
+        if is_recorded(verdict) and needs_agent_files(verdict) is of_files
     }
     return ", ".join(sorted(kept))
 
@@ -193,8 +199,8 @@ def _print_task(printer: Printer, report: TaskReport) -> None:
     then = f"  (was {report.recorded.status})" if _is_other(report) else ""
     if report.doubted:
         then += "  (was recorded as passed, which a verdict contradicts)"
-    score = f"  {shown_score(report.score)}" if report.concluded.scored else ""
-    why = feedback_part(report.concluded.untold)
+    score = f"  {format_score(report.score)}" if report.concluded.scored else ""
+    why = describe_feedback(report.concluded.untold)
     printer.line(mark_of(report.concluded), f" {report.now.id}{score}", why, (then, "dim"))
 
 
@@ -202,8 +208,8 @@ def _explain(printer: Printer, report: TaskReport) -> None:
     """Print why a task does not pass, and every grader whose verdict has changed."""
     lines: list[tuple[Part, ...]] = [
         (
-            *("    ", _mark(grader), f" {shown_grader(name)}  {_score(grader)}"),
-            *((_then(grader, report), "dim"), feedback_part(grader.feedback)),
+            *("    ", _mark(grader), f" {grader_label(name)}  {_score(grader)}"),
+            *((_then(grader, report), "dim"), describe_feedback(grader.feedback)),
         )
         for name, grader in report.now.graders.items()
         if not grader.passed or _then(grader, report)
@@ -213,8 +219,8 @@ def _explain(printer: Printer, report: TaskReport) -> None:
         (
             "    ",
             MARKS[grader.verdict],
-            f" {shown_grader(grader.name)}  {shown_score(grader.score)}",
-            feedback_part(grader.feedback),
+            f" {grader_label(grader.name)}  {format_score(grader.score)}",
+            describe_feedback(grader.feedback),
         )
         for grader in report.concluded.graders
         if grader.name not in report.now.graders and grader.verdict != "passed"
@@ -250,7 +256,7 @@ def _then(grader: GraderResult, report: TaskReport) -> str:
         return "  (new)"
     if abs(recorded.score - grader.score) < 1e-9 and recorded.passed == grader.passed:
         return ""
-    return f"  (was {shown_score(recorded.score)}{', passed' if recorded.passed else ''})"
+    return f"  (was {format_score(recorded.score)}{', passed' if recorded.passed else ''})"
 
 
 def _mark(grader: GraderResult) -> Part:
@@ -258,4 +264,4 @@ def _mark(grader: GraderResult) -> Part:
 
 
 def _score(grader: GraderResult) -> str:
-    return "" if grader.status == "pending" else shown_score(grader.score)
+    return "" if grader.status == "pending" else format_score(grader.score)

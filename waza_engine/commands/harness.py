@@ -153,7 +153,7 @@ def run(
     import waza_engine.harness.raw as raw
     from waza_engine.early_interruption import INTERRUPTED
     from waza_engine.harness.agent import DEFAULT_MILLISECONDS, AgentOptions, StoppedError
-    from waza_engine.harness.rows import HarnessError, Notes, line_of, prompts_in, shown_while_read, write_out
+    from waza_engine.harness.rows import HarnessError, Notes, echo_ids, line_of, prompts_in, write_out
 
     with option.clear_errors(), ExitStack() as stack:
         milliseconds = timeout or DEFAULT_MILLISECONDS
@@ -166,7 +166,7 @@ def run(
             printed = raw.printed_by_shell(raw.shell_template(shell), milliseconds / 1000)
         else:
             raise HarnessError("One of --schema, --simple and --shell is needed.")
-        asked = shown_while_read(prompts_in(prompts, Notes()), show=progress)
+        asked = echo_ids(prompts_in(prompts, Notes()), show=progress)
         try:
             write_out(map(line_of, raw.raw_rows(asked, printed)), output, sources=(prompts, schema))
         except StoppedError:

@@ -131,9 +131,9 @@ def clear_errors() -> Generator[None]:
 
 def exit_below(tally: Tally, fail_under: float | None) -> None:
     """Exit with 1 when the pass rate is below a limit."""
-    from waza_engine.figures import reaches, shown_below
+    from waza_engine.number_formats import format_below, reaches
 
     if fail_under is not None and not reaches(tally.rate, fail_under):
-        rate, least = shown_below(tally.rate, fail_under)
+        rate, least = format_below(tally.rate, fail_under)
         complain(f"The pass rate {rate} is below {least}.")
         raise typer.Exit(WRONG)

@@ -30,13 +30,13 @@ def extract(
     """
     from waza_engine.harness.agent import load_adapter
     from waza_engine.harness.raw import extracted_rows
-    from waza_engine.harness.rows import line_of, read_rows, shown_while_read, write_out
+    from waza_engine.harness.rows import echo_ids, line_of, read_rows, write_out
 
     with option.clear_errors():
         adapter, warnings = load_adapter(schema)
         for warning in warnings:
             complain(f"warning: {warning}")
-        extracted = extracted_rows(shown_while_read(read_rows(rows), show=progress), adapter)
+        extracted = extracted_rows(echo_ids(read_rows(rows), show=progress), adapter)
         write_out(map(line_of, extracted), output, sources=(rows, schema))
 
 
@@ -75,11 +75,11 @@ def format_rows(
 
     Exit code 0: done. 1: an option or a file is wrong.
     """
-    from waza_engine.harness.rows import line_of, read_rows, shown_while_read, write_out
+    from waza_engine.harness.rows import echo_ids, line_of, read_rows, write_out
     from waza_engine.harness.views import csv_lines, markdown_report
 
     with option.clear_errors():
-        read = shown_while_read(read_rows(rows), show=progress)
+        read = echo_ids(read_rows(rows), show=progress)
         match style:
             case option.Style.CSV:
                 write_out(csv_lines(read), output, notation="markdown", sources=(rows,))

@@ -13,13 +13,13 @@ from waza_engine.commands.command_words import command_line
 from waza_engine.commands.each_suite import Ended, for_each_suite
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score_history
+from waza_engine.number_formats import format_score_history
 from waza_engine.results.codec.runs import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of, runs_in
-from waza_engine.results.reading.recordings import RecordingError, no_results_words
+from waza_engine.results.reading.recordings import RecordingError, describe_missing_results
+from waza_engine.results.reports.descriptions import recorded_verdict_label
 from waza_engine.results.reports.trend import trend
-from waza_engine.results.reports.words import recorded_verdict_words
 from waza_engine.runs.loading.discovery import eval_file_of, runs_as_suite
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.terminal import complain, say_json
@@ -47,7 +47,7 @@ def history_command(paths: Sequence[Path], most: int, output_format: str) -> int
             history = history_of(path)
             if not history.runs:
                 advice = f"run it with `{command_line('run', path)}`"
-                raise RecordingError(no_results_words(path, path.parent, advice))
+                raise RecordingError(describe_missing_results(path, path.parent, advice))
             for why in history.unread:
                 complain(f"warning: {why}")
             runs = history.runs
@@ -57,10 +57,10 @@ def history_command(paths: Sequence[Path], most: int, output_format: str) -> int
         else:
             _tell(found)
         runs, red = found["runs"], sum(bool(task["red_since"]) for task in found["tasks"])
-        newest = recorded_verdict_words(runs[-1]["verdict"], runs[-1]["part"])
+        newest = recorded_verdict_label(runs[-1]["verdict"], runs[-1]["part"])
         failing = (counted(red, "failing task"), "red") if red else ""
         return Ended(
-            SHOWN, (newest, shown_score_history([run["score"] for run in runs], _MOST_SCORES), failing)
+            SHOWN, (newest, format_score_history([run["score"] for run in runs], _MOST_SCORES), failing)
         )
 
     return for_each_suite(files[:1] or paths, show, ("last run", "scores", ""), as_json=as_json)
@@ -74,10 +74,10 @@ def _tell(found: dict[str, Any]) -> None:
     printer = Printer()
     runs = found["runs"]
     printer.line(
-        (shown_score_history([run["score"] for run in runs], _MOST_SCORES), "bold"),
+        (format_score_history([run["score"] for run in runs], _MOST_SCORES), "bold"),
         f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
         f", {'' if len(runs) == 1 else 'the last one '}"
-        f"{recorded_verdict_words(runs[-1]['verdict'], runs[-1]['part'])}",
+        f"{recorded_verdict_label(runs[-1]['verdict'], runs[-1]['part'])}",
         f" ({part})" if (part := runs[-1]["part"]) else "",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
@@ -106,7 +106,7 @@ def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:
         said: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
         yield [
             task["id"],
-            shown_score_history(task["scores"], _MOST_SCORES),
+            format_score_history(task["scores"], _MOST_SCORES),
             f"{task['passed']}/{task['judged']}",
             said,
         ]

@@ -10,7 +10,7 @@ from statistics import mean, stdev
 from typing import Any, cast
 
 from waza_engine.boundary import Boundary, boundary_of_named
-from waza_engine.files import FileError, copy_file, make_folder, shown
+from waza_engine.files import FileError, copy_file, make_folder, printable
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.json_values import Json
 from waza_engine.results.places import file_segment
@@ -22,8 +22,8 @@ from waza_engine.spec.evals_json import EvalCase, EvalsFile
 from waza_engine.spec.loading import load_skill_evals
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_evals import graders_of_case, skill_folder
-from waza_engine.user_state import kept_workspace
-from waza_engine.vocabulary import told_apart
+from waza_engine.user_state import known_workspace
+from waza_engine.vocabulary import unique_names
 
 SKILL_CREATOR = "skill-creator"
 ANSWER = "answer.md"
@@ -61,7 +61,7 @@ def remove_workspaces(outcome: RunOutcome) -> None:
     """Remove the workspaces that were kept for the layout. One that cannot be removed is left."""
     for run in (outcome, *([outcome.baseline] if outcome.baseline is not None else [])):
         for trial in (trial for task in run.tasks for trial in task.trials):
-            workspace = kept_workspace(trial.workspace) if trial.workspace else None
+            workspace = known_workspace(trial.workspace) if trial.workspace else None
             if workspace is not None:
                 remove_kept_workspace(workspace)
 
@@ -79,7 +79,7 @@ def _copy_files(trial: TrialOutcome, outputs: Path) -> None:
     if not trial.workspace:
         return
     source = Path(trial.workspace)
-    within = Boundary.around(source, name=shown(source))
+    within = Boundary.around(source, name=printable(source))
     for name in (*trial.files_changed.created, *trial.files_changed.changed):
         # The name of the answer is taken.
         target = outputs / (f"files/{name}" if name == ANSWER else name)
@@ -119,7 +119,7 @@ def skill_creator_layout(
     first = WITHOUT if run.header.settings.get("no_skills") else WITH
     passes = [(first, run.tasks), *([(WITHOUT, run.baseline.tasks)] if run.baseline is not None else [])]
     for configuration, tasks in passes:
-        names = list(told_apart(file_segment(task.name or task.id) for task in tasks))
+        names = list(unique_names(file_segment(task.name or task.id) for task in tasks))
         for task, name in zip(tasks, names, strict=True):
             case = cases.get(task.id)
             metadata = {

@@ -49,7 +49,7 @@ class Printer:
 
     def line(self, *parts: Part) -> None:
         """Print one line of these parts."""
-        self.console.print(shown(*parts))
+        self.console.print(printable_line(*parts))
 
     def lines(self, text: str, before: str, style: str = "") -> None:
         """Print every line of a string after the prefix ``before``."""
@@ -62,7 +62,7 @@ class Printer:
             if row is None:
                 table.add_section()
             else:
-                table.add_row(*(shown(cell) for cell in row))
+                table.add_row(*(printable_line(cell) for cell in row))
         if self.console.is_terminal:
             self.console.print(table)
             return
@@ -72,7 +72,7 @@ class Printer:
         self.console.file.write(without_commands(drawn.get()))
 
 
-class HeldPrinter(Printer):
+class BufferedPrinter(Printer):
     """Holds lines back until ``release``: what several runs print at the same time is not interleaved."""
 
     def __init__(self, printer: Printer) -> None:
@@ -91,7 +91,7 @@ class HeldPrinter(Printer):
         self._lines.clear()
 
 
-def shown(*parts: Part) -> Text:
+def printable_line(*parts: Part) -> Text:
     """Return parts as one line that can be printed."""
     pairs = [(part, "") if isinstance(part, str) else part for part in parts]
     line = Text.assemble(*((visible(text), style) for text, style in pairs))

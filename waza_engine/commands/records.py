@@ -7,7 +7,7 @@ from pathlib import Path
 from waza_engine.commands.command_words import command_line
 from waza_engine.files import is_named
 from waza_engine.results.reading.newest_scores import newest_result_file
-from waza_engine.results.reading.recordings import RecordingError, no_results_words, why_newest_unread
+from waza_engine.results.reading.recordings import RecordingError, describe_missing_results, why_newest_unread
 from waza_engine.runs.loading.discovery import eval_files, only_suite, runs_as_suite
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
@@ -47,10 +47,10 @@ def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path
     directory = path if path.is_dir() else path.parent
     if found is not None and (why := why_newest_unread(found)):
         if newest_result_file(directory, of_prompts=of_prompts, readable=True) is None:
-            raise RecordingError(no_results_words(path, directory, ""))
+            raise RecordingError(describe_missing_results(path, directory, ""))
         # The results of an older run must not be shown as those of the newest.
         raise RecordingError(f"The newest results of {path} cannot be read, so name a result file. {why}")
     if found is None:
         advice = advice or f"run it with `{command_line('run', path)}`, or name a result file"
-        raise RecordingError(no_results_words(path, directory, advice))
+        raise RecordingError(describe_missing_results(path, directory, advice))
     return found

@@ -10,12 +10,12 @@ from typing import Any, cast
 import waza_engine
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
-from waza_engine.results.codec.figures import counted_run, counted_task, required_pass_rate, task_of
 from waza_engine.results.codec.runs import counted_document, run_of
+from waza_engine.results.codec.summary_blocks import counted_run, counted_task, required_pass_rate, task_of
 from waza_engine.results.codec.trials import verdict_blocks, verdict_document
 from waza_engine.results.conclusion import Conclusion, conclude, leaves_tasks_out
 from waza_engine.results.json_values import Block, Json, block_of, given, number, plain, texts_of
-from waza_engine.results.metrics import counted_again
+from waza_engine.results.metrics import recompute_metrics
 from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.reading.scores import GraderResult, TaskResult, task_result
 from waza_engine.results.record import RunOutcome, TaskOutcome, Validation
@@ -26,7 +26,7 @@ from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TaskScore, suite_summary
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 
 Answer = dict[str, Any]
 
@@ -110,7 +110,7 @@ def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
         # It was complete, and failed because of verdicts that differ now.
         recorded = replace(recorded, status="completed")
     outcomes = [report.concluded.task for report in reports]
-    metrics = tuple(counted_again(recorded.metrics, outcomes))
+    metrics = tuple(recompute_metrics(recorded.metrics, outcomes))
     if regrading.unrecorded and not leaves_tasks_out(recorded.header):
         if recorded.status == "completed":
             count = len(regrading.unrecorded)
@@ -170,7 +170,7 @@ def _spent(regrading: Regrading) -> Answer:
 
 
 def _keys(reports: Sequence[TaskReport]) -> Iterator[str]:
-    return told_apart(report.now.id for report in reports)
+    return unique_names(report.now.id for report in reports)
 
 
 def _task(regrading: Regrading, report: TaskReport) -> Answer:

@@ -10,22 +10,22 @@ from rich.text import Text
 
 from waza_engine.commands.conclusion_text import (
     MARKS,
-    feedback_part,
+    describe_feedback,
+    describe_score,
     mark_of,
     print_conclusion,
     run_mark,
-    score_words,
 )
-from waza_engine.commands.printer import HeldPrinter, Part, Printer
+from waza_engine.commands.printer import BufferedPrinter, Part, Printer
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
+from waza_engine.number_formats import format_score
 from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome, Validation, verdicts_of
-from waza_engine.results.reports.words import impact_words, spending_words
+from waza_engine.results.reports.descriptions import describe_impact, describe_spending
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.terminal import visible
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 if TYPE_CHECKING:
     from waza_engine.runs.events.stream import RunEvent
@@ -74,7 +74,7 @@ class TextReport:
         self._answering = ""
         printers = Printer(output), Printer(errors=True)
         printers[0].console = progress.console
-        self._held = [HeldPrinter(printer) for printer in printers] if held else []
+        self._held = [BufferedPrinter(printer) for printer in printers] if held else []
         self._printer, self._errors = self._held or printers
         self._progress = progress
         self._suite = f"{visible(prepared.header.eval_name)}: " if held else ""
@@ -97,11 +97,11 @@ class TextReport:
             case "passed" | "skipped" if self._quiet:
                 pass
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
-                score = "" if event.score is None else f"  {shown_score(event.score)}"
+                score = "" if event.score is None else f"  {format_score(event.score)}"
                 note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
-                if event.kind == "failed" and score.endswith(shown_score(1.0)) and event.message:
+                if event.kind == "failed" and score.endswith(format_score(1.0)) and event.message:
                     # The failed grader has no weight in the score.
-                    note += feedback_part(event.message)[0]
+                    note += describe_feedback(event.message)[0]
                 elif event.kind == "passed" and event.message:
                     note += f"  so far: {event.message}"
                 self._printer.line(MARKS[event.kind], f" {event.task or ''}{score}", (note, "dim"))
@@ -126,14 +126,14 @@ class TextReport:
         found = conclude(outcome)
         if self._quiet and is_kept and found.verdict == "passed":
             name = outcome.header.eval_name or self._prepared.suite.path.name
-            self._printer.line(run_mark(found), f" {name}: {found.came_to}{score_words(found)}")
+            self._printer.line(run_mark(found), f" {name}: {found.came_to}{describe_score(found)}")
             return
         for task in found.tasks:
             self._explain(task)
         print_conclusion(self._printer, found, outcome.summary.duration_ms, is_kept=is_kept)
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
-            spending_words(figures_document(outcome)),
+            describe_spending(figures_document(outcome)),
             f"{cached} of {counted(found.counts.total, 'task')} taken from the cache" if cached else "",
         ):
             if line:
@@ -208,7 +208,7 @@ class TextReport:
         if found.cause is not None:
             self._printer.line("    ", (f"{found.cause.kind}: {found.cause.evidence}", "dim"))
         if task.impact is not None:
-            self._printer.line("    ", (impact_words(asdict(task.impact)), "dim"))
+            self._printer.line("    ", (describe_impact(asdict(task.impact)), "dim"))
         seen: set[tuple[str, str]] = set()
         for trial in task.trials:
             self._explain_trial(trial, seen, many=len(task.trials) > 1)
@@ -224,12 +224,12 @@ class TextReport:
             if said in seen or (verdict.passed and not self._verbose):
                 continue
             seen.add(said)
-            score = "" if verdict.status == "pending" else shown_score(verdict.score)
+            score = "" if verdict.status == "pending" else format_score(verdict.score)
             self._printer.line(
                 "    ",
                 _mark(verdict),
-                f" {where}{shown_grader(name)}  {score}",
-                feedback_part(verdict.feedback),
+                f" {where}{grader_label(name)}  {score}",
+                describe_feedback(verdict.feedback),
             )
 
 

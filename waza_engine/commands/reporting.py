@@ -10,21 +10,21 @@ from typing import IO
 
 from waza_engine.commands.conclusion_text import (
     MARKS,
-    feedback_part,
+    describe_feedback,
+    describe_verdict,
     mark_of,
     print_conclusion,
     shortened,
-    verdict_part,
 )
 from waza_engine.commands.each_suite import UNUSABLE, Ended, for_each_suite
-from waza_engine.commands.github_output import SuitePlaces, suite_of_record
+from waza_engine.commands.github_output import SuiteLocations, suite_of_record
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score, shown_scores
 from waza_engine.masking import masked, masked_across
 from waza_engine.moments import is_known
+from waza_engine.number_formats import format_score, format_scores
 from waza_engine.results.codec.runs import concluded_document, header_of, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import Block, Json, block_of, plain
@@ -33,11 +33,11 @@ from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.results.reading.suite_conclusion import conclude_suite
 from waza_engine.results.record import RunHeader
-from waza_engine.results.reports.words import spending_words
+from waza_engine.results.reports.descriptions import describe_spending
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.terminal import Notation, complain, say_document, visible
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 NO_PASS, NOT_WRITTEN = 1, 2
 _NOTATIONS: Mapping[ReportKind, Notation] = {
@@ -67,9 +67,9 @@ class ReportedRun:
         return None if self.record is None else suite_of_record(self.record, name)
 
     @property
-    def places(self) -> SuitePlaces:
+    def places(self) -> SuiteLocations:
         """The source locations of tasks and trigger prompts."""
-        return SuitePlaces(self.suite, header_of(self.document).eval_file)
+        return SuiteLocations(self.suite, header_of(self.document).eval_file)
 
 
 def report_command(
@@ -100,8 +100,8 @@ def report_command(
         if prints:
             print_results(run.document, fail_under=fail_under, standing=run.standing)
         counts = f"{found.counts.passed} of {counted(found.counts.total, 'task')}"
-        score = shown_score(found.score) if found.scored else ""
-        return Ended(report_code(found), (verdict_part(found), counts, score))
+        score = format_score(found.score) if found.scored else ""
+        return Ended(report_code(found), (describe_verdict(found), counts, score))
 
     prints = output_format == ReportKind.TEXT and output is None
     columns = ("verdict", "passed", "score") if prints else ()
@@ -196,7 +196,7 @@ def _page(run: ReportedRun) -> str:
 def _markdown(run: ReportedRun, fail_under: float | None) -> str:
     from waza_engine.results.reports.markdown import markdown_report
 
-    note = "" if run.standing is None else f"\nNote: {standing_words(run.standing)}\n"
+    note = "" if run.standing is None else f"\nNote: {describe_standing(run.standing)}\n"
     return markdown_report(run.document, fail_under=fail_under) + note
 
 
@@ -228,7 +228,7 @@ def print_results(
     found = conclude(run, fail_under=fail_under)
     printer.line(*_headline(run.header, found))
     for task in found.tasks:
-        score = f"  {shown_scores(task.score, task.plain_score)}" if task.scored else ""
+        score = f"  {format_scores(task.score, task.plain_score)}" if task.scored else ""
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         trials += f"  ·  {task.estimates.words}" if task.estimates is not None else ""
         flaky = "  flaky" if task.flaky else ""
@@ -239,10 +239,10 @@ def print_results(
         if task.error or task.verdict in ("failed", "errored") or task.waits or task.has_advice:
             _explain(printer, task)
     print_conclusion(printer, found, run.summary.duration_ms)
-    if spent := spending_words(document):
+    if spent := describe_spending(document):
         printer.line(spent)
     if standing is not None:
-        printer.line(standing_words(standing))
+        printer.line(describe_standing(standing))
     return found
 
 
@@ -270,13 +270,13 @@ def _explain(printer: Printer, task: TaskConclusion) -> None:
         printer.line(
             "    ",
             MARKS[grader.verdict],
-            f" {shown_grader(grader.name)}{_score(grader)}",
-            feedback_part(grader.feedback),
+            f" {grader_label(grader.name)}{_score(grader)}",
+            describe_feedback(grader.feedback),
         )
 
 
 def _score(grader: GraderConclusion) -> str:
-    return "" if grader.verdict == "pending" else f"  {shown_score(grader.score)}"
+    return "" if grader.verdict == "pending" else f"  {format_score(grader.score)}"
 
 
 _EVAL_SUFFIXES = (".yaml", ".yml")
@@ -304,7 +304,7 @@ def standing_of(suite: Path) -> Json | None:
     }
 
 
-def standing_words(standing: Json) -> str:
+def describe_standing(standing: Json) -> str:
     """Return the verdict of a suite in one line: ``the suite failed: 1 of 2 tasks failed``."""
     verdict = str(standing["verdict"])
     reasons = "; ".join(standing["reasons"])

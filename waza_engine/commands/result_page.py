@@ -13,13 +13,18 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude, part_of
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
-from waza_engine.results.reading.recordings import Recording, RecordingError, no_results_words, read_recording
+from waza_engine.results.reading.recordings import (
+    Recording,
+    RecordingError,
+    describe_missing_results,
+    read_recording,
+)
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.result_page import change_page, in_page_order, result_page
 from waza_engine.runs.loading.discovery import runs_as_suite
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.user_state import kept_workspace
+from waza_engine.user_state import known_workspace
 
 _MOST_LISTED = 20
 _MOST_RECORDS = 50
@@ -70,7 +75,7 @@ def _workspaces(run: RunOutcome) -> Iterator[dict[str, Any]]:
     """Yield the folders that a run has kept: a record may name any folder, and only ours are opened."""
     for task in run.tasks:
         for trial in task.trials:
-            place = kept_workspace(trial.workspace)
+            place = known_workspace(trial.workspace)
             if place is not None:
                 yield {"task": task.id, "trial": trial.number, "path": str(place)}
 
@@ -106,7 +111,7 @@ def _older(path: Path, eval_file: str, task: str) -> Recording:
             continue
         if recording.eval_file == eval_file and any(found.id == task for found in recording.tasks):
             return recording
-    raise RecordingError(no_results_words(f"The task `{task}` of {path}", path.parent, RUN_FIRST))
+    raise RecordingError(describe_missing_results(f"The task `{task}` of {path}", path.parent, RUN_FIRST))
 
 
 def prompts_of(path: Path) -> dict[str, str]:

@@ -18,10 +18,10 @@ from waza_engine.commands.reviewing import (
     reviewed_document,
 )
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
+from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import why_unreadable
-from waza_engine.results.reviews import Review, agreement_words, broken_lines, calibrations
+from waza_engine.results.reviews import Review, broken_lines, calibrations, describe_agreement
 from waza_engine.terminal import complain, say, say_json
 
 DONE, NOT_DONE = 0, 2
@@ -65,7 +65,7 @@ def _tell_recorded(found: Found, review: Review, file: Path) -> None:
     word = "passed" if review.passed else "failed"
     by = f" by {review.reviewer}" if review.reviewer else ""
     key = found.item.key
-    say(f"{key.task}, trial {key.trial}, {key.grader}: {word} with {shown_score(review.score)}{by}")
+    say(f"{key.task}, trial {key.trial}, {key.grader}: {word} with {format_score(review.score)}{by}")
     say(f"reviews: {file}")
 
 
@@ -76,7 +76,7 @@ def _tell(found: Sequence[Found], agreements: Block) -> None:
     pending = sum(each.item.pending for each in found)
     printer.line(f"{counted(pending, 'review')} pending")
     for name, figures in agreements.items():
-        printer.line(f"{name}: {agreement_words(figures)}")
+        printer.line(f"{name}: {describe_agreement(figures)}")
 
 
 def _tell_item(printer: Printer, found: Found) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.newest_scores import result_files
-from waza_engine.results.reading.recordings import no_results_words
+from waza_engine.results.reading.recordings import describe_missing_results
 from waza_engine.results.reviews import (
     Review,
     ReviewItem,
@@ -126,7 +126,7 @@ def recorded_files(given: Path) -> list[Path]:
             raise ReviewError(str(error)) from None
         files = result_files(suite)
         if not files:
-            raise ReviewError(no_results_words(suite, suite, "run the suite first"))
+            raise ReviewError(describe_missing_results(suite, suite, "run the suite first"))
         return files
     document = read_document(given)
     if document is None and given.is_file():

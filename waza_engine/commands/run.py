@@ -31,7 +31,7 @@ from waza_engine.results.writing.store import (
     ResultsError,
     check_writable,
     encoded_run,
-    is_kept,
+    is_persistent,
     write_atomically,
     write_output,
 )
@@ -352,7 +352,7 @@ class _Plan:
 
 @dataclass(slots=True)
 class _Ended:
-    """A run that has ended; ``is_kept`` says whether all of its results are written."""
+    """A run that has ended; ``is_persistent`` says whether all of its results are written."""
 
     planned: _Planned
     report: RunReport
@@ -548,7 +548,7 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     if output is None:
         return found.results_file is not None
     try:
-        outcome = Attachments(output).of_run(found.outcome) if is_kept(output) else found.outcome
+        outcome = Attachments(output).of_run(found.outcome) if is_persistent(output) else found.outcome
         write_output(output, encoded_run(outcome))
     except ResultsError as error:
         complain(str(error))
@@ -582,11 +582,11 @@ def report_file(reporter: str) -> Path:
 
 
 def _reported(ended: Sequence[_Ended], plan: _Plan, file: Path) -> bool:
-    from waza_engine.commands.github_output import SuitePlaces
+    from waza_engine.commands.github_output import SuiteLocations
     from waza_engine.results.reports.junit import junit_report
 
     documents = [masked_across(run_document(each.report.outcome)) for each in ended]
-    places = [SuitePlaces(each.planned.eval_file, str(each.planned.eval_file)) for each in ended]
+    places = [SuiteLocations(each.planned.eval_file, str(each.planned.eval_file)) for each in ended]
     refused = {
         os.path.relpath(suite.eval_file): " ".join(suite.sentences)
         for suite in plan.refused

@@ -25,7 +25,7 @@ from waza_engine.runs.choosing import chosen
 from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError
 from waza_engine.runs.passes.affected import outdated
-from waza_engine.runs.passes.deciding_files import inputs_today
+from waza_engine.runs.passes.deciding_files import current_inputs
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
 from waza_engine.spec.loading import load_eval_file
@@ -36,7 +36,7 @@ from waza_engine.terminal import complain, say
 
 
 @dataclass(frozen=True, slots=True)
-class RunAgain:
+class RerunOptions:
     """The options: which tasks, whether to go on after each change, and a file of keys."""
 
     failed: bool = False
@@ -54,7 +54,7 @@ class RunCommand(Protocol):
         ...
 
 
-def run_again(paths: Sequence[Path], settings: RunSettings, again: RunAgain, run: RunCommand) -> int:
+def rerun(paths: Sequence[Path], settings: RunSettings, again: RerunOptions, run: RunCommand) -> int:
     """Run the suites with these options, and return the exit code."""
     try:
         if again.live and not again.watch:
@@ -305,7 +305,7 @@ class _WatchedSuite:
         # A suite that cannot be loaded keeps the files that it had.
         with contextlib.suppress(SuiteError, SuiteFileError):
             choice = chosen(self._settings)
-            read = inputs_today(choice.suite, choice.tasks).files
+            read = current_inputs(choice.suite, choice.tasks).files
             self._outside = frozenset(self._eval_file.parent / file.path for file in read)
         self._state = self._seen()
         return True

@@ -16,15 +16,15 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.executors.base import Cancellation
 from waza_engine.lab.labels import (
-    JudgedCase,
     LabelledCase,
+    LabelledCaseVerdicts,
     LabelsError,
     check_tasks,
+    contradictions,
     judge_labelled,
     labelled_document,
     labelled_summary,
     open_sentence,
-    otherwise_sentences,
     read_labels,
 )
 from waza_engine.lab.measuring import (
@@ -41,7 +41,7 @@ from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.terminal import complain, say_json
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 MEASURED, WEAK = 0, 1
 
@@ -106,7 +106,7 @@ def measured(regrading: Regrading, cancellation: Cancellation, seed: int = 0) ->
 
 def _judged(
     regrading: Regrading, labels: Sequence[LabelledCase], cancellation: Cancellation
-) -> list[JudgedCase]:
+) -> list[LabelledCaseVerdicts]:
     all_graders = not regrading.request.graders
     return regrading.with_trials(
         cancellation, lambda tasks: judge_labelled(labels, tasks, cancellation, all_graders=all_graders)
@@ -140,14 +140,14 @@ def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
         for check in each.weak_checks:
             place = ".".join(str(part) for part in check.path)
             printer.line(
-                ("⚠", "yellow"), f" `{shown_grader(each.name)}`, `{place}`: {weak_check_sentence(check)}"
+                ("⚠", "yellow"), f" `{grader_label(each.name)}`, `{place}`: {weak_check_sentence(check)}"
             )
 
 
-def _tell_labelled(path: Path, judged: Sequence[JudgedCase]) -> None:
+def _tell_labelled(path: Path, judged: Sequence[LabelledCaseVerdicts]) -> None:
     printer = Printer()
     for case in judged:
-        for sentence in otherwise_sentences(case):
+        for sentence in contradictions(case):
             printer.line(("⚠", "yellow"), f" {sentence}")
     for case in judged:
         if sentence := open_sentence(case):
@@ -159,12 +159,12 @@ def _rows(found: Sequence[GraderStrength]) -> Iterator[Sequence[Part]]:
     for each in found:
         tasks = each.tasks[0] if len(each.tasks) == 1 else f"{len(each.tasks)} tasks"
         if each.not_measured:
-            yield shown_grader(each.name), tasks, ("–", "dim"), (f"not measured: {each.not_measured}", "dim")
+            yield grader_label(each.name), tasks, ("–", "dim"), (f"not measured: {each.not_measured}", "dim")
         elif each.strength is None:
-            yield shown_grader(each.name), tasks, ("–", "dim"), (_without_figures(each), "dim")
+            yield grader_label(each.name), tasks, ("–", "dim"), (_without_figures(each), "dim")
         else:
             missed = [kind for kind, (caught, tried) in each.kinds.items() if caught < tried]
-            yield shown_grader(each.name), tasks, f"{each.strength:.0%}", ", ".join(missed)
+            yield grader_label(each.name), tasks, f"{each.strength:.0%}", ", ".join(missed)
 
 
 def _without_figures(found: GraderStrength) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from waza_engine.boundary import is_foreign, suite_place
+from waza_engine.boundary import is_foreign, resolve_suite_path
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, source_of_input
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.foreign_evals import Dialect
@@ -108,7 +108,7 @@ class Conversion:
         Raises ``FileError`` for one that a run refuses.
         """
         listed = [each for each in task.skill_directories if each != "none"]
-        places = (suite_place(self.source.directory, each, "skill_directories") for each in listed)
+        places = (resolve_suite_path(self.source.directory, each, "skill_directories") for each in listed)
         return [self.from_here(place) for place in places]
 
     def input_files(self, path: Path, task: TaskFile) -> Iterator[tuple[InputFile, Path | None]]:

@@ -39,7 +39,7 @@ from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
 from waza_engine.spec.vally.eval_file import VallyEval
-from waza_engine.vocabulary import Target, told_apart
+from waza_engine.vocabulary import Target, unique_names
 
 STAMP = "converted.json"
 _YAML = (".yaml", ".yml")
@@ -317,7 +317,7 @@ def _of_vally(conversion: Conversion, path: Path) -> Suite:
     for place, why, kind in _losses_of_graders(vally):
         conversion.lose(path, place, why, kind)
     tasks = [inline_task(task) for task in spec.tasks if not isinstance(task, str)]
-    names = told_apart(task.id for task in tasks)
+    names = unique_names(task.id for task in tasks)
     listed = tuple(
         SuiteTask(name, task.name or name, path.absolute(), task)
         for name, task in zip(names, tasks, strict=True)

@@ -31,7 +31,7 @@ from waza_engine.spec.program_files import MODULE_SUFFIXES
 from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import PromptLine
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 
 _DEFAULT_SECONDS = 60
 _OLDER_HINT = "expected"
@@ -88,7 +88,7 @@ def suite_of_prompts(files: HarnessFiles, directory: Path) -> Conversion:
     if exported is not None:
         spec["graders"] = copied_graders(conversion, exported, exported.spec.graders)
         tasks = [_with_graders(conversion, exported, task) for task in tasks]
-    names = told_apart(task.id for task in tasks)
+    names = unique_names(task.id for task in tasks)
     source = conversion.source
     listed: list[SuiteTask] = []
     for task, name in zip(tasks, names, strict=True):

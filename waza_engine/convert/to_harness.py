@@ -34,7 +34,7 @@ from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.harness_rows import TASK_KEY
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.task_file import TaskFile
-from waza_engine.vocabulary import MEASURES_JUDGES, told_apart
+from waza_engine.vocabulary import MEASURES_JUDGES, unique_names
 
 PROMPTS, GRADER, GRADERS, ADAPTER = "prompts.jsonl", "grader.py", "graders.yaml", "adapter.json"
 GRADER_TEXT = '''\
@@ -66,7 +66,7 @@ def to_harness(conversion: Conversion) -> None:
     conversion.lose_others(suite.path, "", written_values(suite.spec), SUITE_KEYS)
     conversion.lose_others(suite.path, "config.", written_values(config), _CONFIG)
     tasks = [(source, prompt) for source in suite.tasks if (prompt := _prompt(conversion, source))]
-    names = list(told_apart(source.id for source, _ in tasks))
+    names = list(unique_names(source.id for source, _ in tasks))
     alone = _only_grader(conversion, [task for source, _ in tasks if (task := source.task)])
     is_graded = alone is None and _graders(conversion, [source for source, _ in tasks], names)
     rows: list[str] = []

@@ -33,7 +33,7 @@ from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.vally.versions import slug_of
-from waza_engine.vocabulary import EXPECTED_LISTS, told_apart
+from waza_engine.vocabulary import EXPECTED_LISTS, unique_names
 
 _CONFIG = {"trials_per_task", "timeout_seconds", "executor", "model", "judge_model", "skill_directories"}
 _EFFORTS = {"reasoning_effort", "judge_reasoning_effort", "mcp_servers", "pass_score"}
@@ -65,7 +65,7 @@ def to_vally(conversion: Conversion, comments: Mapping[int, Comments], head: lis
     environment = {"skills": list(dict.fromkeys(skills)), "mcpServers": dict(config.mcp_servers)}
     stimuli: list[dict[str, Any]] = []
     places: dict[tuple[str | int, ...], Any] = {(): head}
-    names = list(told_apart(slug_of(task.id) or task.id for task in suite.tasks))
+    names = list(unique_names(slug_of(task.id) or task.id for task in suite.tasks))
     for position, (task, name) in enumerate(zip(suite.tasks, names, strict=True)):
         found = _stimulus(conversion, task, name)
         if found is None:
@@ -109,7 +109,7 @@ def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str,
     graders = list(_graders(conversion, source, task, rubric))
     if not graders:
         conversion.lose(source.path, f"{source.id}: graders", "Vally wants one, and none has a counterpart")
-    names = told_apart((slug_of(each["name"]) or "grader")[:_LONGEST_NAME] for _, each in graders)
+    names = unique_names((slug_of(each["name"]) or "grader")[:_LONGEST_NAME] for _, each in graders)
     named = [{**each, "name": name} for (_, each), name in zip(graders, names, strict=True)]
     environment = {"files": _files(conversion, source.path, task), "skills": conversion.skill_folders(task)}
     return {

@@ -18,7 +18,7 @@ from waza_engine.runs.trials.triggers import trigger_tests_of
 from waza_engine.spec.reading.suite_files import DISK
 from waza_engine.spec.skill_evals import skill_folder
 from waza_engine.spec.task_file import InputFile, TaskFile
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 
 _FIRST = ("id", "name", "description", "tags", "inputs", "hint", "expected", "graders", "checkpoints")
 _OURS = {"criteria": "`criteria`", "binary": "`binary`", "copy_from": "`copy_from`"}
@@ -43,7 +43,7 @@ def to_waza(conversion: Conversion, comments: Comments) -> None:
         **dumped(spec, "graders"),
     }
     tasks = [found.task for found in suite.tasks if found.task is not None]
-    names = list(told_apart(file_segment(task.id or task.name) for task in tasks))
+    names = list(unique_names(file_segment(task.id or task.name) for task in tasks))
     files = [f"tasks/{name}.yaml" for name in names]
     if conversion.dialect == "harness" and files != sorted(files):
         # Rows keep their order.

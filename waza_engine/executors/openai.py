@@ -33,7 +33,7 @@ from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_t
 from waza_engine.executors.registry import register
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.mcp.mocks import MockError, MockServer, mock_behind, steps_folder
-from waza_engine.mcp.servers import shown_name
+from waza_engine.mcp.servers import tool_display_name
 from waza_engine.peers.proxies import network_fault
 from waza_engine.vocabulary import CANCELLED
 
@@ -81,7 +81,7 @@ def mcp_tools(request: ExecutionRequest, brake: Brake, deadline: float) -> list[
 
 def _tools_of_mock(name: str, mock: MockServer, taken: Path) -> list[Tool]:
     return [
-        Tool(shown_name(name, tool), made.description, made.input_schema, _asking(mock, tool, taken))
+        Tool(tool_display_name(name, tool), made.description, made.input_schema, _asking(mock, tool, taken))
         for tool, made in mock.tools.items()
     ]
 

@@ -44,7 +44,7 @@ from waza_engine.results.record import TrialOutcome, TriggerOutcome
 from waza_engine.spec.executors import replays
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.user_state import kept_workspace
+from waza_engine.user_state import known_workspace
 from waza_engine.vocabulary import SkillInvocation, ToolCall
 
 _MOST_LISTED = 200
@@ -170,7 +170,7 @@ def load_answers(recording: str, suite_directory: Path, eval_file: str) -> Recor
 
 def workspace_of(trial: TrialOutcome) -> Path | None:
     """Return the workspace that was kept by this engine, None when it no longer exists."""
-    return kept_workspace(trial.workspace)
+    return known_workspace(trial.workspace)
 
 
 def _newest(suite_directory: Path, eval_file: str) -> Iterator[RecordedFile]:

@@ -21,7 +21,7 @@ from waza_engine.graders.base import (
 from waza_engine.graders.programs.input import assertion_context
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import AssertionList
-from waza_engine.vocabulary import Check, no_word
+from waza_engine.vocabulary import Check, unjudged_details
 
 _QUOTED_CHARACTERS = 300
 _LATE = "what is not true took longer than an assertion may"
@@ -122,12 +122,14 @@ def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome
     if not untrue or any(out.error is None for _, out in untrue):
         return {}
     if all(out.timed_out for _, out in untrue):
-        return no_word("timeout", _LATE)
+        return unjudged_details("timeout", _LATE)
     # A name may be missing because the assertion that binds it failed before binding it.
     binds = any(":=" in text for text in assertions)
     unusable = all(out.unusable for _, out in untrue) and not binds
     text, first = untrue[0]
-    return no_word("unusable" if unusable else "raised", f"{cut(text, _QUOTED_CHARACTERS)}: {first.error}")
+    return unjudged_details(
+        "unusable" if unusable else "raised", f"{cut(text, _QUOTED_CHARACTERS)}: {first.error}"
+    )
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import decoded, write_atomically
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
-from waza_engine.graders.matching.strings import line_end_words, quoted
+from waza_engine.graders.matching.strings import line_end_advice, quoted
 from waza_engine.graders.paths import beside_suite, from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
@@ -254,7 +254,7 @@ def _fragment_complaint(fragment: str, text: str) -> str:
         return f"forbidden fragment: {quoted(wanted)}" if wanted in text else ""
     if wanted in text:
         return ""
-    return f"missing fragment: {quoted(wanted)}{line_end_words(text, lambda text: wanted in text)}"
+    return f"missing fragment: {quoted(wanted)}{line_end_advice(text, lambda text: wanted in text)}"
 
 
 def sign_and_text(fragment: str) -> tuple[str, str]:

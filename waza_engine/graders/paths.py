@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
-from waza_engine.boundary import FileError, suite_boundary, suite_place
+from waza_engine.boundary import FileError, resolve_suite_path, suite_boundary
 from waza_engine.graders.base import GraderError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -82,9 +82,9 @@ def beside_suite(suite_directory: Path, written: str, key: str) -> Path:
 
 
 def from_working_directory(suite_directory: Path, written: str, key: str, files: SuiteFiles = DISK) -> Path:
-    """Return the result of ``suite_place``. Raises ``GraderError`` for a path that leads outside."""
+    """Return the result of ``resolve_suite_path``. Raises ``GraderError`` for a path that leads outside."""
     with _as_fault_of_suite():
-        return suite_place(suite_directory, written, key, files.is_there, here_first=True)
+        return resolve_suite_path(suite_directory, written, key, files.is_there, here_first=True)
 
 
 @contextmanager

@@ -30,10 +30,10 @@ from waza_engine.graders.programs.input import (
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
 from waza_engine.spec.fields import ArgumentList, PlainText
-from waza_engine.spec.limits import first_version_words
+from waza_engine.spec.limits import first_version_advice
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
-from waza_engine.vocabulary import Check, no_word
+from waza_engine.vocabulary import Check, unjudged_details
 
 _LONGEST_LINE = 200
 
@@ -140,7 +140,7 @@ class ProgramGrader(Grader[ProgramConfig]):
             if config.protocol != "exit-code":
                 return verdict_without_answer(error, "command")
             message = str(error)
-            details = {**self._details(context), "exit_error": message, **no_word("start", message)}
+            details = {**self._details(context), "exit_error": message, **unjudged_details("start", message)}
             return _verdict(False, message, details)
         if config.protocol == "exit-code":
             return self._by_exit_code(finished, context, timeout)
@@ -161,11 +161,11 @@ class ProgramGrader(Grader[ProgramConfig]):
             said = finished.stdout.strip() or "The program exited with 0"
             return _verdict(True, said + _unread(finished.stdout), details)
         how = finished.ended_words(timeout)
-        older = first_version_words(finished.stderr)
+        older = first_version_advice(finished.stderr)
         message = f"`{command}` {how}{f': {older}' if older else _said(finished)}"
         details["exit_error"] = f"`{command}` {how}"
         if finished.timed_out or (finished.exit_code or 0) < 0:
-            details |= no_word("timeout" if finished.timed_out else "signal", f"`{command}` {how}")
+            details |= unjudged_details("timeout" if finished.timed_out else "signal", f"`{command}` {how}")
         return _verdict(False, message, details)
 
     def _details(self, context: GradingContext) -> dict[str, object]:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from waza_engine.graders.base import Grader, GraderConfig, GraderError
 from waza_engine.spec.block import one_of
 from waza_engine.spec.explain import location_of, sentence, without_echoes
-from waza_engine.spec.limits import first_version_words
+from waza_engine.spec.limits import first_version_advice
 from waza_engine.terminal import printing_beside
 
 BUILT_IN_TYPES = (
@@ -156,6 +156,6 @@ def plugin_problems() -> tuple[str, ...]:
             with printing_beside():
                 plugin.load()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody else's must not cost the others
-            reason = first_version_words(str(error)) or f"{type(error).__name__}: {error}"
+            reason = first_version_advice(str(error)) or f"{type(error).__name__}: {error}"
             problems.append(f"the plug-in `{plugin.name}` ({plugin.value}) cannot be loaded: {reason}")
     return tuple(problems)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from waza_engine.figures import reaches, shown_below, shown_score
 from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.registry import register
+from waza_engine.number_formats import format_below, format_score, reaches
 from waza_engine.scoring.tasks import composite
 from waza_engine.spec.fields import Number
 
@@ -64,8 +64,8 @@ class ScoreGrader(Grader[ScoreConfig]):
             said = f"failed: {_named(failed)}" if failed else "All graders passed"
             return Verdict(score, not failed, said, status=status)
         if reaches(score, threshold):
-            return Verdict(score, True, f"the score is {shown_score(score)}", status=status)
-        shown, least = shown_below(score, threshold)
+            return Verdict(score, True, f"the score is {format_score(score)}", status=status)
+        shown, least = format_below(score, threshold)
         lost = f"; failed: {_named(failed)}" if failed else ""
         return Verdict(score, False, f"the score is {shown}, below {least}{lost}", status=status)
 

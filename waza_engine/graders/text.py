@@ -11,7 +11,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import ConfigT, Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.matching.patterns import PatternError, found
-from waza_engine.graders.matching.strings import line_end_words, lowered, quoted
+from waza_engine.graders.matching.strings import line_end_advice, lowered, quoted
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import PatternList, TextList
@@ -212,7 +212,7 @@ def pattern_check(
         return Check(path, True)
     if not wanted:
         return Check(path, False, f"{where}the forbidden pattern matches: `{pattern}`")
-    ends = line_end_words(text, partial(found, pattern), ", so allow `\\r?`")
+    ends = line_end_advice(text, partial(found, pattern), ", so allow `\\r?`")
     return Check(path, False, f"{where}no match for the pattern `{pattern}`{ends}")
 
 
@@ -220,7 +220,7 @@ def _substring(key: str, index: int, text: str, wanted: str, answer: str) -> Che
     if wanted in answer:
         return Check((key, index), True)
     exactly = " (upper and lower case differ)" if key.endswith("_cs") else ""
-    ends = line_end_words(answer, lambda answer: wanted in answer)
+    ends = line_end_advice(answer, lambda answer: wanted in answer)
     return Check((key, index), False, f"missing text{exactly}: {quoted(text)}{ends}")
 
 

@@ -19,7 +19,15 @@ from waza_engine.graders.matching.tool_patterns import (
 )
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Given
-from waza_engine.spec.fields import Alternatives, Limit, ListOf, PlainText, Shown, ToolNameList, text_or_block
+from waza_engine.spec.fields import (
+    Alternatives,
+    Limit,
+    ListOf,
+    PlainText,
+    SchemaKeywords,
+    ToolNameList,
+    text_or_block,
+)
 from waza_engine.vocabulary import Check, ToolCall
 
 
@@ -48,7 +56,7 @@ class CallPattern(GraderConfig):
 
 
 Pattern = Annotated[
-    Annotated[PlainText, Shown({"x-waza-any-case": True}), Tag("text")]
+    Annotated[PlainText, SchemaKeywords({"x-waza-any-case": True}), Tag("text")]
     | Annotated[CallPattern, Tag("block")],
     Discriminator(text_or_block),
     Alternatives("regex"),

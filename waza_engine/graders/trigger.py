@@ -11,11 +11,11 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from waza_engine.boundary import suite_boundary
-from waza_engine.figures import shown_below, shown_threshold
 from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.matching.strings import lowered, uppered
 from waza_engine.graders.paths import from_working_directory, is_folder, is_there
 from waza_engine.graders.registry import register
+from waza_engine.number_formats import format_below, format_threshold
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -194,11 +194,11 @@ class TriggerGrader(Grader[TriggerConfig]):
         relevance = max(word_score, phrase_score) if prompt_words else 0.0
         positive = config.mode == "positive"
         passed = (relevance >= config.threshold) == positive
-        threshold = shown_threshold(config.threshold)
+        threshold = format_threshold(config.threshold)
         if relevance >= config.threshold:
             feedback = f"relevance {relevance:.2f} reaches the threshold {threshold}"
         else:
-            shown, _ = shown_below(relevance, config.threshold)
+            shown, _ = format_below(relevance, config.threshold)
             feedback = f"relevance {shown} stays below the threshold {threshold}"
         return Verdict(
             score=relevance if positive else 1.0 - relevance,

@@ -19,7 +19,7 @@ from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.agent import Agent, StoppedError
 from waza_engine.harness.grading import HarnessGrader, Tally
 from waza_engine.harness.journal import Answers, Journal, Wanted, resume
-from waza_engine.harness.row_values import has_failed, shown_input
+from waza_engine.harness.row_values import has_failed, input_text
 from waza_engine.harness.rows import HarnessError, Prompt
 from waza_engine.results.json_values import Json
 from waza_engine.scoring.pass_estimates import pass_estimates
@@ -118,7 +118,7 @@ class Capturing:
     def _row(self, numbered: tuple[int, Prompt]) -> Json | None:
         """Return the row of a prompt, None when the run ended before it was answered."""
         number, prompt = numbered
-        shown = cut(shown_input(prompt.input, " "), _PREVIEW_CHARACTERS)
+        shown = cut(input_text(prompt.input, " "), _PREVIEW_CHARACTERS)
         self._show(f"[{number}/{len(self._prompts)}] {prompt.id}: {shown}")
         try:
             return self._trials(prompt) if self._options.trials else self._capture(prompt)

@@ -23,7 +23,7 @@ from waza_engine.results.json_values import Block, Json, block_of, blocks_of, te
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.writing.store import (
     ResultsError,
-    is_kept,
+    is_persistent,
     opened_output,
     write_atomically,
     write_whole,
@@ -43,7 +43,7 @@ class Journal:
     """The answers that no row of an output holds yet; thread-safe. Without a file it does nothing."""
 
     def __init__(self, output: Path | None) -> None:
-        is_file = output is not None and is_kept(output)
+        is_file = output is not None and is_persistent(output)
         self.path = output.with_name(f"{output.name}{JOURNAL_SUFFIX}") if output and is_file else None
         self._lock = threading.Lock()
         self._file: IO[bytes] | None = None

@@ -12,7 +12,7 @@ from typing import Any, cast
 from waza_engine.counting import cut
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.grading import HarnessGrader, Tally, failed_result
-from waza_engine.harness.row_values import number_in, score_in, shown_input
+from waza_engine.harness.row_values import input_text, number_in, score_in
 from waza_engine.harness.rows import Notes, Prompt, Row, capture_in
 from waza_engine.harness.summary import score_lines, step_lines
 from waza_engine.harness.views import encoded_lines
@@ -83,7 +83,7 @@ def calibration_report(samples: Sequence[Json], grader: HarnessGrader | None) ->
 def _sample_lines(number: int, sample: Json, grader: HarnessGrader | None) -> list[str]:
     score = sample["score"]
     lines = [f"## Sample {number}: {code(sample['id'])}", ""]
-    lines += [f"**Input:** {code(shown_input(sample['input'], ' → '))}", ""]
+    lines += [f"**Input:** {code(input_text(sample['input'], ' → '))}", ""]
     if hint := text_of(sample.get("hint")):
         lines += [f"**Hint:** {code(hint)}", ""]
     lines += ["**Output:**", "", fenced(cut(sample["output"], _OUTPUT_CHARACTERS)), ""]

@@ -60,6 +60,6 @@ def has_failed(block: Block) -> bool:
     return bool(agent_errors(block))
 
 
-def shown_input(value: Any, between: str) -> str:
+def input_text(value: Any, between: str) -> str:
     """Return the prompts of a row as one string."""
     return between.join(map(text_of, cast("list[Any]", value))) if isinstance(value, list) else text_of(value)

@@ -21,7 +21,7 @@ from waza_engine.harness.row_values import complete_capture, is_capture, is_inpu
 from waza_engine.results.json_values import Block, Json
 from waza_engine.results.writing.store import (
     ResultsError,
-    is_kept,
+    is_persistent,
     opened_output,
     write_whole,
 )
@@ -204,7 +204,7 @@ def capture_in(row: Row, notes: Notes) -> Json:
     return complete_capture({**row.block, "id": row.id})
 
 
-def shown_while_read(items: Iterable[ItemT], *, show: bool) -> Iterator[ItemT]:
+def echo_ids(items: Iterable[ItemT], *, show: bool) -> Iterator[ItemT]:
     """Yield rows or prompts; ``show`` prints their ids on standard error."""
     for item in items:
         if show:
@@ -253,7 +253,7 @@ def write_out(
 
 def check_output(output: Path | None, sources: Iterable[Path | None]) -> None:
     """Raise ``HarnessError`` when an output is also one of the files that its command reads."""
-    if output is None or output == STANDARD_STREAM or not is_kept(output):
+    if output is None or output == STANDARD_STREAM or not is_persistent(output):
         return
     for source in filter(None, sources):
         # Standard input may be the same file: `< rows.jsonl`. One that is no file raises.

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, cast
 
 from waza_engine.counting import cut
-from waza_engine.harness.row_values import number_in, score_in, shown_input
+from waza_engine.harness.row_values import input_text, number_in, score_in
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code, fenced
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of, value_text
@@ -19,7 +19,7 @@ _LANGUAGE = compiled_later(r"\.([A-Za-z0-9]{1,10})$")
 def summary_lines(capture: Json) -> list[str]:
     """Return a complete capture with its numbered steps, as lines of Markdown."""
     identifier, timing = text_of(capture["id"]), capture["timing"]
-    lines = [f"## {code(identifier)}", "", f"**Input:** {code(shown_input(capture['input'], ' '))}", ""]
+    lines = [f"## {code(identifier)}", "", f"**Input:** {code(input_text(capture['input'], ' '))}", ""]
     lines += ["**Trajectory:**", ""]
     for number, step in enumerate(capture["trajectory"], 1):
         words, *rest = step_lines(step)

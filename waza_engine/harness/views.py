@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import IO
 
 from waza_engine.counting import cut
-from waza_engine.harness.row_values import number_in, score_in, shown_input
+from waza_engine.harness.row_values import input_text, number_in, score_in
 from waza_engine.harness.rows import Notes, Row, capture_in, line_of
 from waza_engine.harness.summary import fixed, score_lines, summary_lines
 from waza_engine.markdown import code, fenced
@@ -50,7 +50,7 @@ def csv_lines(rows: Iterable[Row]) -> Iterator[bytes]:
 def _cells(block: Block) -> list[str]:
     return [
         _quoted(text_of(block.get("id"))),
-        _quoted(shown_input(block.get("input"), " | ")),
+        _quoted(input_text(block.get("input"), " | ")),
         _quoted(text_of(block.get("hint"))),
         _quoted(text_of(block.get("output"))),
         _word(block.get("toolErrors")),
@@ -119,7 +119,7 @@ def markdown_report(rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def _section(block: Block, score: Block | None) -> list[str]:
-    shown = shown_input(block.get("input"), " → ")
+    shown = input_text(block.get("input"), " → ")
     lines = [
         f"### {code(text_of(block.get('id')))}",
         "",
@@ -151,7 +151,7 @@ def summaries(rows: Iterable[Row], notes: Notes) -> Iterator[bytes]:
         yield line_of(
             {
                 "id": capture["id"],
-                "input": shown_input(capture["input"], "\n"),
+                "input": input_text(capture["input"], "\n"),
                 "output": capture["output"],
                 "toolCalls": [
                     text_of(step.get("name"))

@@ -12,7 +12,7 @@ from waza_engine.graders.matching.nearest import (
     loosened,
     matching_loosened,
     nearest_text,
-    places_of,
+    occurrences_of,
 )
 from waza_engine.graders.matching.patterns import PatternError, found_at
 from waza_engine.graders.matching.strings import quoted, shortened
@@ -26,7 +26,7 @@ def explained_text(
     wanted: str, text: str, *, ignore_case: bool = True, wherein: str = "the answer"
 ) -> Explanation:
     """Explain whether a string occurs in another one."""
-    place, count = places_of(wanted, text, ignore_case=ignore_case)
+    place, count = occurrences_of(wanted, text, ignore_case=ignore_case)
     if place is not None:
         times = "once" if count == 1 else f"{count} times"
         return Explanation(

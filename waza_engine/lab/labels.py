@@ -26,7 +26,7 @@ from waza_engine.lab.measuring import NO_EVIDENCE, built_expectations, reads_ans
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
 from waza_engine.runs.grading.graders import BuiltGrader, grade
 from waza_engine.runs.regrading.regrade import GradableTask
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 LONGEST_LABELS_BYTES = 16 * 1024 * 1024
 LONGEST_ANSWER_BYTES = 1024 * 1024
@@ -233,7 +233,7 @@ _NO_GRADER = "the task has no such grader, or it was not asked for"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CheckedVerdict:
     """A grader's verdict on an answer; ``expected`` is that of its check, None without one."""
 
     grader: str
@@ -252,7 +252,7 @@ class NotAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedCase:
+class LabelledCaseVerdicts:
     """A labelled answer and its task's verdicts.
 
     ``rejected`` are those that fail it though it is good, ``differing`` those that contradict their check;
@@ -261,10 +261,10 @@ class JudgedCase:
 
     case: LabelledCase
     judged: Judged
-    said: tuple[Said, ...] = ()
+    said: tuple[CheckedVerdict, ...] = ()
     not_asked: tuple[NotAsked, ...] = ()
-    rejected: tuple[Said, ...] = ()
-    differing: tuple[Said, ...] = ()
+    rejected: tuple[CheckedVerdict, ...] = ()
+    differing: tuple[CheckedVerdict, ...] = ()
     let_through: bool = False
 
 
@@ -274,7 +274,7 @@ def judge_labelled(
     cancellation: Cancellation,
     *,
     all_graders: bool,
-) -> list[JudgedCase]:
+) -> list[LabelledCaseVerdicts]:
     """Return the verdicts on each case. ``all_graders`` is true if no grader was deselected by its name.
 
     Raises ``CancelledRunError``.
@@ -282,12 +282,12 @@ def judge_labelled(
     by_id: dict[str, GradableTask] = {}
     for task in tasks:
         by_id.setdefault(task.recorded.id, task)
-    found: list[JudgedCase] = []
+    found: list[LabelledCaseVerdicts] = []
     for case in cases:
         task = by_id.get(case.task)
         if case.left_out or task is None:
             why = case.left_out or NOT_RECORDED
-            found.append(JudgedCase(replace(case, left_out=why), "left out"))
+            found.append(LabelledCaseVerdicts(replace(case, left_out=why), "left out"))
         else:
             found.append(_judged(case, task, cancellation, all_graders=all_graders))
     return found
@@ -295,7 +295,7 @@ def judge_labelled(
 
 def _judged(
     case: LabelledCase, task: GradableTask, cancellation: Cancellation, *, all_graders: bool
-) -> JudgedCase:
+) -> LabelledCaseVerdicts:
     graders = [*chain(task.task.graders, built_expectations(task.task))]
     said, not_asked = _asked(case, task, graders, cancellation)
     may_be_caught = bool(not_asked) or not all_graders or bool(task.task.spec.checkpoints)
@@ -318,16 +318,16 @@ def _judged(
         judged = "otherwise"
     elif not said or (bad and not caught) or any(each.checked for each in not_asked):
         judged = "not decided"
-    return JudgedCase(case, judged, tuple(said), tuple(not_asked), rejected, differing, let_through)
+    return LabelledCaseVerdicts(case, judged, tuple(said), tuple(not_asked), rejected, differing, let_through)
 
 
 def _asked(
     case: LabelledCase, task: GradableTask, graders: Sequence[BuiltGrader], cancellation: Cancellation
-) -> tuple[list[Said], list[NotAsked]]:
+) -> tuple[list[CheckedVerdict], list[NotAsked]]:
     """Return the verdicts on an answer, and the graders without one."""
     context = replace(task.context, output=case.answer)
     expected = {check.grader: check.passed for check in case.checks if not check.at_checkpoint}
-    said: list[Said] = []
+    said: list[CheckedVerdict] = []
     not_asked: list[NotAsked] = []
     for built in graders:
         why = why_not_measured(built)
@@ -339,7 +339,9 @@ def _asked(
         if not why:
             (verdict,) = grade((built,), context, cancellation)
             if verdict.status == "graded":
-                said.append(Said(built.name, verdict.passed, verdict.feedback, expected.get(built.name)))
+                said.append(
+                    CheckedVerdict(built.name, verdict.passed, verdict.feedback, expected.get(built.name))
+                )
                 continue
             why = verdict.feedback
         not_asked.append(NotAsked(built.name, why, built.name in expected))
@@ -362,7 +364,7 @@ _WORDS = {"good": "good", "alternative_valid": "valid alternative", "critical_ba
 _ORDER: tuple[Judged, ...] = ("as labelled", "otherwise", "not decided", "left out")
 
 
-def labelled_document(path: Path, found: Sequence[JudgedCase]) -> Document:
+def labelled_document(path: Path, found: Sequence[LabelledCaseVerdicts]) -> Document:
     """Return the ``file`` of labels and an object for each of its ``cases``.
 
     ``judged`` is ``as labelled``, ``otherwise``, ``not decided`` or ``left out``, and ``messages`` say why.
@@ -370,37 +372,37 @@ def labelled_document(path: Path, found: Sequence[JudgedCase]) -> Document:
     return {"file": str(path), "cases": [_case_document(each) for each in found]}
 
 
-def labelled_summary(path: Path, found: Sequence[JudgedCase]) -> str:
+def labelled_summary(path: Path, found: Sequence[LabelledCaseVerdicts]) -> str:
     """Return in one line how many labelled answers were judged as labelled."""
     counts = Counter(each.judged for each in found)
     told = ", ".join(f"{counts[judged]} {judged}" for judged in _ORDER if counts[judged])
     return f"{path.name}: {counted(len(found), 'labelled answer')}: {told}"
 
 
-def otherwise_sentences(found: JudgedCase) -> Iterator[str]:
+def contradictions(found: LabelledCaseVerdicts) -> Iterator[str]:
     """Yield, a sentence each, where the graders contradict the label of an answer."""
     answer = f"{_WORDS[found.case.classification]} answer `{found.case.id}` to the task `{found.case.task}`"
     for said in found.rejected:
-        yield f"`{shown_grader(said.grader)}` fails on the {answer}: {_why(said)}."
+        yield f"`{grader_label(said.grader)}` fails on the {answer}: {_why(said)}."
     if found.let_through:
         yield f"The {answer} passes all its graders: the suite would let it through."
     for said in found.differing:
         does, should = ("passes", "fail") if said.passed else ("fails", "pass")
         why = "" if said.passed else f": {_why(said)}"
         yield (
-            f"`{shown_grader(said.grader)}` {does} on the {answer}, where its label says that it should "
+            f"`{grader_label(said.grader)}` {does} on the {answer}, where its label says that it should "
             f"{should}{why}."
         )
 
 
-def open_sentence(found: JudgedCase) -> str:
+def open_sentence(found: LabelledCaseVerdicts) -> str:
     """Return in one sentence why an answer is not judged, "" for one that is."""
     case = found.case
     if found.judged == "left out":
         return f"The answer `{case.id}` to the task `{case.task}` is left out: {case.left_out}."
     if found.judged != "not decided":
         return ""
-    names = [f"`{shown_grader(each.grader)}` ({shortened(each.why.rstrip('.'))})" for each in found.not_asked]
+    names = [f"`{grader_label(each.grader)}` ({shortened(each.why.rstrip('.'))})" for each in found.not_asked]
     not_asked = f"not asked: {', '.join(names)}" if names else "not all of its graders were asked"
     asked = (
         "the graders that were asked pass it"
@@ -411,13 +413,13 @@ def open_sentence(found: JudgedCase) -> str:
     return f"The answer `{case.id}` to the task `{case.task}` is not decided: {asked}; {not_asked}."
 
 
-def _why(said: Said) -> str:
+def _why(said: CheckedVerdict) -> str:
     return shortened(said.feedback.rstrip("."))
 
 
-def _case_document(found: JudgedCase) -> Document:
+def _case_document(found: LabelledCaseVerdicts) -> Document:
     case = found.case
-    messages = [*otherwise_sentences(found), open_sentence(found)]
+    messages = [*contradictions(found), open_sentence(found)]
     return {
         "id": case.id,
         "task": case.task,

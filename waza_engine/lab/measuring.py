@@ -48,7 +48,7 @@ from waza_engine.runs.regrading.regrade import GradableTask
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 TYPE = "expected"
 MOST_TRIALS = 40
@@ -440,14 +440,14 @@ def rejected_sentence(found: GraderStrength, rejected: RejectedReference) -> str
     """Return in one sentence that a grader fails a reference that is known to be good."""
     why = shortened(rejected.feedback.rstrip("."))
     return (
-        f"`{shown_grader(found.name)}` fails on the reference of the task `{rejected.task}`, "
+        f"`{grader_label(found.name)}` fails on the reference of the task `{rejected.task}`, "
         f"an answer known to be good: {why}."
     )
 
 
 def finding_sentence(found: GraderStrength) -> str:
     """Return in one sentence why a grader is weak and how that is known, "" for all others."""
-    name = shown_grader(found.name)
+    name = grader_label(found.name)
     trials = f"{counted(found.trials, 'recorded trial')}"
     if found.finding == "never fails":
         return (

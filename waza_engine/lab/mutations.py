@@ -129,7 +129,7 @@ def _of_answer(context: GradingContext, rng: random.Random) -> Iterator[Mutation
     sentences = [found for found in _SENTENCE.finditer(output) if found.group().strip()]
     if len(sentences) > 1:
         for found in _some(sentences, rng):
-            yield changed("a sentence dropped", shown(found.group()), *found.span(), "")
+            yield changed("a sentence dropped", excerpt(found.group()), *found.span(), "")
     for found in _some(list(_VERB.finditer(output)), rng):
         yield changed("a sentence negated", found.group(), found.end(), found.end(), " not")
     for found in _some(list(_NUMBER.finditer(output)), rng):
@@ -234,7 +234,7 @@ def _some(found: list[re.Match[str]], rng: random.Random) -> list[re.Match[str]]
     return rng.sample(found, min(len(found), MOST_OF_A_KIND))
 
 
-def shown(text: str) -> str:
+def excerpt(text: str) -> str:
     """Return the beginning of a string, on one line."""
     return cut(" ".join(text.split()), 60)
 
@@ -242,9 +242,9 @@ def shown(text: str) -> str:
 def planted(context: GradingContext, texts: Sequence[str]) -> Iterator[Mutation]:
     """Yield trials with a grader's own strings, where it could look for them."""
     for text in texts:
-        yield _planted(replace(context, output=text), shown(text), "answer", "json")
+        yield _planted(replace(context, output=text), excerpt(text), "answer", "json")
         beside = replace(context, output=f"{context.output}\n{text}")
-        yield _planted(beside, shown(text), "answer")
+        yield _planted(beside, excerpt(text), "answer")
     if texts:
         every = "\n".join((context.output, *texts))
         yield _planted(replace(context, output=every), "all of it", "answer")
@@ -412,7 +412,7 @@ def _planted_in(seen: Seen, texts: Sequence[str]) -> Iterator[_Change]:
         beside = {**held, **{name: (held.get(name) or b"") + b"\n" + _bytes(text) for name in seen.read}}
         for changed in (only, beside):
             if changed != held:
-                yield _Change("what the grader names", shown(text), changed)
+                yield _Change("what the grader names", excerpt(text), changed)
 
 
 def _some_of(
@@ -430,4 +430,4 @@ def _bytes(text: str) -> bytes:
 
 
 def _text(content: bytes) -> str:
-    return shown(content.decode("utf-8", "replace"))
+    return excerpt(content.decode("utf-8", "replace"))

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
 from waza_engine.assertions.syntax import parse_expression
-from waza_engine.graders.matching.nearest import Loosened, matching_loosened, nearest_text, places_of
+from waza_engine.graders.matching.nearest import Loosened, matching_loosened, nearest_text, occurrences_of
 from waza_engine.graders.matching.patterns import PatternError, found_at
 from waza_engine.graders.matching.strings import shortened
 from waza_engine.lab.insight import Proposal, RulePath
@@ -33,7 +33,7 @@ def proposed_texts(
     """Propose a missing string in the form that really occurs."""
     written: Counter[str] = Counter()
     for text in texts:
-        if places_of(wanted, text, ignore_case=ignore_case)[0] is not None:
+        if occurrences_of(wanted, text, ignore_case=ignore_case)[0] is not None:
             continue
         near = nearest_text(wanted, text)
         if near is not None and near.alike >= LEAST_ALIKE and near.end - near.start <= LONGEST_TEXT:

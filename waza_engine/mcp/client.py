@@ -33,7 +33,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.message import SessionMessage
 
 from waza_engine.mcp.event_loop import LoopThread
-from waza_engine.mcp.servers import shown_name
+from waza_engine.mcp.servers import tool_display_name
 from waza_engine.peers.bounds import Intake, LineReader, PeerError, bounded_hooks, refusal_in
 from waza_engine.processes.programs import start_marked
 from waza_engine.processes.scope import ProcessScope
@@ -293,7 +293,7 @@ class McpTools:
 
     def _add(self, server: _Connected) -> None:
         for tool in server.tools:
-            self._found.setdefault(shown_name(server.name, tool.name), (server, tool))
+            self._found.setdefault(tool_display_name(server.name, tool.name), (server, tool))
 
 
 def _transport(

@@ -27,7 +27,7 @@ _LONGEST_NAME = 64
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
-def shown_name(server: str, tool: str) -> str:
+def tool_display_name(server: str, tool: str) -> str:
     """Return the name under which a model sees a tool, as other agents form it: ``server-tool``."""
     return _FOREIGN_CHARACTERS.sub("_", f"{server}-{tool}")[:_LONGEST_NAME]
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from waza_engine.counting import counted
-from waza_engine.figures import reaches, shown_below, shown_percent
-from waza_engine.results.conclusion_words import (
+from waza_engine.number_formats import format_below, format_percent, reaches
+from waza_engine.results.conclusion_descriptions import (
     PROMPTS,
     SCORE,
     SKILLS,
@@ -20,11 +20,11 @@ from waza_engine.results.conclusion_words import (
     WHOLE_RUN,
     Counts,
     Reason,
-    counts_words,
-    ended_words,
-    graders_words,
-    prompt_words,
-    rest_words,
+    describe_counts,
+    describe_end,
+    describe_graders_run,
+    describe_other_counts,
+    describe_prompts,
 )
 from waza_engine.results.json_values import block_of, number_or_none, texts_of
 from waza_engine.results.record import MetricOutcome, RunHeader, RunOutcome, RunStatus, TriggerOutcome
@@ -40,7 +40,7 @@ from waza_engine.scoring.impact import compared_rates, improves
 from waza_engine.scoring.pass_estimates import MeanPassEstimates, PassEstimates, mean_pass_estimates
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 from waza_engine.scoring.triggers import trigger_metrics
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _difference_words(difference: float, baseline: float, p: float) -> str:
 
 
 def _percent(rate: float) -> str:
-    return f"{shown_percent(rate)} %"
+    return f"{format_percent(rate)} %"
 
 
 RunVerdict = Literal["passed", "failed", "errored", "unjudged", "limited", "interrupted", "broken"]
@@ -265,7 +265,7 @@ class Conclusion:
         came_to += [self._prompts] if self._prompts else []
         # The number of graders that were run comes before the results of tasks.
         reasons = () if self.part and self.verdict == "unjudged" else self.reasons
-        return ended_words(self.verdict, reasons, self.counts, came_to, broken)
+        return describe_end(self.verdict, reasons, self.counts, came_to, broken)
 
     @property
     def came_to(self) -> str:
@@ -275,16 +275,16 @@ class Conclusion:
     @property
     def _tasks(self) -> str:
         if not self.part:
-            return counts_words(self.counts)
+            return describe_counts(self.counts)
         passed = sum(task.passes_part for task in self.tasks)
         others = replace(self.counts, skipped=self.counts.skipped - passed)
         by = f"{self.part}; {passed} of {counted(self.counts.total, 'task')} passed there"
-        return ", ".join([by, *filter(None, rest_words(others))])
+        return ", ".join([by, *filter(None, describe_other_counts(others))])
 
     @property
     def _prompts(self) -> str:
         tried = self.triggers
-        return prompt_words(tried.right, tried.wrong, tried.errored) if tried is not None else ""
+        return describe_prompts(tried.right, tried.wrong, tried.errored) if tried is not None else ""
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON, without its tasks."""
@@ -320,7 +320,7 @@ def conclude(
     counts = _counts(tasks)
     triggers = conclude_triggers(run)
     missed = tuple(
-        MissedMetric(metric.name, missed_words(metric), decides(metric.name))
+        MissedMetric(metric.name, describe_missed_metric(metric), decides(metric.name))
         for metric in run.metrics
         if not metric.passed
     )
@@ -337,7 +337,7 @@ def conclude(
     part = ""
     repeated = tuple(task.estimates for task in tasks if task.scored and task.estimates is not None)
     if run.header.graders and run.header.leaves_graders_out:
-        part = graders_words(len(run.header.graders), run.header.graders_of)
+        part = describe_graders_run(len(run.header.graders), run.header.graders_of)
         tasks = tuple(in_part(task, part) for task in tasks)
         counts = _counts(tasks)
         if verdict == "passed":
@@ -373,9 +373,9 @@ def decides(metric: str) -> bool:
     return metric == DECIDING
 
 
-def missed_words(metric: MetricOutcome) -> str:
+def describe_missed_metric(metric: MetricOutcome) -> str:
     """Return how a metric fell short: ``trigger_accuracy is 0.50, below 0.9``."""
-    value, threshold = shown_below(metric.value, metric.threshold)
+    value, threshold = format_below(metric.value, metric.threshold)
     return f"{metric.name} is {value}, below {threshold}"
 
 
@@ -453,17 +453,17 @@ def _failures(
         words = f"{triggers.wrong} of {counted(triggers.total, 'trigger prompt')} answered wrongly"
         yield Reason(words, "failed", PROMPTS)
     elif least is not None and (triggers is None or not reaches(triggers.share, least)):
-        share, wanted = shown_below(0.0 if triggers is None else triggers.share, least)
-        tried = "no trigger prompt was tried" if triggers is None else misclassified_words(triggers)
+        share, wanted = format_below(0.0 if triggers is None else triggers.share, least)
+        tried = "no trigger prompt was tried" if triggers is None else describe_misclassified(triggers)
         yield Reason(f"{tried}: {share} classified correctly, below {wanted}", "failed", PROMPTS)
     for metric in run.metrics:
         if not metric.passed and decides(metric.name) and not _only_broke(metric, run, triggers):
-            yield Reason(missed_words(metric), "failed", metric.name)
+            yield Reason(describe_missed_metric(metric), "failed", metric.name)
     if baseline is not None and baseline.worth_it is False:
         yield Reason(baseline.words, "failed", SKILLS)
 
 
-def misclassified_words(triggers: TriggerConclusion) -> str:
+def describe_misclassified(triggers: TriggerConclusion) -> str:
     """Return how many trigger prompts were misclassified: ``3 of 3 trigger prompts misclassified``."""
     return f"{triggers.wrong} of {counted(triggers.total, 'trigger prompt')} misclassified"
 
@@ -475,7 +475,7 @@ def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason
         and triggers.wrong
         and not {each.about for each in failures} & {PROMPTS, DECIDING}
     ):
-        yield f"{misclassified_words(triggers)}; `--fail-under-trigger` or a threshold makes it a failure"
+        yield f"{describe_misclassified(triggers)}; `--fail-under-trigger` or a threshold makes it a failure"
 
 
 def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
@@ -487,7 +487,7 @@ def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | No
         yield Reason(words, "errored", PROMPTS)
     for metric in run.metrics:
         if not metric.passed and decides(metric.name) and _only_broke(metric, run, triggers):
-            yield Reason(missed_words(metric), "errored", metric.name)
+            yield Reason(describe_missed_metric(metric), "errored", metric.name)
 
 
 def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclusion | None) -> bool:
@@ -522,7 +522,7 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
         words = f"there is no score, for nothing was judged; at least {fail_under:g} is wanted"
         yield Reason(words, "failed", SCORE)
     elif judged and not reaches(mean(judged) if errored else run.summary.weighted_score, fail_under):
-        score, least = shown_below(run.summary.weighted_score, fail_under)
+        score, least = format_below(run.summary.weighted_score, fail_under)
         yield Reason(f"the score is {score}, below {least}", "failed", SCORE)
 
 
@@ -588,7 +588,7 @@ _MOST_NAMES = 3
 def part_of(header: RunHeader) -> str:
     """Return the part in few words, "" for the whole suite: ``the grader `says` of the task `one` alone``."""
     parts = [
-        _named(map(shown_grader, header.graders), "grader"),
+        _named(map(grader_label, header.graders), "grader"),
         _named(header.tasks, "task"),
         _named(texts_of(header.settings.get("tags")), "tag"),
     ]
@@ -617,7 +617,7 @@ def chosen_parts(run: RunOutcome) -> Iterator[str]:
         if patterns:
             yield f"only tasks {whose} {', '.join(f'`{pattern}`' for pattern in patterns)} were selected"
     if names := header.graders:
-        asked = ", ".join(f"`{shown_grader(name)}`" for name in names)
+        asked = ", ".join(f"`{grader_label(name)}`" for name in names)
         graders, verb = ("grader", "was") if len(names) == 1 else ("graders", "were")
         yield f"only the {graders} {asked} {verb} run: no verdict of the suite"
     if shard := block_of(settings, "shard"):

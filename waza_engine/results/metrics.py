@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from waza_engine.results.record import MetricOutcome, TaskOutcome
-from waza_engine.results.task_conclusion import nothing_judged
+from waza_engine.results.task_conclusion import is_unjudged
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import METRIC_ALIASES
 
@@ -18,13 +18,13 @@ def follows_from_tasks(metric: str) -> bool:
 
 def metric_value(metric: str, tasks: Iterable[TaskOutcome]) -> float | None:
     """Return the value of such a metric, None where no task was judged: those that were not are left out."""
-    judged = [
-        task for task in tasks if task.status != "skipped" and not any(map(nothing_judged, task.trials))
-    ]
+    judged = [task for task in tasks if task.status != "skipped" and not any(map(is_unjudged, task.trials))]
     return FIGURES[METRIC_ALIASES.get(metric, metric)](judged) if judged else None
 
 
-def counted_again(metrics: Iterable[MetricOutcome], tasks: Sequence[TaskOutcome]) -> Iterator[MetricOutcome]:
+def recompute_metrics(
+    metrics: Iterable[MetricOutcome], tasks: Sequence[TaskOutcome]
+) -> Iterator[MetricOutcome]:
     """Yield metrics with the values that the tasks have now; those that are of something else as they are."""
     for metric in metrics:
         if not follows_from_tasks(metric.name):

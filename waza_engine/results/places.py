@@ -22,7 +22,7 @@ def session_directory(suite_directory: Path) -> Path:
     return suite_directory / FOLDER / "sessions"
 
 
-def place_directory(suite_directory: Path, run_id: str) -> Path:
+def run_store_directory(suite_directory: Path, run_id: str) -> Path:
     """Return the folder that the workers of a run on a cluster share while it is active."""
     return suite_directory / FOLDER / "runs" / run_id
 

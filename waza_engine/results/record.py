@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from waza_engine.figures import reaches
 from waza_engine.frozen import frozen
+from waza_engine.number_formats import reaches
 from waza_engine.results.json_values import whole
 from waza_engine.scoring.tasks import Graded, TrialScore, TrialStatus, composite
 from waza_engine.scoring.triggers import TriggerAnswer

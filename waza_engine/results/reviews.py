@@ -19,8 +19,8 @@ from typing import Any, TypeAlias, cast
 from waza_engine.boundary import repository_around, suite_boundary
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import opened_to_append, read_bytes
-from waza_engine.results.codec.figures import counted_run, counted_task
 from waza_engine.results.codec.runs import counted_document
+from waza_engine.results.codec.summary_blocks import counted_run, counted_task
 from waza_engine.results.codec.trials import verdict_blocks, verdict_of, verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of, whole
 from waza_engine.results.places import results_directory
@@ -442,7 +442,7 @@ def with_calibration(document: Block) -> Block:
     return {**document, "calibration": found} if found else document
 
 
-def agreement_words(figures: Block) -> str:
+def describe_agreement(figures: Block) -> str:
     """Return one line on how far a judge agrees with people; ``figures`` are those of a document."""
     judge, labels = figures.get("calibrate_grader"), figures.get("labels")
     if not labels:

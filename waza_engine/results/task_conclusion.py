@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from waza_engine.counting import counted, cut
-from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
+from waza_engine.number_formats import format_score
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
 from waza_engine.scoring.pass_estimates import PassEstimates, pass_estimates
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TrialStatus, task_status
 from waza_engine.spec.executors import asks_nobody
-from waza_engine.vocabulary import COULD_NOT_GRADE, said_nothing, shown_grader, told_apart
+from waza_engine.vocabulary import COULD_NOT_GRADE, grader_label, unique_names, unjudged_reason
 
 TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]
 """The verdicts of a task.
@@ -104,7 +104,7 @@ class TaskConclusion:
     @property
     def has_no_grader(self) -> bool:
         """Return whether nothing judges its answers: upstream lets it pass with score 0."""
-        return self.verdict == "skipped" and any(map(nothing_judged, self.task.trials))
+        return self.verdict == "skipped" and any(map(is_unjudged, self.task.trials))
 
     @property
     def has_advice(self) -> bool:
@@ -130,7 +130,7 @@ class TaskConclusion:
     @property
     def untold(self) -> str:
         """Return why it failed if its score does not show that: the failed grader has no weight in it."""
-        full = shown_score(self.score) == shown_score(1.0)
+        full = format_score(self.score) == format_score(1.0)
         return self.reason if self.verdict == "failed" and self.scored and full else ""
 
     @property
@@ -182,7 +182,7 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
         id=task.id,
         name=task.name,
         verdict=verdict,
-        reason=_reason(verdict, error, graders, has_graders=not any(map(nothing_judged, ended))),
+        reason=_reason(verdict, error, graders, has_graders=not any(map(is_unjudged, ended))),
         error=error,
         score=0.0 if figures is None else figures.avg_weighted_score,
         plain_score=0.0 if figures is None else figures.avg_score,
@@ -207,10 +207,10 @@ def in_part(task: TaskConclusion, part: str) -> TaskConclusion:
 
 def tasks_by_name(tasks: Sequence[TaskConclusion]) -> dict[str, TaskConclusion]:
     """Return tasks by their ids, so that those of two runs can be compared; a second one is ``id-2``."""
-    return dict(zip(told_apart(task.id for task in tasks), tasks, strict=True))
+    return dict(zip(unique_names(task.id for task in tasks), tasks, strict=True))
 
 
-def nothing_judged(trial: TrialOutcome) -> bool:
+def is_unjudged(trial: TrialOutcome) -> bool:
     """Return whether a trial passed without required graders; unknown without a list of verdicts."""
     judged = any(verdict.required for _, verdict in verdicts_of(trial))
     return trial.status == "passed" and trial.validations is not None and not judged
@@ -226,17 +226,17 @@ def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
 
 
 def _trial_verdict(trial: TrialOutcome) -> TrialVerdict:
-    return "lost" if trial.stopped else TRIAL_VERDICTS[judged_status(trial)]
+    return "lost" if trial.stopped else TRIAL_VERDICTS[status_by_verdicts(trial)]
 
 
-def judged_status(trial: TrialOutcome) -> TrialStatus:
+def status_by_verdicts(trial: TrialOutcome) -> TrialStatus:
     """Return the status of a trial by its verdicts.
 
     One that passed without any graders is skipped, one that a checkpoint has stopped has failed.
     """
     if trial.was_stopped_as_wrong:
         return "failed"
-    return "skipped" if nothing_judged(trial) else trial.status
+    return "skipped" if is_unjudged(trial) else trial.status
 
 
 def task_verdict(task: TaskOutcome) -> TaskVerdict:
@@ -256,7 +256,7 @@ def task_verdict(task: TaskOutcome) -> TaskVerdict:
                 return "lost" if task.trials else "not run"
             case written:
                 return "lost" if task.trials else written
-    match task_status([judged_status(trial) for trial in ended], task.pass_rate):
+    match task_status([status_by_verdicts(trial) for trial in ended], task.pass_rate):
         case "error":
             return "errored"
         case found if "failed" in (found, task.status):
@@ -297,7 +297,7 @@ def _why_broken(graders: Sequence[GraderConclusion]) -> str:
 
 
 def _names(graders: Sequence[GraderConclusion], verdict: GraderVerdict) -> str:
-    return ", ".join(shown_grader(grader.name) for grader in graders if grader.verdict == verdict)
+    return ", ".join(grader_label(grader.name) for grader in graders if grader.verdict == verdict)
 
 
 def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
@@ -432,7 +432,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
     if alone:
         where = f"in each of {counted(len(failed), 'trial')}, where all other graders pass"
         return Cause(
-            "not known", f"Only `{shown_grader(alone)}` fails, {where}: the answer or this grader is wrong."
+            "not known", f"Only `{grader_label(alone)}` fails, {where}: the answer or this grader is wrong."
         )
     return Cause("skill", f"The answer was found wrong by {_listed(names)}, and nothing contradicts that.")
 
@@ -443,7 +443,7 @@ def _silent(task: TaskConclusion) -> Mapping[str, tuple[str, str]]:
     for trial in task.task.trials:
         for name, verdict in () if trial.stopped else verdicts_of(trial):
             if verdict.shown_status == "graded" and not verdict.passed:
-                why = said_nothing(verdict.details)
+                why = unjudged_reason(verdict.details)
                 found[name] = None if why is None else found.get(name, why)
     return {name: why for name, why in found.items() if why is not None}
 
@@ -452,7 +452,7 @@ def _of_silent(names: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Ca
     kind, why = found[names[0]]
     more = f"; neither did {_listed(names[1:])}" if names[1:] else ""
     end = f"{_shown(why)}{more}." if more else _ended(why)
-    told = f"`{shown_grader(names[0])}` said nothing of the answer: {end}"
+    told = f"`{grader_label(names[0])}` said nothing of the answer: {end}"
     # A grader that cannot start or be evaluated is at fault itself; one that hangs or raises may do so
     # because of the agent's files.
     return (
@@ -493,7 +493,7 @@ def _session_error(trial: TrialOutcome) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{shown_grader(name)}`" for name in names[:3])
+    shown = ", ".join(f"`{grader_label(name)}`" for name in names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
 
 
@@ -502,11 +502,11 @@ def _of_broken(grader: GraderConclusion, task: TaskConclusion) -> Cause:
     said = [
         verdict for trial in task.task.trials for name, verdict in verdicts_of(trial) if name == grader.name
     ]
-    lost = [said_nothing(verdict.details) for verdict in said if verdict.status == "error"]
+    lost = [unjudged_reason(verdict.details) for verdict in said if verdict.status == "error"]
     # A judge whose provider fails is neither the answer nor its test.
     of_provider = bool(lost) and all(found is not None and found[0] == "surroundings" for found in lost)
     return Cause(
-        "environment" if of_provider else "test", f"`{shown_grader(grader.name)}` could not grade: {why}"
+        "environment" if of_provider else "test", f"`{grader_label(grader.name)}` could not grade: {why}"
     )
 
 

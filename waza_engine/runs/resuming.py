@@ -27,7 +27,7 @@ from waza_engine.results.record import RunHeader, RunOutcome, TrialOutcome, Trig
 from waza_engine.results.writing.store import ResultsError, recover_journals
 from waza_engine.runs.loading.discovery import eval_files_of, runs_as_suite
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.passes.deciding_files import inputs_today
+from waza_engine.runs.passes.deciding_files import current_inputs
 from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import LOST, is_lost
@@ -244,7 +244,7 @@ def _check_same(
         raise SuiteError(f"{suite.path}: two tasks have the id `{twice[0]}`; give one of them another id.")
     if not recording.header.inputs:
         raise SuiteError(f"{recording.path} does not say how its suite was then; start a new run.")
-    before, today = inputs_of(recording.path, recording.header.inputs), inputs_today(suite, chosen)
+    before, today = inputs_of(recording.path, recording.header.inputs), current_inputs(suite, chosen)
     if inputs_digest(today) not in (recording.header.inputs, inputs_digest(before)):
         changed = list(_changed(before, today))
         named = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED]) or "one of its files"

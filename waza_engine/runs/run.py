@@ -50,7 +50,7 @@ from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation, all_at_once
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
-from waza_engine.runs.passes.deciding_files import inputs_today, kept_inputs
+from waza_engine.runs.passes.deciding_files import current_inputs, stored_inputs
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, judge_models, outputs_of, run_pass
 from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
 from waza_engine.runs.settings.options import project_boundary, run_header, second_results, session_logs
@@ -64,7 +64,7 @@ from waza_engine.scoring.impact import PairwiseImpact, pairwise_impact, skill_im
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 
 if TYPE_CHECKING:
     from waza_engine.runs.passes.affected import Affected
@@ -215,8 +215,8 @@ class PreparedRun:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
-        deciding = inputs_today(self.suite, self._chosen)
-        inputs, directory = kept_inputs(deciding), self.suite.directory
+        deciding = current_inputs(self.suite, self._chosen)
+        inputs, directory = stored_inputs(deciding), self.suite.directory
         commit = commit_of(directory, [directory / file.path for file in deciding.files])
         self.header = replace(self.header, inputs=inputs_digest(deciding), commit=commit)
         before = None if self._earlier is None else self._earlier.spent_elsewhere
@@ -485,8 +485,8 @@ def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutc
 
 def _compared(tasks: Sequence[TaskOutcome], baseline: Sequence[TaskOutcome]) -> list[TaskOutcome]:
     """Return the tasks with their impact; a task that was not judged both times has none."""
-    without = dict(zip(told_apart(task.id for task in baseline), baseline, strict=True))
-    names = told_apart(task.id for task in tasks)
+    without = dict(zip(unique_names(task.id for task in baseline), baseline, strict=True))
+    names = unique_names(task.id for task in tasks)
     return [_with_impact(task, without.get(name)) for name, task in zip(names, tasks, strict=True)]
 
 

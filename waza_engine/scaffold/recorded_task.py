@@ -23,7 +23,7 @@ from waza_engine.results.reading.recordings import (
     RecordedTrial,
     Recording,
     RecordingError,
-    no_results_words,
+    describe_missing_results,
     read_recording,
 )
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
@@ -38,7 +38,7 @@ from waza_engine.scaffold.files import (
     write_content,
     write_files,
 )
-from waza_engine.scaffold.task import TaskPlace, free_place
+from waza_engine.scaffold.task import TaskLocation, unused_task_path
 from waza_engine.spec.loading import canonical_task
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -94,7 +94,7 @@ def _recording(suite: Path, task: str, record: Path | None) -> Recording:
         recorded = latest_results(suite.parent, eval_file=suite.name)
         found = None if recorded is None else recorded.tasks.get(task)
         if found is None or found.origin is None:
-            raise ScaffoldError(no_results_words(f"The task `{task}`", suite.parent, "run it first"))
+            raise ScaffoldError(describe_missing_results(f"The task `{task}`", suite.parent, "run it first"))
         record = found.origin.results
     try:
         return read_recording(record)
@@ -109,7 +109,7 @@ def recorded_task(
 
     Without ``trial`` it is the first that passed, else the first with an answer. Raises ``ScaffoldError``.
     """
-    place = free_place(identifier, suite)
+    place = unused_task_path(identifier, suite)
     recorded = next((one for one in recording.tasks if one.id == task), None)
     if recorded is None:
         raise ScaffoldError(f"{recording.path} holds no task `{task}`.")
@@ -164,7 +164,7 @@ def _files_then(recording: Recording, suite: Path) -> SuiteFiles:
     return DISK.overlaid(then)
 
 
-def _text(source: SuiteTask, trial: RecordedTrial, origin: str, place: TaskPlace, kept: Any) -> str:
+def _text(source: SuiteTask, trial: RecordedTrial, origin: str, place: TaskLocation, kept: Any) -> str:
     """Return the new task: ``kept`` of the source, and what was recorded."""
     outcome = trial.outcome
     line = _literal(outcome.output)

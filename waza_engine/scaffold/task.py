@@ -35,7 +35,7 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
 
     Raises ``ScaffoldError``, also when no pattern of the suite would pick the file up.
     """
-    place = task_place(identifier, suite)
+    place = task_location(identifier, suite)
     if place.file is None:
         raise ScaffoldError(
             f"`tasks` of {place.suite} picks up {place.patterns}, where no new file fits; "
@@ -52,22 +52,22 @@ def why_no_task(identifier: str, suite: Path, *, listed: bool = False) -> str | 
     ``listed``: its eval file lists the new one where no pattern would pick it up.
     """
     try:
-        path = free_place(identifier, suite).listed if listed else new_task(identifier, suite).path
+        path = unused_task_path(identifier, suite).listed if listed else new_task(identifier, suite).path
     except ScaffoldError as error:
         return error.what
     return f"{path} is there already; choose another id." if path.exists() else None
 
 
-def free_place(identifier: str, suite: Path) -> TaskPlace:
+def unused_task_path(identifier: str, suite: Path) -> TaskLocation:
     """Return where a task goes that its eval file may list. Raises ``ScaffoldError`` for an id in use."""
-    place = task_place(identifier, suite)
+    place = task_location(identifier, suite)
     if place.taken is not None:
         raise ScaffoldError(f"{place.taken} has the id `{identifier}` already; choose another one.")
     return place
 
 
 @dataclass(frozen=True, slots=True)
-class TaskPlace:
+class TaskLocation:
     """The location of a new task of a suite; ``file`` is None when no pattern would match it.
 
     ``stem`` names its file, ``graders`` are the names that the suite's graders have.
@@ -87,7 +87,7 @@ class TaskPlace:
         return self.file or self.suite.parent / "tasks" / f"{self.stem}.yaml"
 
 
-def task_place(identifier: str, suite: Path) -> TaskPlace:
+def task_location(identifier: str, suite: Path) -> TaskLocation:
     """Return the location of a new task. Raises ``ScaffoldError`` for an invalid or taken id."""
     if not identifier.strip() or any(not character.isprintable() for character in identifier):
         raise ScaffoldError("The id of a task must be a word such as `explains-loops`.")
@@ -107,7 +107,7 @@ def task_place(identifier: str, suite: Path) -> TaskPlace:
         raise ScaffoldError(f"{known[identifier]} has the id `{identifier}` already; choose another one.")
     _refuse_on_other_systems(identifier, place or path.parent / "tasks" / f"{stem}.yaml")
     names = frozenset(entry.name or entry.type for entry in spec.graders)
-    return TaskPlace(path, place, stem, wanted, names, None if place else known.get(identifier))
+    return TaskLocation(path, place, stem, wanted, names, None if place else known.get(identifier))
 
 
 def _refuse_on_other_systems(identifier: str, file: Path) -> None:

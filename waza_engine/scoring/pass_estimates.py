@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
+from waza_engine.number_formats import format_score
 from waza_engine.scoring.statistics import Interval, RateInterval, bootstrap, mean, wilson
 
 _MOST_RESAMPLES, _FEWEST_RESAMPLES, _MOST_DRAWN = 1_000, 200, 200_000
@@ -35,7 +35,7 @@ class PassEstimates:
     @property
     def label(self) -> str:
         """Return them in short, for the end of a line: ``pass@5 0.99 · pass^5 0.08``."""
-        at, exp = shown_score(self.pass_at_k.rate), shown_score(self.pass_exp_k.rate)
+        at, exp = format_score(self.pass_at_k.rate), format_score(self.pass_exp_k.rate)
         return f"pass@{self.total} {at} · pass^{self.total} {exp}"
 
     @property
@@ -126,7 +126,7 @@ def pass_hat_k(counts: Sequence[tuple[int, int]]) -> tuple[float, ...]:
 
 
 def _shown(value: float, interval: RateInterval | Interval) -> str:
-    return f"{shown_score(value)} ({shown_score(interval.lower)}–{shown_score(interval.upper)})"
+    return f"{format_score(value)} ({format_score(interval.lower)}–{format_score(interval.upper)})"
 
 
 def _all_of(some: int, total: int, drawn: int) -> float:

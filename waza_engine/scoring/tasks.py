@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from waza_engine.figures import reaches
 from waza_engine.frozen import frozen
+from waza_engine.number_formats import reaches
 from waza_engine.scoring.pass_estimates import pass_estimates, pass_hat_k
 from waza_engine.scoring.statistics import (
     Interval,

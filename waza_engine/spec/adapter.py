@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from waza_engine.spec.block import Block
-from waza_engine.spec.fields import AtMost, ListOf, Number, PlainText, Shown, matching, severity
+from waza_engine.spec.fields import AtMost, ListOf, Number, PlainText, SchemaKeywords, matching, severity
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 
 Emitted = Literal["thought", "tool_call", "message", "plan"]
@@ -27,10 +27,10 @@ _LEADS_SOMEWHERE = {
     "x-waza-severity": "warning",
     "x-waza-message": "leads nowhere; write `$.a.b`, `$.a[0]`, `$.a[*]`, or a word in single quotes",
 }
-EventPath = Annotated[PlainText, Shown({"x-waza-kind": "json.path", "allOf": [_LEADS_SOMEWHERE]})]
+EventPath = Annotated[PlainText, SchemaKeywords({"x-waza-kind": "json.path", "allOf": [_LEADS_SOMEWHERE]})]
 Texts = Annotated[tuple[PlainText, ...], ListOf(texts=False)]
 TextMap = Annotated[
-    dict[str, PlainText], Shown({"type": "object", "additionalProperties": {"type": "string"}})
+    dict[str, PlainText], SchemaKeywords({"type": "object", "additionalProperties": {"type": "string"}})
 ]
 InsideFile = Annotated[
     PlainText,
@@ -187,7 +187,7 @@ class PassthroughMap(Block):
     )
     type_values: Annotated[
         dict[str, Emitted],
-        Shown(
+        SchemaKeywords(
             {"type": "object", "additionalProperties": {"enum": ["thought", "tool_call", "message", "plan"]}}
         ),
     ] = Field(
@@ -428,7 +428,7 @@ class AdapterFile(Block):
         description="The schema of this file, for editors.",
         examples=["adapter.schema.json"],
     )
-    version: Annotated[Literal[1], BeforeValidator(_version), Shown({"type": "number"})] = Field(
+    version: Annotated[Literal[1], BeforeValidator(_version), SchemaKeywords({"type": "number"})] = Field(
         description="The version of the format: `1`."
     )
     name: PlainText = Field(description="The agent's name in results.", examples=["claude-headless"])
@@ -509,7 +509,8 @@ class AdapterFile(Block):
         examples=[{"matchPath": "$.type", "matchValue": "result", "contentPath": "$.result"}],
     )
     history_template: (
-        Annotated[HistoryTemplate, BeforeValidator(_template), Shown({"type": ["string", "object"]})] | None
+        Annotated[HistoryTemplate, BeforeValidator(_template), SchemaKeywords({"type": ["string", "object"]})]
+        | None
     ) = Field(
         default=None,
         alias="historyTemplate",

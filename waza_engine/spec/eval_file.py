@@ -29,7 +29,7 @@ from waza_engine.spec.fields import (
     Number,
     PlainText,
     RequiredText,
-    Shown,
+    SchemaKeywords,
     Switch,
     Text,
     TextList,
@@ -212,7 +212,8 @@ class McpResponse(WithSequence):
     )
     match_regex: (
         Annotated[
-            dict[str, PlainText], Shown({"additionalProperties": {"type": "string", "x-waza-kind": "regex"}})
+            dict[str, PlainText],
+            SchemaKeywords({"additionalProperties": {"type": "string", "x-waza-kind": "regex"}}),
         ]
         | None
     ) = Field(
@@ -299,7 +300,9 @@ class Adversarial(Block):
         TextList,
         Field(min_length=1),
         AfterValidator(_distinct_packs),
-        Shown({"uniqueItems": True, "items": {"type": ["string", "number", "boolean"], "pattern": r"\S"}}),
+        SchemaKeywords(
+            {"uniqueItems": True, "items": {"type": ["string", "number", "boolean"], "pattern": r"\S"}}
+        ),
     ] = Field(
         description="The packs, each once: `prompt-injection`, `scope-bypass`.",
         examples=[["prompt-injection", "scope-bypass"]],
@@ -401,7 +404,7 @@ class EvalFile(Block):
         description="The skill under test: the `name` in its `SKILL.md`.",
         examples=["code-explainer"],
     )
-    version: Annotated[Text, Shown({"type": "string", "x-waza-severity": "warning"})] = Field(
+    version: Annotated[Text, SchemaKeywords({"type": "string", "x-waza-severity": "warning"})] = Field(
         default="",
         description=(
             "The version of the suite, free text. "
@@ -458,7 +461,7 @@ class EvalFile(Block):
         Field(min_length=2, max_length=2),
         AfterValidator(_rows),
         ListOf(texts=False),
-        Shown(
+        SchemaKeywords(
             {
                 "allOf": [{"if": {"not": {"const": [0, 0]}}, "then": {"items": {"minimum": 1}}}],
                 "x-waza-ascending": True,

@@ -70,7 +70,7 @@ def location_of(finding: ErrorDetails, value: object) -> Location:
 
 def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False) -> str:
     """Return a finding in one sentence that begins with the location, for an author of YAML or of JSON."""
-    place, context = place_name(location), finding.get("ctx", {})
+    place, context = key_path_text(location), finding.get("ctx", {})
     match finding["type"]:
         case "value_error":
             text = str(context["error"])
@@ -128,7 +128,7 @@ def _other_than(words: Sequence[str], value: object) -> str:
             return f"must be {known}, not a list"
 
 
-def place_name(location: Location) -> str:
+def key_path_text(location: Location) -> str:
     """Return a path as an author reads it, such as ```graders[0].config```; `the file` when it is empty."""
     text = ""
     for part in location:

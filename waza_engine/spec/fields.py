@@ -123,7 +123,7 @@ _INSIDE = r"^(?![/\\~])(?![A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class SchemaKeywords:
     """Annotation: extra JSON Schema keywords of a value."""
 
     extra: Mapping[str, Any]
@@ -133,7 +133,7 @@ class Shown:
         return {**handler(core), **self.extra}
 
 
-class _Matching(Shown):
+class _Matching(SchemaKeywords):
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._check, handler(source))
 
@@ -150,14 +150,14 @@ def _scalar_map(value: object) -> object:
     return {key: "" if item is None else plain_text(item) for key, item in entries.items()}
 
 
-def kind(name: str) -> Shown:
+def kind(name: str) -> SchemaKeywords:
     """Return the annotation of a value that the editor knows how to complete."""
-    return Shown({"x-waza-kind": name})
+    return SchemaKeywords({"x-waza-kind": name})
 
 
-def severity(level: str, **keywords: Any) -> Shown:
+def severity(level: str, **keywords: Any) -> SchemaKeywords:
     """Return the annotation of a rule that the engine does not enforce; breaking it is worth ``level``."""
-    return Shown({**keywords, "x-waza-severity": level})
+    return SchemaKeywords({**keywords, "x-waza-severity": level})
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class AtMost:
         return value
 
 
-def matching(pattern: str, message: str, **keywords: Any) -> Shown:
+def matching(pattern: str, message: str, **keywords: Any) -> SchemaKeywords:
     """Return the annotation of a string that must match a pattern; ``message`` completes "`key` …".
 
     Plain values that become strings, such as numbers, are rejected by ``type`` where none can match.
@@ -195,11 +195,15 @@ PathList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.suite")]
 FixtureList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.fixture")]
 TagList: TypeAlias = Annotated[tuple[Text, ...], ListOf("tag")]
 PromptList: TypeAlias = Annotated[tuple[Text, ...], ListOf("prompt.text")]
-AnyMap: TypeAlias = Annotated[dict[str, Any], Shown({"type": "object", "additionalProperties": True})]
+AnyMap: TypeAlias = Annotated[
+    dict[str, Any], SchemaKeywords({"type": "object", "additionalProperties": True})
+]
 WordMap: TypeAlias = Annotated[
     dict[str, Text],
     BeforeValidator(_scalar_map),
-    Shown({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}),
+    SchemaKeywords(
+        {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
+    ),
 ]
 Positive = Ge(1)
 NotNegative = Ge(0)

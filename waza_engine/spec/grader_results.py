@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-from waza_engine.figures import ROUNDING, is_finite
+from waza_engine.number_formats import ROUNDING, is_finite
 
 Vocabulary = Literal["harness-json", "waza-json", "auto"]
 HARNESS_KEYS = frozenset({"pass", "score", "reasoning", "outcome"})

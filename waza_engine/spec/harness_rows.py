@@ -126,7 +126,7 @@ def is_adapter(data: object, *, is_named: bool = False) -> bool:
     return (is_named or has_command) and not {"sessionMode", "session_mode", "outputEvents"}.isdisjoint(keys)
 
 
-def harness_words(text: str) -> str:
+def describe_harness_file(text: str) -> str:
     """Return what a file of the harness holds, as a clause after its name; "" for any other text."""
     row = first_row(text)
     kind = row_kind(row) if row is not None else None

@@ -22,7 +22,7 @@ from waza_engine.masking import keep_settings_secret
 from waza_engine.spec.block import Block
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.evals_json import EvalsFile, TriggerList, TriggerQueries
-from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
+from waza_engine.spec.explain import Location, key_path_text, location_of, sentence, without_echoes
 from waza_engine.spec.foreign_evals import (
     ForeignEval,
     ForeignEvalError,
@@ -31,7 +31,7 @@ from waza_engine.spec.foreign_evals import (
     is_named_as_evals,
 )
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.harness_rows import ROW_SUFFIXES, harness_words
+from waza_engine.spec.harness_rows import ROW_SUFFIXES, describe_harness_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.json_reader import parse_json, read_json_file
@@ -238,7 +238,7 @@ def find_above(directory: Path, names: Sequence[str], files: SuiteFiles) -> Path
 def _eval_file(path: Path, files: SuiteFiles) -> tuple[YamlFile, Warnings]:
     """Return the data of an eval file; of one of Vally that of the suite that runs it, and its warnings."""
     text = read_text(path, files=files)
-    if path.suffix in ROW_SUFFIXES and (words := harness_words(text)):
+    if path.suffix in ROW_SUFFIXES and (words := describe_harness_file(text)):
         raise SuiteFileError(path, 0, f"this file {words}")
     # As YAML, JSON is read much slower, and some of it not at all.
     file = parse_json(text, path) if path.suffix == ".json" else parse_yaml(text, path)
@@ -369,18 +369,18 @@ def _without_unknown_keys(
             if is_of_suite and meant not in _value_at(known, location[:-1]):
                 gone = PARTS_OF_SUITES[meant]
                 message = (
-                    f"{place_name(location)} is not a known key, so the run has none of these {gone}{hint}"
+                    f"{key_path_text(location)} is not a known key, so the run has none of these {gone}{hint}"
                 )
                 raise SuiteFileError(file.path, file.line_of(location), message, location)
         in_scenario = "responses" in location and known.get("scenario") is not None
         if model.unknown_keys == "error" or in_scenario:
-            message = f"{place_name(location)} is not a key of this file{hint}"
+            message = f"{key_path_text(location)} is not a key of this file{hint}"
             raise SuiteFileError(file.path, file.line_of(location), message)
         warnings.append(
             SuiteFileWarning(
                 file.path,
                 file.line_of(location),
-                f"{place_name(location)} is not a known key and has no effect{hint}",
+                f"{key_path_text(location)} is not a known key and has no effect{hint}",
             )
         )
         _delete(known, location)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from waza_engine.files import shown
+from waza_engine.files import printable
 
 
 class SuiteFileError(Exception):
@@ -16,7 +16,7 @@ class SuiteFileError(Exception):
     """
 
     def __init__(self, path: Path, line: int, message: str, location: tuple[str | int, ...] = ()) -> None:
-        super().__init__(f"{shown(path)}:{line}: {message}" if line else f"{shown(path)}: {message}")
+        super().__init__(f"{printable(path)}:{line}: {message}" if line else f"{printable(path)}: {message}")
         self.path = path
         self.line = line
         self.message = message
@@ -36,4 +36,4 @@ class SuiteFileWarning:
     message: str
 
     def __str__(self) -> str:
-        return f"{shown(self.path)}:{self.line}: {self.message}"
+        return f"{printable(self.path)}:{self.line}: {self.message}"

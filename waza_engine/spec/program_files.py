@@ -79,7 +79,7 @@ def may_be_file(argument: str) -> bool:
     return plain and (is_path(argument) or PurePath(argument).suffix in _SCRIPTS)
 
 
-def words_of(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """Return the words of a command with its arguments in one string, [] for a program alone.
 
     A path may contain spaces: then an option, or a program that is not a path, shows that it is a command.

@@ -17,8 +17,8 @@ from waza_engine.spec.fields import (
     PlainText,
     Positive,
     RequiredText,
+    SchemaKeywords,
     Seconds,
-    Shown,
     Switch,
     Text,
     WholeNumber,
@@ -139,7 +139,7 @@ class Development(Section):
 
 _Limits = Annotated[
     dict[str, Annotated[WholeNumber, NotNegative]],
-    Shown(
+    SchemaKeywords(
         {
             "type": "object",
             "additionalProperties": {"type": "integer", "minimum": 0},

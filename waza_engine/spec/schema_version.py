@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 from pydantic.types import JsonValue
 
-from waza_engine.spec.fields import Shown, Text, plain_text
+from waza_engine.spec.fields import SchemaKeywords, Text, plain_text
 
 NEWEST_VERSION = "1.5"
 """The newest 1.x that is known here, which a file without a version has."""
@@ -59,7 +59,7 @@ def _version(value: object) -> object:
 SchemaVersion = Annotated[
     Text,
     BeforeValidator(_version),
-    Shown(
+    SchemaKeywords(
         {
             "type": ["string", "number"],
             "pattern": _FORM,

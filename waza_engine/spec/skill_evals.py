@@ -17,7 +17,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.skill_file import SKILL_FILE, load_skill_file
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 
 JUDGED = "assertions"
 """The name of the grader that judges all assertions of a case that are sentences."""
@@ -101,7 +101,7 @@ def graders_of_case(
         for position, each in enumerate(assertions, 1)
         if isinstance(each, AssertionObject) and each.type is not None
     ]
-    names = told_apart([JUDGED, *(each.name or f"assertion-{position}" for position, each in typed)])
+    names = unique_names([JUDGED, *(each.name or f"assertion-{position}" for position, each in typed)])
     next(names)
     for name, (_, each) in zip(names, typed, strict=True):
         yield (each.sentence,), {"name": name, **_checked(each)}

@@ -21,9 +21,9 @@ from waza_engine.spec.fields import (
     Positive,
     PromptList,
     RequiredText,
+    SchemaKeywords,
     Seconds,
     SecondsOrOff,
-    Shown,
     Switch,
     TagList,
     Text,
@@ -272,7 +272,7 @@ class TaskInputs(Block):
         description="Files for the workspace. A plain path is an older way to write `{path: …}`.",
         examples=[[{"path": "app.py"}, {"path": "note.txt", "content": "hello"}]],
     )
-    context: Annotated[AnyMap, Shown({"properties": {"fixture": _FIXTURE}})] = Field(
+    context: Annotated[AnyMap, SchemaKeywords({"properties": {"fixture": _FIXTURE}})] = Field(
         default_factory=dict[str, Any],
         description=(
             "Free facts about the task. `fixture` has a meaning: "

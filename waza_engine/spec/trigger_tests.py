@@ -14,7 +14,7 @@ from waza_engine.spec.fields import (
     Number,
     PlainText,
     RequiredText,
-    Shown,
+    SchemaKeywords,
     Switch,
     Text,
     kind,
@@ -28,7 +28,7 @@ Turns = Annotated[
     | Annotated[
         tuple[Turn, ...],
         Field(min_length=1),
-        Shown({"items": {"type": "string", "pattern": r"\S"}, "minItems": 1}),
+        SchemaKeywords({"items": {"type": "string", "pattern": r"\S"}, "minItems": 1}),
     ],
     kind("prompt.text"),
 ]

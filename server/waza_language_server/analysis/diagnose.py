@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.consequences import may_have_consequences, weighed
-from waza_language_server.analysis.directives import as_wanted
+from waza_language_server.analysis.directives import apply_severities
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.eval_file import as_newer
 from waza_language_server.analysis.fixes import with_fixes
@@ -77,7 +77,7 @@ def _wanted(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     problems = _in_order(document.tree, _problems_of(document, workspace))
     view = FileView(document.tree, document.kind, workspace.catalog.of(document.kind))
     problems = tuple([_in_language(view.tree, with_fixes(view, problem)) for problem in problems])
-    return as_wanted(problems, document, workspace)
+    return apply_severities(problems, document, workspace)
 
 
 def _in_language(tree: Tree, problem: Problem) -> Problem:

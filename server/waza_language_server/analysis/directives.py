@@ -47,7 +47,9 @@ class Directives:
     severities: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def as_wanted(problems: Sequence[Problem], document: Document, workspace: Workspace) -> tuple[Problem, ...]:
+def apply_severities(
+    problems: Sequence[Problem], document: Document, workspace: Workspace
+) -> tuple[Problem, ...]:
     """Return the problems that are not suppressed, with the configured severities."""
     if not problems:
         return ()

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.checkpoint import collect
 from waza_engine.frozen import frozen
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_places, grader_type, graders_below, graders_in
+from waza_language_server.schema.locate import grader_type, grader_values, graders_below, graders_in
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.syntax.tree import Tree
@@ -108,7 +108,7 @@ class GraderEntries(Sequence[Node]):
         For a list also the shape of its items, else None.
         """
         root = self._tree.root
-        places = grader_places(root, self._kind, self._catalog) if root is not None else ()
+        places = grader_values(root, self._kind, self._catalog) if root is not None else ()
         return [
             (node, shape, shape.branch("sequence").items if node.kind == "sequence" else None)
             for node, shape in places
@@ -120,7 +120,7 @@ class GraderEntries(Sequence[Node]):
         return [] if root is None else list(graders_in(root, self._kind, self._catalog))
 
 
-def holds_others(items: Node) -> bool:
+def has_other_items(items: Node) -> bool:
     """Return whether any item of a list of graders is not a grader entry."""
     return any(_others.of(items, _is_other))
 

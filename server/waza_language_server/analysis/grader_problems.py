@@ -26,7 +26,7 @@ from waza_language_server.analysis.rules import GRADER_RULES
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_shape, grader_type, graders_below, located_below
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.aliases import contains_alias
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.text.edit import Edits, Fix
@@ -121,7 +121,7 @@ def grader_problems(view: FileView, entry: Node) -> Found:
         return
     found = list(_checked(view, entry))
     yield from found
-    if not refers_elsewhere(entry.green):
+    if not contains_alias(entry.green):
         memory[entry.green] = _all_to_keep(found, entry.offset) if found else ()
 
 

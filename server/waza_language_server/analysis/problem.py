@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import partial
 from typing import Literal, get_args
 
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spelling import nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
@@ -68,4 +68,4 @@ def suggestion(
     if word is None:
         return None, ()
     repair = partial(replace_scalar, tree, node, word)
-    return word, (Fix(f"Change to `{shown(word)}`", repair, preferred=typo_of(written, known) == word),)
+    return word, (Fix(f"Change to `{printable(word)}`", repair, preferred=typo_of(written, known) == word),)

@@ -74,7 +74,7 @@ class Checked:
 
 
 @frozen()
-class Word:
+class CompletionWord:
     """A completion that replaces the last ``typed`` characters before the cursor.
 
     ``documentation`` is Markdown. The rest of a name after the cursor is replaced as well; a file replaces
@@ -161,7 +161,7 @@ class Language:
         """Return the problems of a value."""
         return Checked()
 
-    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
+    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[CompletionWord]:
         """Yield the completions at an offset, the best first."""
         return iter(())
 

@@ -20,11 +20,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
+from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import block_of
 from waza_engine.terminal import visible
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 from waza_language_server.engine.process import EngineError, EngineProcess
 from waza_language_server.engine.run_request import request_of
 
@@ -66,9 +66,9 @@ def _describe(event: Mapping[str, Any]) -> str:
     if isinstance(prompt, str):
         shown = textwrap.shorten(prompt, _SHOWN_CHARACTERS, placeholder=" …")
         return visible(shown) if kind == "started" else ""
-    names = [shown_grader(str(event[key])) for key in ("task", "grader") if event.get(key)]
+    names = [grader_label(str(event[key])) for key in ("task", "grader") if event.get(key)]
     if kind == "graded" and isinstance(event.get("score"), int | float):
-        names.append(shown_score(event["score"]))
+        names.append(format_score(event["score"]))
     elif kind in ("passed", "failed", "errored", "pending", "skipped"):
         names.append(str(kind))
     return " · ".join(names)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.features.structure import files_of_command
-from waza_language_server.project.naming_places import mentions_in, place_of
+from waza_language_server.project.naming_places import location_of, mentions_in
 from waza_language_server.project.references import (
     definitions,
     references,
@@ -17,7 +17,7 @@ from waza_language_server.project.references import (
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import uri_of
 from waza_language_server.text.span import Span
-from waza_language_server.text.workspace_edit import FilePlace
+from waza_language_server.text.workspace_edit import FileLocation
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -42,11 +42,11 @@ class WorkspaceSymbol:
 
     name: str
     kind: SymbolWord
-    place: FilePlace
+    place: FileLocation
     container: str
 
 
-def definition(document: Document, workspace: Workspace, offset: int) -> tuple[FilePlace, ...]:
+def definition(document: Document, workspace: Workspace, offset: int) -> tuple[FileLocation, ...]:
     """Return the definition of the symbol at an offset; for a path or glob the files that it matches.
 
     For a part of the command of an adapter that is the file that it names.
@@ -54,7 +54,7 @@ def definition(document: Document, workspace: Workspace, offset: int) -> tuple[F
     if document.kind == "adapter":
         links = files_of_command(document, workspace.project)
         return tuple(
-            FilePlace(uri_of(link.target), "", Span(0, 0)) for link in links if link.span.contains(offset)
+            FileLocation(uri_of(link.target), "", Span(0, 0)) for link in links if link.span.contains(offset)
         )
     symbol = symbol_at(document, workspace, offset)
     return () if symbol is None else definitions(workspace, symbol)
@@ -62,7 +62,7 @@ def definition(document: Document, workspace: Workspace, offset: int) -> tuple[F
 
 def all_references(
     document: Document, workspace: Workspace, offset: int, *, with_definition: bool = True
-) -> tuple[FilePlace, ...]:
+) -> tuple[FileLocation, ...]:
     """Return every reference in the workspace to the symbol at an offset."""
     symbol = symbol_at(document, workspace, offset)
     if symbol is None:
@@ -94,7 +94,7 @@ def workspace_symbols(workspace: Workspace, query: str) -> tuple[WorkspaceSymbol
             if each.kind == "grader" or each.kind == "task" or each.kind == "skill":
                 container = _shown(workspace, file.path.as_posix() if file.path is not None else file.uri)
                 found.append(
-                    WorkspaceSymbol(each.name, each.kind, place_of(workspace, file, each), container)
+                    WorkspaceSymbol(each.name, each.kind, location_of(workspace, file, each), container)
                 )
         if len(found) >= MAX_SYMBOLS:
             break

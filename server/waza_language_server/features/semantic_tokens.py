@@ -17,7 +17,7 @@ from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.features.surroundings import EmbeddedValue
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.schema.locate import grader_shape, located_below, values_and_graders
-from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.aliases import contains_alias
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
@@ -91,7 +91,7 @@ def _of_grader(document: Document, catalog: Catalog, entry: Node) -> list[Semant
     for node, shape in located_below(entry, grader_shape(entry, catalog), catalog):
         checkpoint()
         found += _of_value(document.text, node, shape)
-    if not refers_elsewhere(entry.green) and not document.tree.broken(entry):
+    if not contains_alias(entry.green) and not document.tree.broken(entry):
         memory[entry.green] = tuple(_shifted(each, -entry.offset) for each in found)
     return found
 

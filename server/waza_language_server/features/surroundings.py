@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import literally
 from waza_language_server.embedded.language import NOWHERE, Files, Language, Surroundings
@@ -52,7 +52,7 @@ def _files(document: Document, workspace: Workspace, node: Node) -> Files | None
     path, files = path_of(document.uri), workspace.project.matching_tasks(document, pattern_of(node))
     if path is None or not files.known:
         return None
-    first = (shown(os.path.relpath(each, path.parent)) for each in files.value[:MAX_LISTED])
+    first = (printable(os.path.relpath(each, path.parent)) for each in files.value[:MAX_LISTED])
     return Files(tuple(first), len(files.value))
 
 

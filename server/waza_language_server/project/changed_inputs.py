@@ -72,7 +72,7 @@ class ChangedInput:
 
 
 @frozen()
-class FilesToday:
+class CurrentFiles:
     """The current content of files: the text of open documents, the disk for the others."""
 
     disk: Disk
@@ -115,7 +115,7 @@ class InputTexts:
         for number, file in enumerate(recorded):
             if not number % _FILES_PER_CHECKPOINT:
                 checkpoint()
-            known[place_of(suite, file.path)] = file
+            known[recorded_file_path(suite, file.path)] = file
         gone: list[InputFile] | None = None
         found: dict[Path, InputFile] = {}
         for path in paths:
@@ -134,19 +134,19 @@ class InputTexts:
         lines = _ID_LINE.findall(self.text_then(origin, file.path) or "")
         return any(line.split(" #", 1)[0].strip() in (task, f"'{task}'", f'"{task}"') for line in lines)
 
-    def digest_now(self, path: Path, today: FilesToday) -> str | None:
+    def digest_now(self, path: Path, today: CurrentFiles) -> str | None:
         """Return the current SHA-256 of a file, "" if it does not exist, None if unknown."""
         return self._digest(None, path, today)
 
     def changed(
-        self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
+        self, origin: RunOrigin, suite: Path, today: CurrentFiles, is_suite_file: Callable[[Path], bool]
     ) -> tuple[ChangedInput, ...]:
         """Return the changed inputs since a run, those of all tasks first."""
         found: list[ChangedInput] = []
         for number, file in enumerate(self.recorded(origin).files[:MAX_FILES]):
             if not number % _FILES_PER_CHECKPOINT:
                 checkpoint()
-            path = place_of(suite, file.path)
+            path = recorded_file_path(suite, file.path)
             if not is_suite_file(path):
                 changed = self._changed(origin, file, path, today)
                 found += [] if changed is None else [changed]
@@ -154,16 +154,16 @@ class InputTexts:
         return tuple(found)
 
     def _added(
-        self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
+        self, origin: RunOrigin, suite: Path, today: CurrentFiles, is_suite_file: Callable[[Path], bool]
     ) -> list[ChangedInput]:
         """Return the files that lie in the folders of a run and did not then, each once."""
         recorded = self.recorded(origin)
         if not recorded.folders:
             return []
-        known = {place_of(suite, file.path) for file in recorded.files}
+        known = {recorded_file_path(suite, file.path) for file in recorded.files}
         new: dict[Path, set[str]] = {}
         for folder in recorded.folders:
-            for file in _files_below(place_of(suite, folder.path), suite, today):
+            for file in _files_below(recorded_file_path(suite, folder.path), suite, today):
                 if file not in known and not is_suite_file(file):
                     new.setdefault(file, set()).update(folder.tasks or {EVERY})
         return [
@@ -181,7 +181,7 @@ class InputTexts:
         ]
 
     def _changed(
-        self, origin: RunOrigin, file: InputFile, path: Path, today: FilesToday
+        self, origin: RunOrigin, file: InputFile, path: Path, today: CurrentFiles
     ) -> ChangedInput | None:
         digest = self._digest(file, path, today)
         if digest is None or digest == file.sha256:
@@ -197,7 +197,7 @@ class InputTexts:
             added, removed = self._counts[file.sha256, digest]
         return ChangedInput(path, origin.results, file.path, added, removed, gone=False, tasks=tasks)
 
-    def _digest(self, file: InputFile | None, path: Path, today: FilesToday) -> str | None:
+    def _digest(self, file: InputFile | None, path: Path, today: CurrentFiles) -> str | None:
         """Return the current digest of a file, "" if it does not exist, None if unknown."""
         opened = today.documents.get(path)
         if opened is not None:
@@ -213,7 +213,7 @@ class InputTexts:
         return known[1]
 
 
-def _files_below(place: Path, suite: Path, today: FilesToday) -> list[Path]:
+def _files_below(place: Path, suite: Path, today: CurrentFiles) -> list[Path]:
     """Return the files of a folder as a run reads it, no more than it records."""
     from waza_engine.results.inputs import is_left_by_programs, is_unread
 
@@ -233,12 +233,12 @@ def _files_below(place: Path, suite: Path, today: FilesToday) -> list[Path]:
     return found
 
 
-def place_of(suite: Path, recorded: str) -> Path:
+def recorded_file_path(suite: Path, recorded: str) -> Path:
     """Return where a file of a record lies."""
     return Path(os.path.normpath(suite.parent / recorded))
 
 
-def _digest_on_disk(file: InputFile | None, path: Path, today: FilesToday) -> str | None:
+def _digest_on_disk(file: InputFile | None, path: Path, today: CurrentFiles) -> str | None:
     try:
         content = read_bytes(path, MAX_BYTES, within=today.disk.reach.around(path.parent))
     except FileError as error:
@@ -248,7 +248,7 @@ def _digest_on_disk(file: InputFile | None, path: Path, today: FilesToday) -> st
     return hashlib.sha256(content).hexdigest()
 
 
-def _text_now(path: Path, today: FilesToday) -> str | None:
+def _text_now(path: Path, today: CurrentFiles) -> str | None:
     opened = today.documents.get(path)
     if opened is not None:
         return opened.text
@@ -297,7 +297,7 @@ _MOST_LISTED = 20
 """Changed files that are named."""
 
 
-def said_by(later: LaterRun | None) -> str:
+def describe_later_run(later: LaterRun | None) -> str:
     """Return why a later run leaves an older result in doubt, in Markdown; "" when there is none."""
     if later is None:
         return ""

@@ -179,7 +179,7 @@ def _is_vally(name: str, content: _Content) -> bool:
     return inside <= {"name"} or not inside.isdisjoint(_OF_A_STIMULUS)
 
 
-def says_nothing(text: str) -> bool:
+def is_blank_text(text: str) -> bool:
     """Return whether a text has blanks, comments and the mark of a beginning alone."""
     return _NOTHING.fullmatch(text.removeprefix("\ufeff")) is not None
 
@@ -190,7 +190,7 @@ def begins_eval(text: str, *, begun: bool) -> bool:
     It is empty, or names a skill and has only keys of eval files. A file that was ``begun`` empty remains one
     as long as it has a key of eval files: it may be saved half written.
     """
-    if says_nothing(text):
+    if is_blank_text(text):
         return True
     content = _Content(text)
     if content.foreign or content.list:

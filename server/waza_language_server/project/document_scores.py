@@ -24,17 +24,17 @@ from waza_language_server.project.changed_inputs import (
     JUDGE_REWRITTEN,
     REWRITTEN,
     ChangedInput,
-    FilesToday,
-    said_by,
+    CurrentFiles,
+    describe_later_run,
     why_stale,
 )
 from waza_language_server.project.recorded_runs import RecordedRuns
 from waza_language_server.project.recorded_values import (
     INPUTS,
     Values,
+    current_values,
     inputs_around,
     values_of_file,
-    values_today,
     written_in,
 )
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
@@ -60,7 +60,7 @@ PATIENCE_SECONDS = 0.1
 """How long results are read before a request is answered without them."""
 
 
-def goes_on_elsewhere(run: RunResult) -> bool:
+def is_active_elsewhere(run: RunResult) -> bool:
     """Return whether the newest record of a suite is still being written."""
     if run.complete or not run.path.name.endswith(JOURNAL_SUFFIX):
         return False
@@ -224,7 +224,7 @@ class DocumentScores:
     def runs_elsewhere(self, run: RunResult) -> bool:
         """Return whether the newest run of a suite is active and was started by another program."""
         own = any(map(self._scores.going.runs, self.suites_of(run)))
-        return not own and goes_on_elsewhere(run)
+        return not own and is_active_elsewhere(run)
 
     @property
     def runs_whole(self) -> bool:
@@ -273,7 +273,7 @@ class DocumentScores:
             [self._scores.regraded.behind(suite.path) for suite, _ in self._runs],
             self._scores.going.all,
             inputs.to_python() if inputs is not None else None,
-            [value for (_, name), value in values_today(tree).items() if name == INPUTS],
+            [value for (_, name), value in current_values(tree).items() if name == INPUTS],
         )
 
     @property
@@ -289,7 +289,7 @@ class DocumentScores:
         """Read the task files that the scores of a suite's graders depend on, a checkpoint after each."""
         for suite, _ in self._runs if self._task is None else ():
             self._read_overriding(suite)
-        today = FilesToday(self.project.disk, self.project.documents)
+        today = CurrentFiles(self.project.disk, self.project.documents)
         for suite, run in self._runs:
             for path in self._scores.regraded.files_read(suite.path, run.tasks):
                 if path not in self._digests:
@@ -442,7 +442,7 @@ class DocumentScores:
             changes=changes,
             agent=other_agent,
             awaited=awaited,
-            since=said_by(task.later_than(result.timestamp)) if regraded is None else "",
+            since=describe_later_run(task.later_than(result.timestamp)) if regraded is None else "",
         )
         if regraded is None:
             return Outcome(task, result, stale, graded, changes)

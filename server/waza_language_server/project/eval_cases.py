@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 from waza_language_server.project.claim import SKILL_NAME
-from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.suite_file import SuiteFile, scalar_text
 from waza_language_server.project.suites import folders_above
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def assertions_of(case: Node) -> Iterator[Node]:
         yield from listed.items if listed is not None else ()
 
 
-def judged_assertions(case: Node) -> Iterator[tuple[Node, str, int]]:
+def assertions_with_graders(case: Node) -> Iterator[tuple[Node, str, int]]:
     """Yield each assertion with the name of the grader that decides it, and its place among the criteria.
 
     The names are those of a run (``waza_engine.spec.skill_evals``): one grader judges all sentences.
@@ -48,12 +48,12 @@ def judged_assertions(case: Node) -> Iterator[tuple[Node, str, int]]:
     sentences: list[Node] = []
     typed: list[tuple[Node, str]] = []
     for number, node in enumerate(distinct.values(), 1):
-        if word(node.get("type")):
-            typed.append((node, word(node.get("name")) or f"assertion-{number}"))
+        if scalar_text(node.get("type")):
+            typed.append((node, scalar_text(node.get("name")) or f"assertion-{number}"))
         else:
             sentences.append(node)
     yield from ((node, JUDGED, place) for place, node in enumerate(sentences))
-    _, *names = told_apart([JUDGED, *(name for _, name in typed)])
+    _, *names = unique_names([JUDGED, *(name for _, name in typed)])
     yield from ((node, name, 0) for (node, _), name in zip(typed, names, strict=True))
 
 

@@ -18,7 +18,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import may_be_file
 from waza_language_server.project.skills import written_name
-from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.suite_file import SuiteFile, scalar_text
 from waza_language_server.schema.locate import (
     around_grader_lists,
     grader_shape,
@@ -225,7 +225,7 @@ def _named(kind: SymbolKind, text: str, node: Node, shape: Shape | None, task: i
     check = node.parent
     if kind != "grader" or node.step != "grader" or check is None or check.kind != "mapping":
         return found
-    scope = word(check.get("scope"))
+    scope = scalar_text(check.get("scope"))
     if scope == "checkpoint":
         return replace(found, checkpoint=_checkpoint(check))
     return replace(found, of_suite=True) if scope == "eval" else found
@@ -233,14 +233,14 @@ def _named(kind: SymbolKind, text: str, node: Node, shape: Shape | None, task: i
 
 def _checkpoint(check: Node) -> int | None:
     """Return where the graders of the checkpoint begin that a check of a requirement means."""
-    turn = word(check.get("after_turn"))
+    turn = scalar_text(check.get("after_turn"))
     task = check.parent
     while task is not None and not (task.kind == "mapping" and task.get("checkpoints") is not None):
         task = task.parent
     checkpoints = task.get("checkpoints") if task is not None else None
     for item in checkpoints.target.each_item() if checkpoints is not None else ():
         graders = item.target.get("graders")
-        if graders is not None and turn is not None and word(item.target.get("after_turn")) == turn:
+        if graders is not None and turn is not None and scalar_text(item.target.get("after_turn")) == turn:
             return graders.target.span.start
     return None
 

@@ -12,7 +12,7 @@ from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.mentions import Mention, SymbolKind, mentions, mentions_of
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.suite_files import SuiteSource
-from waza_language_server.text.workspace_edit import FilePlace
+from waza_language_server.text.workspace_edit import FileLocation
 
 if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Reference:
     """One reference to a symbol. ``written`` says whether it contains its name: a path does not."""
 
-    place: FilePlace
+    place: FileLocation
     mention: Mention
     written: bool = True
 
@@ -55,9 +55,9 @@ def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterato
         workspace.known.keep(path, file.kind, stamp, tuple(found))
 
 
-def place_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FilePlace:
+def location_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FileLocation:
     """Return the location of a mention."""
-    return FilePlace(file.uri, _text(workspace, file), mention.span)
+    return FileLocation(file.uri, _text(workspace, file), mention.span)
 
 
 def named(workspace: Workspace, files: Iterable[SuiteSource], kind: SymbolKind, name: str) -> list[Reference]:
@@ -71,7 +71,7 @@ def named(workspace: Workspace, files: Iterable[SuiteSource], kind: SymbolKind, 
         for each in known if known is not None else _read(workspace, file, kind, name):
             if each.kind == kind and each.name == name:
                 checkpoint()
-                found.append(Reference(place_of(workspace, file, each), each))
+                found.append(Reference(location_of(workspace, file, each), each))
     return found
 
 
@@ -84,7 +84,7 @@ def naming_file(workspace: Workspace, files: Iterable[SuiteSource], path: Path) 
         for each in mentions_in(workspace, file):
             checkpoint()
             if each.kind == "file" and path in paths.files(each):
-                found.append(Reference(place_of(workspace, file, each), each, written=False))
+                found.append(Reference(location_of(workspace, file, each), each, written=False))
     return found
 
 

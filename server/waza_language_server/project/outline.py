@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, word
+from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, scalar_text
 from waza_language_server.syntax.nodes import ItemMemo, Node, items_where, value_at
 from waza_language_server.syntax.tree import Tree
 
@@ -129,33 +129,33 @@ def outline(tree: Tree) -> Outline:
     said += said_inline
     patterns = _patterns(root)
     return Outline(
-        id=word(root.get("id")),
-        name=word(root.get("name")),
-        skill=word(root.get("skill_name" if tree.is_json else "skill")),
+        id=scalar_text(root.get("id")),
+        name=scalar_text(root.get("name")),
+        skill=scalar_text(root.get("skill_name" if tree.is_json else "skill")),
         patterns=patterns,
         inline_tasks=inline_tasks,
-        tasks_from=word(root.get("tasks_from")),
-        adapter=word(root.get("config", "adapter")),
-        recording=word(root.get("config", "recording")),
+        tasks_from=scalar_text(root.get("tasks_from")),
+        adapter=scalar_text(root.get("config", "adapter")),
+        recording=scalar_text(root.get("config", "recording")),
         graders=tuple([one.grader for one in said]),
-        model=word(root.get(settings, "model")),
+        model=scalar_text(root.get(settings, "model")),
         executor=next(
             (
                 name
                 for key in (("executor",), ("executor", "name"), ("engine",), ("engine_type",))
-                if (name := word(root.get(settings, *key)))
+                if (name := scalar_text(root.get(settings, *key)))
             ),
             None,
         ),
-        timeout_seconds=word(root.get("config", "timeout_seconds")),
-        first_event_timeout_seconds=word(root.get("config", "first_event_timeout_seconds")),
+        timeout_seconds=scalar_text(root.get("config", "timeout_seconds")),
+        first_event_timeout_seconds=scalar_text(root.get("config", "first_event_timeout_seconds")),
         models=_unique(chain(_models(root), *(one.models for one in said))),
         tools=_unique(chain(_tools(root), *(one.tools for one in said))),
         skill_directories=tuple(
             node.value
             for node in _scalars(root.get("config", "skill_directories") or root.get("skill_directories"))
         ),
-        context_dir=word(root.get("context_dir")),
+        context_dir=scalar_text(root.get("context_dir")),
         tags=tags_of(root),
         complete=not tree.errors,
     )
@@ -180,7 +180,7 @@ def weight_of(entry: Node) -> float | None:
     if node is None:
         return 1.0 if entry.get("ref") is None else None
     try:
-        weight = float(word(node) or "")
+        weight = float(scalar_text(node) or "")
     except ValueError:
         return None
     return None if not isfinite(weight) else weight if weight > 0 else 1.0
@@ -245,7 +245,7 @@ def _said_by(grader: GraderEntry) -> _Said:
     entry, task = grader.node, grader.task.id if grader.task is not None else None
     outlined = GraderOutline(grader.name, grader.type, task, grader.has_results, weight_of(entry))
     config = entry.get("config")
-    model = word(None if config is None else config.get("model")) or word(entry.get("model"))
+    model = scalar_text(None if config is None else config.get("model")) or scalar_text(entry.get("model"))
     return _Said(outlined, () if model is None else (model,), tuple(_tools_in(config)))
 
 
@@ -272,7 +272,7 @@ def _said_at(item: Node, entries: SuiteFile) -> _SaidInline | None:
         # Aliases are not followed if they expand to too many nodes.
         return _SaidInline("", ())
     for task in entries.tasks_at((item,)):
-        if not word(task.node.get("id")):
+        if not scalar_text(task.node.get("id")):
             return _SaidInline("", ())
         return _SaidInline(task.id, tuple(map(_said_by, entries.graders_of(task))))
     return None
@@ -285,7 +285,7 @@ def _models(root: Node) -> Iterator[str]:
         ("defaults", "model"),
         ("defaults", "judgeModel"),
     ):
-        yield word(root.get(*path)) or ""
+        yield scalar_text(root.get(*path)) or ""
 
 
 def _tools(root: Node) -> Iterator[str]:
@@ -303,12 +303,12 @@ def _tools_in(place: Node | None) -> Iterator[str]:
         if key in present:
             yield from _tool_list(place.target.get(key))
     for item in _mappings(place.target.get("expect") if "expect" in present else None):
-        yield word(item.get("tool")) or word(item.get("name")) or ""
+        yield scalar_text(item.get("tool")) or scalar_text(item.get("name")) or ""
 
 
 def _tool_list(node: Node | None) -> Iterator[str]:
     for item in node.target.items if node else ():
-        name = word(item) or word(item.get("tool")) or word(item.get("pattern")) or ""
+        name = scalar_text(item) or scalar_text(item.get("tool")) or scalar_text(item.get("pattern")) or ""
         # Lists of tools also take patterns; only plain names are worth offering again.
         if name.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum():
             yield name

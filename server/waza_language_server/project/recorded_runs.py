@@ -14,12 +14,17 @@ from waza_engine.files import FileError, read_bytes, text_of
 from waza_engine.markdown import code
 from waza_engine.results.freshness import agent_differs
 from waza_engine.spec.reading.scalars import Json
-from waza_language_server.project.changed_inputs import SUITE_REWRITTEN, ChangedInput, FilesToday, place_of
+from waza_language_server.project.changed_inputs import (
+    SUITE_REWRITTEN,
+    ChangedInput,
+    CurrentFiles,
+    recorded_file_path,
+)
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.disk import MAX_BYTES, was_there
 from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file
 from waza_language_server.project.suite_file import is_switched_off
-from waza_language_server.project.verdict_places import VerdictPlaces
+from waza_language_server.project.verdict_places import VerdictLocations
 
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile
@@ -140,7 +145,7 @@ class RecordedRuns:
             self._then[path, moment] = self._scores.values_then(path, moment, recorded)
         return self._then[path, moment]
 
-    def read(self, today: FilesToday, of_task: str | None = None) -> None:
+    def read(self, today: CurrentFiles, of_task: str | None = None) -> None:
         """Compare the files of the runs with those of today, with a checkpoint after each.
 
         With ``of_task`` of the files that tasks have of their own that of this task alone.
@@ -155,13 +160,17 @@ class RecordedRuns:
                 self._moves[key] = moved = self._scores.inputs.moved(
                     origin, suite.path, tuple(tasks), lambda path, tasks=tasks: tasks[path].id
                 )
-                own = {suite.path, *tasks, *(place_of(suite.path, file.path) for file in moved.values())}
+                own = {
+                    suite.path,
+                    *tasks,
+                    *(recorded_file_path(suite.path, file.path) for file in moved.values()),
+                }
                 changes = self._scores.inputs.changed(origin, suite.path, today, own.__contains__)
                 self._changes[key] = tuple(self._of_lines(changes, suite, moment))
             if key not in self._rewritten:
                 self._rewritten[key] = self._find_rewritten(moment, today, of_task)
             if of_task is None and key in self._tried and key not in self._other_prompts:
-                prompts = VerdictPlaces(self._project, suite.path).prompts()
+                prompts = VerdictLocations(self._project, suite.path).prompts()
                 written = frozenset((text, should_trigger) for text, should_trigger, _ in prompts)
                 self._other_prompts[key] = written != self._tried[key]
             # A record that does not list its files cannot tell which ones are new.
@@ -184,7 +193,9 @@ class RecordedRuns:
             if tasks:
                 yield replace(change, tasks=tasks)
 
-    def _find_rewritten(self, moment: datetime, today: FilesToday, of_task: str | None) -> Mapping[str, bool]:
+    def _find_rewritten(
+        self, moment: datetime, today: CurrentFiles, of_task: str | None
+    ) -> Mapping[str, bool]:
         """Return the tasks whose own file says something else than at a run, and whether they ask it.
 
         One that has another id today is named by that of then.
@@ -192,7 +203,7 @@ class RecordedRuns:
         suite, origin = self._origins[moment]
         moved = self._moves.get((suite.path, origin.results), {})
         files = self._scores.inputs.recorded(origin).files if origin.inputs else ()
-        recorded = {place_of(suite.path, file.path): file for file in files}
+        recorded = {recorded_file_path(suite.path, file.path): file for file in files}
         found: dict[str, bool] = {}
         for task in self._project.tasks_of(suite).value:
             if of_task not in (None, task.id):
@@ -254,7 +265,7 @@ class RecordedRuns:
         """Return the text of a suite file as it was at a run, None when it was not kept."""
         before = self._moves.get((suite.path, origin.results), {}).get(path)
         for file in self._scores.inputs.recorded(origin).files:
-            if file is before or place_of(suite.path, file.path) == path:
+            if file is before or recorded_file_path(suite.path, file.path) == path:
                 # Prefer an unchanged file on disk: credentials are redacted in the record.
                 if path not in self._on_disk:
                     self._on_disk[path] = _text_and_digest(path)

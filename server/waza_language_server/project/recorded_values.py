@@ -10,8 +10,8 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import deciding_values
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.document import reader_of
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, is_of_vally, word
-from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, is_of_vally, scalar_text
+from waza_language_server.syntax.aliases import contains_alias
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import ItemMemo
 from waza_language_server.syntax.tree import Tree
@@ -56,7 +56,7 @@ def entries(project: Project, suite: Path) -> Values:
     return found
 
 
-def values_today(tree: Tree) -> Values:
+def current_values(tree: Tree) -> Values:
     """Return the current values of an open document, computed once for each version."""
     known = _of_trees.get(tree)
     if known is None:
@@ -68,7 +68,7 @@ def values_of_file(project: Project, path: Path) -> Values:
     """Return what decides the scores of one suite file as it is written now."""
     document = project.documents.get(path)
     if document is not None:
-        return values_today(document.tree)
+        return current_values(document.tree)
     return project.disk.derived(path, _PURPOSE, lambda text: values(reader_of(path)(text.value, None)))
 
 
@@ -117,11 +117,11 @@ def _values_of_rows(tree: Tree) -> Values:
 
 
 def _id_and_row(row: Node) -> tuple[str, Json] | None:
-    name = word(row.get("id")) if row.kind == "mapping" else None
+    name = scalar_text(row.get("id")) if row.kind == "mapping" else None
     return (name, row.to_python()) if name else None
 
 
-def by_place(values: Values) -> ByPlace:
+def values_by_task(values: Values) -> ByPlace:
     """Return values by the task that they belong to, without ``SUITE``."""
     found: dict[str, dict[str, Json]] = {}
     for place, name in values:
@@ -136,7 +136,7 @@ def written_in(grader: GraderEntry) -> Json:
     if green in _written:
         return _written[green]
     found = grader.node.to_python()
-    if not refers_elsewhere(green):
+    if not contains_alias(green):
         _written[green] = found
     return found
 

@@ -29,7 +29,7 @@ from waza_language_server.project.suite_files import (
     read_suites,
 )
 from waza_language_server.text.span import Span
-from waza_language_server.text.workspace_edit import FilePlace
+from waza_language_server.text.workspace_edit import FileLocation
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -110,12 +110,12 @@ def references_in_document(workspace: Workspace, symbol: Symbol) -> tuple[Refere
     return tuple(found)
 
 
-def definitions(workspace: Workspace, symbol: Symbol) -> tuple[FilePlace, ...]:
+def definitions(workspace: Workspace, symbol: Symbol) -> tuple[FileLocation, ...]:
     """Return where a symbol is defined; of a path the files that it means."""
     project = workspace.project
     if symbol.kind == "file":
         files = PathsIn(project, SuiteSource.of(symbol.document)).files(symbol.mention)
-        return tuple(FilePlace(_uri(project, path), "", Span(0, 0)) for path in files)
+        return tuple(FileLocation(_uri(project, path), "", Span(0, 0)) for path in files)
     found = references(workspace, symbol)
     return tuple(each.place for each in found if each.defines)
 
@@ -291,7 +291,7 @@ def _of_anchor(symbol: Symbol) -> list[Reference]:
             found.clear()
         is_given = is_given or each.defines
         is_there = is_there or each.span == symbol.mention.span
-        found.append(Reference(FilePlace(document.uri, document.text, each.span), each))
+        found.append(Reference(FileLocation(document.uri, document.text, each.span), each))
     return found
 
 

@@ -23,7 +23,7 @@ from waza_engine.results.json_values import (
     texts_of,
     whole,
 )
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 from waza_language_server.project.regraded import Regraded, RegradedSuite, RegradedTask, entry_of
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def strength_summary(measured: Sequence[Block]) -> str:
         span = f"{least:.0%}" if f"{least:.0%}" == f"{most:.0%}" else f"{least:.0%} to {most:.0%}"
         others = "the others notice" if weak else "they notice" if len(shares) > 1 else "it notices"
         told.append(
-            f"{others} {span} of the changes, `{shown_grader(name)}` the fewest"
+            f"{others} {span} of the changes, `{grader_label(name)}` the fewest"
             if least < most
             else f"{others} {span} of the changes"
         )

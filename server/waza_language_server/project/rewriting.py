@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.mentions import Mention
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.text.workspace_edit import FilePlace
+    from waza_language_server.text.workspace_edit import FileLocation
 
 
 def rewritten(
-    workspace: Workspace, changes: Iterable[tuple[FilePlace, Mention, str]]
-) -> list[tuple[FilePlace, str]]:
+    workspace: Workspace, changes: Iterable[tuple[FileLocation, Mention, str]]
+) -> list[tuple[FileLocation, str]]:
     """Return the scalars of mentions and what to write there for other values; each file is parsed once."""
     opened = {document.uri: document for document in workspace.project.documents.values()}
     trees: dict[str, Tree] = {}
-    found: list[tuple[FilePlace, str]] = []
+    found: list[tuple[FileLocation, str]] = []
     for place, mention, value in changes:
         checkpoint()
         if mention.kind == "anchor":
@@ -46,7 +46,7 @@ def rewritten(
     return found
 
 
-def _tree(place: FilePlace, document: Document | None) -> Tree:
+def _tree(place: FileLocation, document: Document | None) -> Tree:
     if document is None or document.text is not place.text:
         return reader_of(PurePath(place.uri))(place.text, None)
     return document.tree

@@ -12,9 +12,9 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.searched_folders import is_searched
 from waza_language_server.project.skills_of_run import (
     UnknownSkillsError,
+    default_skill_name,
     definition_in,
     name_in,
-    name_without_word,
     skills_of_run,
 )
 from waza_language_server.project.suite_files import files_of_workspace, folders_of_workspace
@@ -41,7 +41,7 @@ class SkillDefinition:
     @property
     def name(self) -> str:
         """The name of the skill."""
-        return self.written or name_without_word(self.file)
+        return self.written or default_skill_name(self.file)
 
 
 def skills_called(

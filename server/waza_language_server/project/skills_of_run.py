@@ -10,7 +10,7 @@ from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.skills import skill_name
-from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.suites import folders_above
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def name_in(project: Project, definition: Path) -> str:
     return project.disk.derived(definition, "skill", skill_name) or ""
 
 
-def name_without_word(definition: Path) -> str:
+def default_skill_name(definition: Path) -> str:
     """Return the name of a skill whose definition has none."""
     is_agent = definition.name.endswith(AGENT_SUFFIX)
     return definition.name.removesuffix(AGENT_SUFFIX) if is_agent else definition.parent.name
@@ -106,7 +106,7 @@ class _Skills:
                 if name in self._project.names(folder):
                     tree = self._project.tree(folder / name)
                     yield folder / (
-                        word(tree.root.get("paths", "skills")) or "skills" if tree.root else "skills"
+                        scalar_text(tree.root.get("paths", "skills")) or "skills" if tree.root else "skills"
                     )
             yield from (folder / "skills", folder / ".github" / "skills")
 
@@ -123,7 +123,7 @@ class _Skills:
         definition = definition_in(self._project, folder)
         if definition is None:
             return None
-        return name_in(self._project, definition) or name_without_word(definition)
+        return name_in(self._project, definition) or default_skill_name(definition)
 
     def _folders_in(self, folder: Path) -> list[Path]:
         return [folder / name for name, is_folder in self._names(folder) if is_folder]

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
 from waza_engine.spec.vally.names import OF_CONSTRAINTS, grader_names, task_ids, type_for_skills
-from waza_language_server.syntax.aliases import aliased_nodes, refers_elsewhere
+from waza_language_server.syntax.aliases import aliased_nodes, contains_alias
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import Node, value_at
 from waza_language_server.syntax.tree import Tree
@@ -76,7 +76,7 @@ class GraderEntry:
 
         graders = self.item.parent
         holder = graders.parent if graders is not None else None
-        turn, of_vally = word(value_at(holder, "after_turn")), word(value_at(self.node, "turn"))
+        turn, of_vally = scalar_text(value_at(holder, "after_turn")), scalar_text(value_at(self.node, "turn"))
         after = turn or of_vally
         if after is None or not after.isdecimal():
             return ""
@@ -115,7 +115,7 @@ class SuiteFile:
         for item in items:
             task = self._mapping(item)
             if task is not None and self.is_of_vally:
-                name = word(value_at(task, "name")) or ""
+                name = scalar_text(value_at(task, "name")) or ""
                 yield TaskEntry(self._ids_of_stimuli[name] or f"task-{self._position(item)}", task, item)
             elif task is not None and (written := _id_of(task)) is not None:
                 yield TaskEntry(written or f"task-{self._position(item)}", task, item)
@@ -175,7 +175,7 @@ class SuiteFile:
     def _ids_of_stimuli(self) -> Mapping[str, str]:
         stimuli = value_at(self._root, "stimuli")
         items = map(self._mapping, self._items(stimuli) if stimuli is not None else ())
-        return task_ids(word(value_at(item, "name")) or "" for item in items if item is not None)
+        return task_ids(scalar_text(value_at(item, "name")) or "" for item in items if item is not None)
 
     @cached_property
     def _has_skills(self) -> bool:
@@ -183,7 +183,9 @@ class SuiteFile:
         key = "agent_environment" if value_at(self._root, "agent_environment") else "environment"
         environment = value_at(self._root, key)
         skills = environment.target.get("skills") if environment is not None else None
-        return environment is not None and (word(environment) is not None or bool(skills and skills.items))
+        return environment is not None and (
+            scalar_text(environment) is not None or bool(skills and skills.items)
+        )
 
     @cached_property
     def _graders_of_vally(self) -> tuple[GraderEntry, ...]:
@@ -199,13 +201,13 @@ class SuiteFile:
     def _named(self, task: TaskEntry | None, graders: list[GraderEntry]) -> tuple[GraderEntry, ...]:
         """Return graders with the names that a run gives them."""
         before = () if task is None else self._graders_of_vally
-        own = ((word(each.node.get("name")) or "", each.type) for each in (*before, *graders))
+        own = ((scalar_text(each.node.get("name")) or "", each.type) for each in (*before, *graders))
         names = list(grader_names(own))
         turns = value_at(task.node, "turns") if task is not None else None
         last = max(0, len(turns.target.items) - 1) if turns is not None else 0
         found: list[GraderEntry] = []
         for name, each in zip(names[len(before) :], graders, strict=True):
-            turn = word(value_at(each.node, "turn"))
+            turn = scalar_text(value_at(each.node, "turn"))
             is_early = task is not None and turn is not None and turn.isdecimal() and int(turn) < last
             place = "checkpoint" if is_early else each.place
             found.append(replace(each, name=name if each.type else "", place=place))
@@ -221,7 +223,7 @@ class SuiteFile:
             if key == "max_duration_ms" and limits.target.entry("max_duration") is not None:
                 continue
             if keyword == "skill-invocation":
-                keyword = type_for_skills(word(each) or "" for each in entry.value.target.items)
+                keyword = type_for_skills(scalar_text(each) or "" for each in entry.value.target.items)
             yield GraderEntry("", keyword, "constraint", task, entry.value, entry.value)
         entry = task.node.target.entry("expect_activation")
         if entry is not None:
@@ -291,7 +293,7 @@ def task_nodes(tree: Tree, kind: str) -> Iterator[Node]:
 
 def task_id(root: Node | None, path: Path) -> str:
     """Return the id of the task of a task file: by default the name of the file."""
-    return word(value_at(root, "id")) or shown(path.stem)
+    return scalar_text(value_at(root, "id")) or printable(path.stem)
 
 
 def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | None:
@@ -313,7 +315,7 @@ def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | No
     return next((item for item in holder.target.items if item.to_python() == was), None)
 
 
-def shown_at(rule: Node) -> Node:
+def marked_node(rule: Node) -> Node:
     """Return the node that a mark of a rule is drawn next to: for a block, its key.
 
     Next to the first item it would pass for a verdict on that item.
@@ -341,7 +343,7 @@ def _value_at(graded: Json, path: tuple[str | int, ...]) -> Json:
     return value
 
 
-def word(node: Node | None) -> str | None:
+def scalar_text(node: Node | None) -> str | None:
     """Return the text of a scalar, None when it is blank or no scalar."""
     if node is None:
         return None
@@ -359,15 +361,15 @@ def _id_of(task: Node) -> str | None:
     """Return the id of an inline task, "" without one, None for globs in the place of a task."""
     if task.green in _ids:
         return _ids[task.green]
-    found = None if task.entry("task_files") is not None else word(value_at(task, "id")) or ""
-    if not refers_elsewhere(task.green):
+    found = None if task.entry("task_files") is not None else scalar_text(value_at(task, "id")) or ""
+    if not contains_alias(task.green):
         _ids[task.green] = found
     return found
 
 
 def _name_and_type(entry: Node) -> tuple[str, str]:
-    found = word(value_at(entry, "name")) or "", word(value_at(entry, "type")) or ""
-    if not refers_elsewhere(entry.green):
+    found = scalar_text(value_at(entry, "name")) or "", scalar_text(value_at(entry, "type")) or ""
+    if not contains_alias(entry.green):
         _names[entry.green] = found
     return found
 

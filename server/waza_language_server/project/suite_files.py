@@ -122,7 +122,7 @@ def read_some_suites(project: Project, until: float) -> bool:
     return True
 
 
-def read_suites_again(project: Project, changed: Iterable[Path] | None) -> None:
+def reread_suites(project: Project, changed: Iterable[Path] | None) -> None:
     """Take note that files have changed on the disk; None if it is unknown which.
 
     For a few files, the suites next to them are read immediately, and all others stay cached.

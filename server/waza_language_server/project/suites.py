@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.searched_folders import is_environment
@@ -69,7 +69,7 @@ class Task:
     @property
     def id(self) -> str:
         """The id that results are keyed by; by default the file's name."""
-        return self.outline.id or shown(self.path.stem)
+        return self.outline.id or printable(self.path.stem)
 
 
 def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path, ...]]:

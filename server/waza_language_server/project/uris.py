@@ -41,7 +41,7 @@ def path_of(uri: str) -> Path | None:
     return Path(os.path.normpath(path)) if path else None
 
 
-def is_shown_by_tool(uri: str) -> bool:
+def is_tool_view(uri: str) -> bool:
     """Return whether a document is neither a file nor a text to be saved: shown by git or a comparison."""
     return not uri.startswith(("file:", "untitled:"))
 

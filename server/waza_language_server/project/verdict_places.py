@@ -11,14 +11,14 @@ from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.project.suite_file import (
     SuiteFile,
     is_switched_off,
+    marked_node,
     prompts_in,
     rule_at,
-    shown_at,
-    word,
+    scalar_text,
 )
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.text.span import Span
-from waza_language_server.text.workspace_edit import FilePlace
+from waza_language_server.text.workspace_edit import FileLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 
-class VerdictPlaces:
+class VerdictLocations:
     """The locations of one suite in one state of its files; a missing item has that of its parent."""
 
     def __init__(self, project: Project, suite: Path) -> None:
@@ -40,11 +40,11 @@ class VerdictPlaces:
         self._rows: dict[str, tuple[Path, Node]] | None = None
         self._graders: dict[Path, dict[tuple[str | None, str], Node]] = {}
 
-    def of_suite(self) -> FilePlace:
+    def of_suite(self) -> FileLocation:
         """Return the first line of the eval file."""
         return self._place(self._suite, self._project.tree(self._suite).root)
 
-    def of_task(self, task: str) -> FilePlace:
+    def of_task(self, task: str) -> FileLocation:
         """Return where a task begins, in its own file or in the eval file."""
         path, node = self._task(task)
         return self._place(path, node)
@@ -54,24 +54,24 @@ class VerdictPlaces:
         found = self._written(task)
         return found[0] if found is not None else None
 
-    def of_grader(self, task: str, grader: str) -> FilePlace:
+    def of_grader(self, task: str, grader: str) -> FileLocation:
         """Return where the grader of a task begins: one of its own, else one of the suite."""
         return self._grader(task, grader)[1]
 
-    def of_check(self, task: str, grader: str, path: Sequence[str | int]) -> FilePlace:
+    def of_check(self, task: str, grader: str, path: Sequence[str | int]) -> FileLocation:
         """Return the location of the rule of a check."""
         holder, place = self._grader(task, grader)
         if holder is None:
             return place
         rule = rule_at(holder[1], tuple(path), None)
-        return place if rule is None else self._place(holder[0], shown_at(rule))
+        return place if rule is None else self._place(holder[0], marked_node(rule))
 
-    def of_message(self, task: str, grader: str | None = None) -> FilePlace:
+    def of_message(self, task: str, grader: str | None = None) -> FileLocation:
         """Return where to show a message about a task or a grader: a line of it that has no inlay hint."""
         if grader is None:
             path, node = self._task(task)
             inputs = node.get("inputs") if node is not None else None
-            return self._place(path, shown_at(inputs) if inputs is not None else node)
+            return self._place(path, marked_node(inputs) if inputs is not None else node)
         holder, place = self._grader(task, grader)
         named = holder[1].get("type") if holder is not None else None
         return place if holder is None or named is None else self._place(holder[0], named)
@@ -101,14 +101,14 @@ class VerdictPlaces:
         _, node = self._task(task)
         return node is not None and is_switched_off(node)
 
-    def of_prompt(self, prompt: str, *, should_trigger: bool) -> FilePlace:
+    def of_prompt(self, prompt: str, *, should_trigger: bool) -> FileLocation:
         """Return the location of a trigger prompt."""
         for text, should, place in self.prompts():
             if (text, should) == (prompt, should_trigger):
                 return place
         return self.of_suite()
 
-    def prompts(self) -> Iterator[tuple[str, bool, FilePlace]]:
+    def prompts(self) -> Iterator[tuple[str, bool, FileLocation]]:
         """Yield the trigger prompts of the suite, whether the skill should start, and their locations."""
         is_json = self._suite.suffix == ".json"
         for path in [self._suite] if is_json else self._project.trigger_files(self._suite.parent):
@@ -146,10 +146,10 @@ class VerdictPlaces:
             for path in suite.prompts:
                 root = self._project.tree(path).root
                 for row in root.each_item() if root is not None else ():
-                    self._rows.setdefault(word(row.get("id")) or "", (path, row))
+                    self._rows.setdefault(scalar_text(row.get("id")) or "", (path, row))
         return self._rows.get(task)
 
-    def _grader(self, task: str, name: str) -> tuple[tuple[Path, Node] | None, FilePlace]:
+    def _grader(self, task: str, name: str) -> tuple[tuple[Path, Node] | None, FileLocation]:
         path, node = self._task(task)
         found = self._own_grader(path, task, name) or self._own_grader(self._suite, None, name)
         if found is not None:
@@ -158,7 +158,7 @@ class VerdictPlaces:
         expected = node.get("expected") if node is not None else None
         if expected is not None and name.startswith("_"):
             key = expected.get(name.removeprefix("_"))
-            return (path, expected), self._place(path, shown_at(key) if key is not None else expected)
+            return (path, expected), self._place(path, marked_node(key) if key is not None else expected)
         return None, self._place(path, node)
 
     def _own_grader(self, path: Path, task: str | None, name: str) -> tuple[Path, Node] | None:
@@ -173,14 +173,14 @@ class VerdictPlaces:
         node = known.get((task if path == self._suite else None, name))
         return None if node is None else (path, node)
 
-    def _place(self, path: Path, node: Node | None) -> FilePlace:
+    def _place(self, path: Path, node: Node | None) -> FileLocation:
         known = self._texts.get(path)
         if known is None:
             uri = SuiteSource.at(self._project, path, "task").uri
             known = self._texts[path] = uri, self._project.text(path).value or ""
         uri, text = known
         if node is None:
-            return FilePlace(uri, text, Span(0, 0))
+            return FileLocation(uri, text, Span(0, 0))
         start = node.span.start
         end = text.find("\n", start)
-        return FilePlace(uri, text, Span(start, min(node.span.end, len(text) if end < 0 else end)))
+        return FileLocation(uri, text, Span(start, min(node.span.end, len(text) if end < 0 else end)))

@@ -116,7 +116,7 @@ LIVE_WORDS = ("on", "off", "no assertions")
 
 
 @frozen()
-class Shown:
+class ShownKinds:
     """The kinds of lenses or hints that a client shows: all but those that it has switched off."""
 
     hidden: frozenset[str] = frozenset()
@@ -126,11 +126,11 @@ class Shown:
         return self.enabled and kind not in self.hidden
 
     @staticmethod
-    def of(section: object) -> Shown:
+    def of(section: object) -> ShownKinds:
         """Return the values of a section of the settings: ``{"enable": true, kind: false, …}``."""
         said = cast("dict[str, object]", section) if isinstance(section, dict) else dict[str, object]()
         hidden = frozenset(kind for kind, value in said.items() if value is False)
-        return Shown(hidden - {"enable"}, "enable" not in hidden)
+        return ShownKinds(hidden - {"enable"}, "enable" not in hidden)
 
 
 @frozen()
@@ -169,8 +169,8 @@ class ClientOptions:
     run: object = None
     run_by_folder: object = None
     live: str = "off"
-    lens: Shown = Shown()
-    hints: Shown = Shown()
+    lens: ShownKinds = ShownKinds()
+    hints: ShownKinds = ShownKinds()
 
 
 def client_options(given: object) -> ClientOptions:
@@ -194,8 +194,8 @@ def client_options(given: object) -> ClientOptions:
         options.get("run"),
         options.get("runByFolder"),
         live=known_live(options.get("live")) or "off",
-        lens=Shown.of(options.get("lens")),
-        hints=Shown.of(options.get("hints")),
+        lens=ShownKinds.of(options.get("lens")),
+        hints=ShownKinds.of(options.get("hints")),
     )
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from waza_language_server.features.runnables.code_lens import CodeLens
     from waza_language_server.features.runnables.runnables import Runnable
     from waza_language_server.features.scores.inlay_hints import InlayHint
-    from waza_language_server.features.scores.live_text import TrialPlace
+    from waza_language_server.features.scores.live_text import TrialLocation
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
@@ -156,7 +156,7 @@ class Converter:
         )
         return types.SignatureHelp([called], 0, signature.active)
 
-    def trial_link(self, place: TrialPlace) -> str:
+    def trial_link(self, place: TrialLocation) -> str:
         """Return in Markdown what opens a recorded trial, "" for a client that cannot."""
         return _command_link(_open_trial(place)) if self._abilities.opens_trials else ""
 
@@ -299,7 +299,7 @@ def _show_change(change: ChangedInput) -> types.Command:
     return types.Command(label(f"Show {change.words}"), SHOW_CHANGE, arguments=[argument])
 
 
-def _open_trial(place: TrialPlace) -> types.Command:
+def _open_trial(place: TrialLocation) -> types.Command:
     argument = {"id": str(RunnableId(place.suite, place.task)), "trial": place.trial}
     mark = "✓" if place.passed else "✗"
     title = label(f"Open {mark} {place.task}, trial {place.trial}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.client import ClientAbilities
     from waza_language_server.protocol.services.session import Session
     from waza_language_server.text.span import Span
-    from waza_language_server.text.workspace_edit import FileEdit, FilePlace, WorkspaceEdit
+    from waza_language_server.text.workspace_edit import FileEdit, FileLocation, WorkspaceEdit
 
 DocumentChange = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
 
@@ -36,19 +36,19 @@ class FileConverter:
         self._abilities = abilities
         self._lines: dict[str, tuple[str, LineIndex]] = {}
 
-    def location(self, place: FilePlace) -> types.Location:
+    def location(self, place: FileLocation) -> types.Location:
         """Return a place; raises ``OutdatedError``."""
         if place.span.end == 0 or self.shows_others(place):
             # The start of a file, which need not be one that we read.
             return types.Location(place.uri, types.Range(types.Position(0, 0), types.Position(0, 0)))
         return types.Location(place.uri, self._range(place.uri, place.text, place.span))
 
-    def shows_others(self, file: FilePlace | FileEdit) -> bool:
+    def shows_others(self, file: FileLocation | FileEdit) -> bool:
         """Return whether a file that is not ours is open with unsaved text: we have read it from the disk."""
         shown = self._session.text(file.uri)
         return shown not in (None, file.text) and self._session.document(file.uri) is None
 
-    def location_then(self, place: FilePlace) -> types.Location:
+    def location_then(self, place: FileLocation) -> types.Location:
         """Return a location in the text that was searched, for lists that are requested again after edits."""
         return types.Location(place.uri, self._range_in(LineIndex(place.text), place.span))
 

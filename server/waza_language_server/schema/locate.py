@@ -115,7 +115,7 @@ def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog) -> Itera
     yield from graders_below(root, catalog.document(document_kind))
 
 
-def grader_places(root: Node, document_kind: SchemaName, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
+def grader_values(root: Node, document_kind: SchemaName, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
     """Yield the values of a document's keys that may hold grader entries, with their shapes."""
     top = catalog.document(document_kind)
     yield from _towards_graders(root, top.branch(root.kind, _keys(root, top)))

@@ -67,7 +67,7 @@ def _anchors(root: Green) -> tuple[Mapping[str, Way], Mapping[int, Way]]:
     return first, later
 
 
-def refers_elsewhere(green: Green) -> bool:
+def contains_alias(green: Green) -> bool:
     """Return whether a node contains an alias: then its meaning depends on text outside."""
     known = _known_references.get(green) if green.aliased is None else green.aliased
     if known is None:

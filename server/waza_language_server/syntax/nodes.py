@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY, Json
-from waza_language_server.syntax.aliases import anchored_by, plain_value, refers_elsewhere
+from waza_language_server.syntax.aliases import anchored_by, contains_alias, plain_value
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, position_of
 from waza_language_server.text.span import Span
 
@@ -292,7 +292,7 @@ class ItemMemo(Generic[Value]):
             if known is None or (doubtful and index in doubtful):
                 checkpoint()
                 known = (make(Node(green, listed.offset + placed.offset, listed, index)),)
-                if index not in doubtful and not refers_elsewhere(green):
+                if index not in doubtful and not contains_alias(green):
                     self._known[green] = known
             values.append(known[0])
         return values

@@ -15,7 +15,7 @@ from waza_language_server.text.span import Span
 
 
 @frozen()
-class FilePlace:
+class FileLocation:
     """A location in a file; ``text`` is the content of the file."""
 
     uri: str
@@ -60,7 +60,7 @@ class WorkspaceEdit:
     deletions: tuple[FileDeletion, ...] = ()
 
     @staticmethod
-    def of(places: Iterable[tuple[FilePlace, str]]) -> WorkspaceEdit:
+    def of(places: Iterable[tuple[FileLocation, str]]) -> WorkspaceEdit:
         """Return the edit that replaces each location with a string, grouped by file and in order."""
         found: dict[tuple[str, str], dict[Span, Edit]] = {}
         for place, text in places:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
-from waza_engine.results.reports.github import Place, annotation
+from waza_engine.results.reports.github import SourceLocation, annotation
 
 OWN = "graders:\n- {type: text, name: own, config: {contains: [nope]}}\n"
 
@@ -141,7 +141,7 @@ def test_a_good_run_has_no_annotation(repository: Path) -> None:
 
 def test_no_text_of_a_suite_is_a_command() -> None:
     hostile = "a\n::set-output name=x::y\r%0A##[error]z"
-    found = annotation("error", hostile, Place("a,b:c\n.yaml", 3), "t,itle:\n::x")
+    found = annotation("error", hostile, SourceLocation("a,b:c\n.yaml", 3), "t,itle:\n::x")
     assert found.count("\n") == 1
     assert found.startswith("::error file=a%2Cb%3Ac")
     assert "%0A::set-output" in found

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
-from waza_engine.figures import shown_score_history
+from waza_engine.number_formats import format_score_history
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
 
@@ -49,8 +49,8 @@ def test_a_suite_that_never_ran_has_no_history(tmp_path: Path) -> None:
 
 
 def test_of_scores_over_time_the_last_are_shown_and_a_dash_where_nothing_was_judged() -> None:
-    assert shown_score_history([0.0, 0.5, None, 1.0], 3) == "… 0.50 → – → 1.00"
-    assert shown_score_history([0.0, 1.0], 3) == "0.00 → 1.00"
+    assert format_score_history([0.0, 0.5, None, 1.0], 3) == "… 0.50 → – → 1.00"
+    assert format_score_history([0.0, 1.0], 3) == "0.00 → 1.00"
 
 
 def test_how_the_newest_run_ended_stands_beside_its_curve(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A server that speaks as much of S3 as a place needs, with faults; and the places that tests compare."""
+"""A server that speaks as much of S3 as a store needs, with faults; and the stores that tests compare."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_certificates_are_their_owners(tmp_path: Path) -> None:
     folder = tmp_path / "certificates"
     make_certificates(folder)
     if os.name != "nt":
-        modes = [stat.S_IMODE(place.stat().st_mode) for place in (folder, *folder.iterdir())]
+        modes = [stat.S_IMODE(run_store.stat().st_mode) for run_store in (folder, *folder.iterdir())]
         assert modes == [0o700, 0o600, 0o600]
     before = (folder / "key.pem").read_bytes()
     with pytest.raises(SuiteError, match="there is one already"):

@@ -156,7 +156,7 @@ def test_another_worker_gets_it_once_and_loads_the_same(suite: Path, tmp_path: P
     assert [skill.name for skill in context.agent.skills.skills] == ["writer"]
     assert there.context_directory == there.path.parent / "fixtures"
     assert on_worker(settings, bundle, tmp_path / "cache", fetched) == there
-    # Another checkout of the same files has the same place.
+    # Another checkout of the same files has the same store.
     shutil.copytree(tmp_path / "elsewhere", tmp_path / "third")
     third = bundle_of(tmp_path / "third" / "evals" / "eval.yaml")
     shutil.rmtree(tmp_path / "third")

@@ -239,11 +239,11 @@ def test_the_scheduler_on_this_machine_refuses_strangers(cluster: DaskCluster, t
     assert cluster.slots
     connections = psutil.Process().net_connections("inet")
     listening = [each.laddr for each in connections if each.status == psutil.CONN_LISTEN]
-    assert {place.ip for place in listening} == {"127.0.0.1"}
+    assert {run_store.ip for run_store in listening} == {"127.0.0.1"}
     suite = LedgerSuite(tmp_path, tasks=1)
     make_certificates(tmp_path / "others")
-    for place in listening:
-        address = f"://127.0.0.1:{place.port}"
+    for run_store in listening:
+        address = f"://127.0.0.1:{run_store.port}"
         for options in ([f"tls{address}", "--tls", tmp_path / "others"], [f"tcp{address}"]):
             found = engine("run", suite.path, "--cluster", *options)
             assert found.returncode == 2

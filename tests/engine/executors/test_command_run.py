@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.executors.agents import write_agent
-from waza_engine.results.reports.words import spending_words
+from waza_engine.results.reports.descriptions import describe_spending
 
 pytestmark = pytest.mark.check
 
@@ -141,4 +141,4 @@ def test_a_cost_that_an_agent_reports_without_tokens_is_told(tmp_path: Path) -> 
     document = run(path, "--task", "two")
     # Two trials of two turns.
     assert document["summary"]["cost"] == {"tokens": 0, "usd": 0.04}
-    assert spending_words(document) == "$0.0400"
+    assert describe_spending(document) == "$0.0400"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.engine.suites import CONFIG, GREETS, only_task, run, task, verdicts, write_suite
-from waza_engine.results.codec.figures import counted_run, task_of
 from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.summary_blocks import counted_run, task_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.metrics import metric_value
 from waza_engine.results.reading.scores import task_result

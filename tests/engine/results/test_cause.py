@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import CONFIG, only_task, run, task, write_suite
-from waza_engine.results.codec.figures import task_document, task_of
+from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.reading.scores import task_result
 from waza_engine.results.record import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.task_conclusion import Cause, cause_of, conclude_task

@@ -31,7 +31,7 @@ from waza_engine.results.record import (
     TriggerOutcome,
     Validation,
 )
-from waza_engine.results.reports.words import verdict_words
+from waza_engine.results.reports.descriptions import verdict_label
 from waza_engine.scoring.tasks import (
     TaskScore,
     TrialStatus,
@@ -341,7 +341,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     text = io.StringIO()
     print_results(document, text, fail_under=least)
     *above, last = text.getvalue().splitlines()
-    assert last[1:].startswith(f" {verdict_words(found)}: ")
+    assert last[1:].startswith(f" {verdict_label(found)}: ")
     assert found.came_to in last
     if found.counts.total:
         assert counted(last) == expected_counts(found)
@@ -352,7 +352,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     ]
 
     markdown = report_of([ReportedRun(document)], ReportKind.MARKDOWN, least).decode().splitlines()
-    assert markdown[2].split(" · ")[0] == f"**{verdict_words(found)}**"
+    assert markdown[2].split(" · ")[0] == f"**{verdict_label(found)}**"
     if found.counts.total:
         assert counted(f"{markdown[0]} {markdown[2]}") == expected_counts(found)
     else:
@@ -369,7 +369,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     )
     assert suite is not None
     values = [(each.get("name"), each.get("value")) for each in suite.iter("property")]
-    assert ("verdict", verdict_words(found)) in values
+    assert ("verdict", verdict_label(found)) in values
     assert [value for name, value in values if name == "reason"] == [each.words for each in found.reasons]
     assert [value for name, value in values if name == "note"] == list(found.notes)
     cases = list(suite.iter("testcase"))[: found.counts.total]
@@ -392,9 +392,9 @@ def test_whatever_stands_in_a_record_its_conclusion_is_told(record: RunOutcome) 
     document = json.loads(json.dumps(run_document(record)))
     suite = ElementTree.fromstring(report_of([ReportedRun(document)], ReportKind.JUNIT)).find("testsuite")
     assert suite is not None
-    assert verdict_words(found) in [each.get("value") for each in suite.iter("property")]
+    assert verdict_label(found) in [each.get("value") for each in suite.iter("property")]
     for kind in (ReportKind.TEXT, ReportKind.MARKDOWN):
-        assert verdict_words(found) in report_of([ReportedRun(document)], kind).decode()
+        assert verdict_label(found) in report_of([ReportedRun(document)], kind).decode()
 
 
 def test_what_a_file_says_of_itself_does_not_make_it_pass() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results.places import INDEX_NAME
 from waza_engine.results.reading import history
-from waza_engine.results.reading.history import RunThen, history_of
+from waza_engine.results.reading.history import RecordedRun, history_of
 from waza_engine.results.reports.trend import trend
 
 
@@ -174,7 +174,7 @@ def test_an_index_that_cannot_be_written_is_done_without(
 
 
 def test_many_at_once_read_the_same(suite: Path) -> None:
-    found: list[tuple[RunThen, ...]] = []
+    found: list[tuple[RecordedRun, ...]] = []
     threads = [threading.Thread(target=lambda: found.append(history_of(suite).runs)) for _ in range(8)]
     for thread in threads:
         thread.start()

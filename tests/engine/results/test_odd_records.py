@@ -13,7 +13,7 @@ from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.moments import local_time
 from waza_engine.results.reading.newest_scores import latest_results
-from waza_language_server.features.scores.words import age
+from waza_language_server.features.scores.verdict_labels import age
 
 _Edit = Callable[[dict[str, Any]], object]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.options import ReportKind
-from waza_engine.commands.reporting import ReportedRun, report_of, standing_of, standing_words
+from waza_engine.commands.reporting import ReportedRun, describe_standing, report_of, standing_of
 from waza_engine.results.reading.newest_scores import latest_results
 
 GRADERS = """\
@@ -32,7 +32,7 @@ def test_a_record_of_one_grader_says_so_in_every_report(tmp_path: Path) -> None:
         "two": "failed",
     }
     words = "the suite failed: 2 of 2 tasks failed (its last whole run and the parts run since)"
-    assert standing_words(standing) == words
+    assert describe_standing(standing) == words
     for kind in (ReportKind.TEXT, ReportKind.MARKDOWN, ReportKind.JUNIT):
         told = report_of([ReportedRun(document, standing=standing)], kind).decode()
         assert "1 of 2 graders was run" in told

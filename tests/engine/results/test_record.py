@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.results.eras import SAMPLES
-from waza_engine.results.codec.figures import task_document, task_of
 from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.codec.trials import FAILURES, verdict_document, verdict_of
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.reading.formats import todays_layout

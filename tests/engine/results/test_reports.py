@@ -12,7 +12,7 @@ from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, replaced
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.reports.github import Place, github_annotations
+from waza_engine.results.reports.github import SourceLocation, github_annotations
 from waza_engine.results.reports.junit import junit_report
 from waza_engine.results.reports.markdown import LONGEST_CHARACTERS, markdown_report
 from waza_engine.results.reports.result_page import result_page
@@ -139,13 +139,13 @@ def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
 class Nowhere:
     """Of all that a run judged no more is known than its suite."""
 
-    def of(self, task: str, grader: str) -> Place:
+    def of(self, task: str, grader: str) -> SourceLocation:
         del task, grader
-        return Place("eval.yaml")
+        return SourceLocation("eval.yaml")
 
-    def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
+    def of_prompt(self, text: str, *, should_trigger: bool) -> SourceLocation:
         del text, should_trigger
-        return Place("eval.yaml")
+        return SourceLocation("eval.yaml")
 
 
 def test_every_report_names_the_trigger_prompts_that_went_wrong_and_what_broke_them() -> None:

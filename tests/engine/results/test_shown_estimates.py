@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.command_line import engine
-from tests.engine.results.test_reports import Place, document, task, verdict
+from tests.engine.results.test_reports import SourceLocation, document, task, verdict
 from tests.engine.suites import GREETS, run, write_suite
 from tests.engine.suites import task as suite_task
-from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.summary_blocks import counted_task
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reports.github import github_annotations
 from waza_engine.results.reports.junit import junit_report
@@ -39,11 +39,11 @@ ONCE = document(tried("one", True), tried("two", False))
 
 
 class Nowhere:
-    def of(self, task: str, grader: str) -> Place:
-        return Place("eval.yaml")
+    def of(self, task: str, grader: str) -> SourceLocation:
+        return SourceLocation("eval.yaml")
 
-    def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
-        return Place("eval.yaml")
+    def of_prompt(self, text: str, *, should_trigger: bool) -> SourceLocation:
+        return SourceLocation("eval.yaml")
 
 
 def test_a_conclusion_has_those_of_its_tasks_and_of_the_run() -> None:

@@ -12,11 +12,11 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, Status, call
-from waza_engine.results.codec.figures import task_document, task_of
 from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.conclusion import conclude
+from waza_engine.results.reports.descriptions import describe_impact
 from waza_engine.results.reports.markdown import markdown_report
-from waza_engine.results.reports.words import impact_words
 from waza_engine.scoring.impact import skill_impact
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
@@ -148,7 +148,7 @@ def test_a_judge_that_compares_is_given_the_answer_of_the_baseline(
     assert "the skills help" not in said
     judged_both = replace(report.outcome.tasks[0], impact=skill_impact(1.0, 0.5, impact.pairwise))
     assert task_of(task_document(judged_both)).impact == judged_both.impact
-    assert impact_words(document["tasks"][0]["skill_impact"]) == "answers compared: 1 better"
+    assert describe_impact(document["tasks"][0]["skill_impact"]) == "answers compared: 1 better"
 
 
 def test_only_tasks_that_were_judged_both_times_are_compared() -> None:

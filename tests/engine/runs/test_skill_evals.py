@@ -15,7 +15,7 @@ from tests.engine.graders.grading import folder
 from tests.engine.runs.agents import Agent, tried_prompts
 from tests.engine.suites import only_task, run, verdicts
 from tests.scripted_model import Answer, ModelRequest, Reply, call
-from waza_engine.commands.github_output import SuitePlaces
+from waza_engine.commands.github_output import SuiteLocations
 from waza_engine.commands.grade import grade_command
 from waza_engine.commands.preflight import preflight
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
@@ -234,11 +234,11 @@ def test_a_record_is_graded_again_with_the_current_assertions(
 def test_annotations_name_the_line_of_the_case_and_of_the_prompt(tmp_path: Path) -> None:
     path = skill_with(tmp_path, {"assertions": [SAYS]}, {"assertions": [NEVER]})
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")), indent=1), "utf-8")
-    place = SuitePlaces(path, "evals.json").of("2", "assertion-1")
+    place = SuiteLocations(path, "evals.json").of("2", "assertion-1")
     assert place.line == path.read_text("utf-8").split("\n").index('   "id": 2,')
     listed = trigger_list(tmp_path)
     listed.write_text(json.dumps(TRIGGERS, indent=0), "utf-8")
-    places = SuitePlaces(listed, "triggers.json")
+    places = SuiteLocations(listed, "triggers.json")
     assert places.of_prompt("Add numbers", should_trigger=False).line == 6
 
 

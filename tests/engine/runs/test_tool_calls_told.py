@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.command_line import engine
 from tests.engine.executors.agents import ask, executor_of, write_agent
 from tests.engine.suites import task, write_suite
-from waza_engine.runs.trials.trial import call_words
+from waza_engine.runs.trials.trial import describe_tool_call
 from waza_engine.vocabulary import ToolCall
 
 CALLS_TWICE = """
@@ -23,14 +23,14 @@ CALLS_TWICE = """
 def test_a_command_line_agent_is_watched_call_by_call(tmp_path: Path) -> None:
     watched: list[ToolCall] = []
     ask(executor_of(tmp_path, CALLS_TWICE), tmp_path, watch=watched.append)
-    assert [call_words(call) for call in watched] == ["⚙ skill writer", "⚙ Bash npm test"]
+    assert [describe_tool_call(call) for call in watched] == ["⚙ skill writer", "⚙ Bash npm test"]
 
 
 def test_a_call_is_one_line_however_much_it_was_given() -> None:
-    assert call_words(ToolCall("list")) == "⚙ list"
+    assert describe_tool_call(ToolCall("list")) == "⚙ list"
     given = {"command": "cat <<END\n  a\nEND", "background": False, "paths": ["a", "ü"]}
-    assert call_words(ToolCall("bash", given)) == '⚙ bash cat <<END a END · false · ["a", "ü"]'
-    long = call_words(ToolCall("create", {"path": "a.txt", "file_text": "word " * 50_000}))
+    assert describe_tool_call(ToolCall("bash", given)) == '⚙ bash cat <<END a END · false · ["a", "ü"]'
+    long = describe_tool_call(ToolCall("create", {"path": "a.txt", "file_text": "word " * 50_000}))
     assert long.startswith("⚙ create a.txt · word word")
     assert (len(long), long[-1]) == (160, "…")
 

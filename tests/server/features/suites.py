@@ -13,7 +13,7 @@ from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.line_index import LineIndex
-from waza_language_server.text.workspace_edit import FilePlace, WorkspaceEdit
+from waza_language_server.text.workspace_edit import FileLocation, WorkspaceEdit
 
 EVAL = """\
 name: deploys
@@ -62,7 +62,7 @@ class Opened:
         assert path is not None
         return path.relative_to(self.folder).as_posix()
 
-    def line(self, place: FilePlace) -> str:
+    def line(self, place: FileLocation) -> str:
         """Return the file of a place, its line, counted from one, and its text."""
         line = LineIndex(place.text).line_of(place.span.start) + 1
         return f"{self.name(place.uri)}:{line} {place.text[place.span.start : place.span.end]}".strip()

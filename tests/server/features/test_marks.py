@@ -6,7 +6,7 @@ import pytest
 
 from waza_language_server.features.scores.inlay_hints import InlayHint
 from waza_language_server.features.scores.marks import Mark, marks_of
-from waza_language_server.features.scores.words import HintKind
+from waza_language_server.features.scores.verdict_labels import HintKind
 from waza_language_server.text.line_index import LineIndex
 
 

@@ -23,7 +23,7 @@ def test_a_suite_without_a_name_is_called_by_its_folder(tmp_path: Path, text: st
 def test_the_test_bed_tells_its_run_as_pages_do(tmp_path: Path) -> None:
     path = put(tmp_path, "eval.yaml", "name: a\ngraders: []\n")
     started = datetime(2026, 11, 12, 10, 4, 31, tzinfo=UTC)
-    lens = beds.test_bed_lens(opened(path, "eval"), beds.TestBed(path, {}, started))
+    lens = beds.baseline_lens(opened(path, "eval"), beds.RecordedBaseline(path, {}, started))
     assert lens is not None
     assert f"run of {local_time(started)}," in lens.title
 

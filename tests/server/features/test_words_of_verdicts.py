@@ -2,7 +2,12 @@
 
 import pytest
 
-from waza_language_server.features.scores.words import LONGEST_REASON, error_label, share_label, sign_of
+from waza_language_server.features.scores.verdict_labels import (
+    LONGEST_REASON,
+    error_label,
+    share_label,
+    sign_of,
+)
 
 
 @pytest.mark.parametrize(

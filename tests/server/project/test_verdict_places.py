@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import project_with, put
-from waza_language_server.project.verdict_places import VerdictPlaces
+from waza_language_server.project.verdict_places import VerdictLocations
 
 EVAL = """\
 name: my-eval
@@ -35,6 +35,6 @@ def test_a_message_is_shown_at_the_type_of_a_grader_and_the_inputs_of_a_task(
 ) -> None:
     put(tmp_path, "tasks/first.yaml", TASK)
     suite = put(tmp_path, "eval.yaml", EVAL)
-    place = VerdictPlaces(project_with(), suite).of_message("first", grader)
+    place = VerdictLocations(project_with(), suite).of_message("first", grader)
     shown = place.text[place.span.start : place.span.end]
     assert place.text.splitlines()[place.text.count("\n", 0, place.span.start)].endswith(line), shown

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from waza_engine.figures import reaches, shown_below
 from waza_engine.graders.base import GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.judge import JudgeError
 from waza_engine.graders.judging.judges import ask, without_judge
 from waza_engine.graders.judging.replies import Reply, read_reply
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import RatingError, Scale, linear, scales_in
+from waza_engine.number_formats import format_below, reaches
 from waza_engine.vocabulary import ToolCall
 
 _LONGEST = 60_000
@@ -226,7 +226,7 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     passed = reaches(score, rating.threshold)
     said = f"Rated {scale.shown(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
     if not passed:
-        shown, threshold = shown_below(score, rating.threshold)
+        shown, threshold = format_below(score, rating.threshold)
         said += f" (score {shown}, the threshold is {threshold})"
     details: dict[str, Any] = {
         **rating_details(reply, scale, prompt, response),

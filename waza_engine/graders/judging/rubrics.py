@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.boundary import FileError, suite_boundary, suite_place
+from waza_engine.boundary import FileError, resolve_suite_path, suite_boundary
 from waza_engine.graders.judging.scales import (
     RatingError,
     Raw,
@@ -540,7 +540,7 @@ def _found(written: str, suite_directory: Path, files: SuiteFiles) -> Path:
     if "\0" in written:
         raise RubricError("the path of a rubric must not contain a NUL character")
     try:
-        first = suite_place(suite_directory, written, "config.rubric", files.is_named)
+        first = resolve_suite_path(suite_directory, written, "config.rubric", files.is_named)
         # Do not read through a link that another process may put there meanwhile.
         if files.is_named(first):
             return Path(suite_boundary(suite_directory).resolved(first))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from waza_engine.figures import is_finite
+from waza_engine.number_formats import is_finite
 
 Raw = bool | int | float | str
 """A rating as a judge gives it, or as a rubric names it."""

@@ -14,13 +14,13 @@ from typing import Any, Literal, cast
 
 from pydantic import Field
 
-from waza_engine.figures import reaches, shown_score
 from waza_engine.graders.base import GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.graders.judging.ratings import section
 from waza_engine.graders.judging.replies import objects_in, quoted_reply
+from waza_engine.number_formats import format_score, reaches
 from waza_engine.spec.fields import WholeNumber
-from waza_engine.vocabulary import Check, no_word
+from waza_engine.vocabulary import Check, unjudged_details
 
 PASS_TOOL, FAIL_TOOL = "set_waza_grade_pass", "set_waza_grade_fail"
 HOW_TO_ANSWER = (
@@ -79,7 +79,7 @@ class VerdictBox:
         if not passes and not fails:
             said = str(details.get("response", ""))
             told = f"{NO_VERDICT}; it replied {quoted_reply(said) if said.strip() else 'nothing'}"
-            silent = no_word("silent", told[0].lower() + told[1:])
+            silent = unjudged_details("silent", told[0].lower() + told[1:])
             return Verdict(0.0, passed=False, feedback=told, details=details | silent)
         return Verdict(
             score=len(passes) / (len(passes) + len(fails)),
@@ -140,7 +140,7 @@ def decided(votes: Sequence[Verdict], aggregate: Aggregate, threshold: float | N
     if aggregate != "majority" and threshold is not None:
         passed = reaches(score, threshold)
     telling = next((vote for vote in votes if vote.passed == passed), votes[0])
-    spread = f"{shown_score(min(scores))}–{shown_score(max(scores))}"
+    spread = f"{format_score(min(scores))}–{format_score(max(scores))}"
     told = f"{passes} of {len(votes)} votes pass, scores {spread}"
     each = [{"score": vote.score, "passed": vote.passed, "feedback": vote.feedback} for vote in votes]
     details = {**telling.details, "votes": each, "aggregate": aggregate, "spread": max(scores) - min(scores)}
@@ -259,7 +259,9 @@ def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
     if not first.called and not second.called:
         feedback = f"The judge gave no verdict: it did not call `{WINNER_TOOL}`"
         why = feedback[0].lower() + feedback[1:]
-        return Verdict(0.0, passed=False, feedback=feedback, details=details | no_word("silent", why))
+        return Verdict(
+            0.0, passed=False, feedback=feedback, details=details | unjudged_details("silent", why)
+        )
     said = {
         "skill": f"The answer with the skill is {magnitude.replace('-', ' ')} than the baseline",
         "baseline": f"The baseline is {magnitude.replace('-', ' ')} than the answer with the skill",

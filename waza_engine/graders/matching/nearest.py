@@ -32,7 +32,7 @@ class Nearest:
     how: str
 
 
-def places_of(wanted: str, answer: str, *, ignore_case: bool) -> tuple[tuple[int, int] | None, int]:
+def occurrences_of(wanted: str, answer: str, *, ignore_case: bool) -> tuple[tuple[int, int] | None, int]:
     """Return where a string occurs first, in characters, and how often; None when it does not."""
     if ignore_case:
         wanted, answer = lowered(wanted), lowered(answer)
@@ -47,7 +47,7 @@ def nearest_text(wanted: str, answer: str) -> Nearest | None:
     answer = answer[:LONGEST_SEARCHED]
     if not wanted.strip() or len(wanted) > LONGEST_WANTED:
         return None
-    found, _ = places_of(wanted, answer, ignore_case=True)
+    found, _ = occurrences_of(wanted, answer, ignore_case=True)
     if found is not None:
         return Nearest(*found, 0.99, "upper and lower case differ")
     words = wanted.split()

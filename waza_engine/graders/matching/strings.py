@@ -20,7 +20,7 @@ def uppered(text: str) -> str:
     return "".join(upper if len(upper := letter.upper()) == 1 else letter for letter in text)
 
 
-def line_end_words(text: str, holds: Callable[[str], bool], advice: str = "") -> str:
+def line_end_advice(text: str, holds: Callable[[str], bool], advice: str = "") -> str:
     """Return a clause for a check that would pass with LF line ends, "" otherwise."""
     if "\r\n" not in text or not holds(text.replace("\r\n", "\n")):
         return ""

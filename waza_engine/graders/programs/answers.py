@@ -18,7 +18,7 @@ from waza_engine.spec.grader_results import (
     is_harness_result,
     result_issues,
 )
-from waza_engine.spec.limits import first_version_words
+from waza_engine.spec.limits import first_version_advice
 from waza_engine.vocabulary import Check
 
 _SHOWN_OF_NO_JSON = 100
@@ -112,7 +112,7 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
         said = finished.stderr.strip() or "No error output"
         raise UnusableAnswerError(
             "exit",
-            f"Grader exited with code {code}: {first_version_words(said) or _reason_first(said)}",
+            f"Grader exited with code {code}: {first_version_advice(said) or _reason_first(said)}",
             {"exit_code": code, **tail},
         )
     printed = finished.stdout.strip().removeprefix(_BYTE_ORDER_MARK)

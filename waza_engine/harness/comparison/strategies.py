@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.figures import ROUNDING, is_finite
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.harness.comparison.records import CaptureRecord, LoadedRun, Record, TrialsRecord
 from waza_engine.harness.grading import TIMEOUT_SECONDS
 from waza_engine.harness.row_values import score_in
 from waza_engine.harness.rows import HarnessError
 from waza_engine.harness.warm_grader import WarmGrader
+from waza_engine.number_formats import ROUNDING, is_finite
 from waza_engine.results.json_values import Json, block_of, blocks_of, items_of, text_of
 from waza_engine.scoring.pass_estimates import pass_at
 from waza_engine.scoring.statistics import CONFIDENCE, resampled_means

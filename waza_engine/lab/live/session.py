@@ -39,7 +39,7 @@ from waza_engine.lab.live.work import (
     built_in,
     files_left,
     key_of_context,
-    verdict_of_then,
+    recorded_verdict_of,
 )
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
@@ -460,10 +460,10 @@ class LiveSession:
             expected = question.task.spec.expected
             return next(iter(grade_expected(expected, context, (question.name,))), None)
         if self._stays(built):
-            return verdict_of_then(built, trial)
+            return recorded_verdict_of(built, trial)
         if context.workspace is None:
             if needs_workspace(built) and has_verdict(built, trial):
-                return verdict_of_then(built, trial)
+                return recorded_verdict_of(built, trial)
             built = without_workspace(built, NO_WORKSPACE)
         return with_review(grade_here(built, context), trial)
 

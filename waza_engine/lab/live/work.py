@@ -22,7 +22,7 @@ from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.reading.file_cache import WatchedFiles
 from waza_engine.spec.reading.suite_files import DISK, Version
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 
 PATIENCE_SECONDS = 0.3
 """How long a newer edit waits for an assertion of an older one before its worker is ended."""
@@ -172,7 +172,7 @@ class TaskKeys:
     """The names of the tasks of a record: their ids, with a number for those that occur again."""
 
     def __init__(self, recording: Recording) -> None:
-        names = told_apart(task.id for task in recording.tasks)
+        names = unique_names(task.id for task in recording.tasks)
         self._names = dict(zip(map(id, recording.tasks), names, strict=True))
 
     def of(self, task: RecordedTask) -> str:
@@ -203,7 +203,7 @@ def key_of_context(base: GradingContext) -> tuple[Any, ...]:
     )
 
 
-def verdict_of_then(built: BuiltGrader, trial: RecordedTrial) -> Validation | None:
+def recorded_verdict_of(built: BuiltGrader, trial: RecordedTrial) -> Validation | None:
     """Return the verdict in the run of a grader of this name and type, None without one."""
     found = (trial.outcome.validations or {}).get(built.name)
     if found is None:

@@ -12,7 +12,7 @@ from typing import cast
 
 import waza_engine
 from waza_engine.later_patterns import compiled_later
-from waza_engine.results.codec.figures import (
+from waza_engine.results.codec.summary_blocks import (
     group_figures,
     summary_figures,
     task_document,
@@ -43,7 +43,7 @@ from waza_engine.results.json_values import (
     texts_of,
     whole,
 )
-from waza_engine.results.metrics import counted_again, follows_from_tasks
+from waza_engine.results.metrics import follows_from_tasks, recompute_metrics
 from waza_engine.results.record import (
     MetricOutcome,
     RunHeader,
@@ -309,7 +309,7 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
         counted["metrics"] = dict(_metrics(written, run_of(counted)))
     metadata = block_of(document, "metadata")
     engine = block_of(metadata, "engine")
-    again = conclusion_again(counted)
+    again = recompute_conclusion(counted)
     status = text_of(engine.get("status")) if again is None else again.status
     if status != text_of(engine.get("status")) or "conclusion" in engine:
         # The recorded conclusion no longer holds.
@@ -318,7 +318,7 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     return counted
 
 
-def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> Conclusion | None:
+def recompute_conclusion(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> Conclusion | None:
     """Return the conclusion from a run's current verdicts, None for one that was cut short.
 
     ``tasks`` are the conclusions of its tasks, if the caller has them already.
@@ -339,7 +339,7 @@ def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = N
 
 def _metrics(written: Block, run: RunOutcome) -> Iterator[tuple[str, object]]:
     """Yield the recorded metrics, with the values that follow from the tasks now."""
-    now = {metric.name: metric for metric in counted_again(run.metrics, run.tasks)}
+    now = {metric.name: metric for metric in recompute_metrics(run.metrics, run.tasks)}
     for name, block in written.items():
         if not follows_from_tasks(name):
             yield name, block

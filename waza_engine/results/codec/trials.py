@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any, cast
 
-from waza_engine.figures import shown_score
+from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import (
     Block,
     Json,
@@ -479,7 +479,7 @@ def _summary(trial: TrialOutcome, failed: list[Validation]) -> Iterator[str]:
     if trial.error:
         yield f"- **Error**: {_one_line(trial.error)}"
     for found in failed:
-        yield f"- **{found.name}** ({found.type}, {shown_score(found.score)}): {_one_line(found.feedback)}"
+        yield f"- **{found.name}** ({found.type}, {format_score(found.score)}): {_one_line(found.feedback)}"
     for checkpoint in trial.checkpoints:
         if checkpoint.status in ("failed", "error"):
             yield f"- **Checkpoint after turn {checkpoint.after_turn}**: {checkpoint.status}"

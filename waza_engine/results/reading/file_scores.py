@@ -16,8 +16,8 @@ from typing import Any, cast
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import read_bytes
-from waza_engine.results.codec.figures import task_of
-from waza_engine.results.codec.runs import conclusion_again, engine_block, header_of, trigger_of
+from waza_engine.results.codec.runs import engine_block, header_of, recompute_conclusion, trigger_of
+from waza_engine.results.codec.summary_blocks import task_of
 from waza_engine.results.codec.trials import verdict_count
 from waza_engine.results.json_values import (
     Block,
@@ -28,7 +28,7 @@ from waza_engine.results.json_values import (
     text_of,
     texts_of,
 )
-from waza_engine.results.metrics import counted_again
+from waza_engine.results.metrics import recompute_metrics
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.results.reading.formats import (
     document_in,
@@ -64,7 +64,7 @@ def scores_in_file(path: Path) -> RunResult | None:
         return None
     journal = path.name.endswith(JOURNAL_SUFFIX)
     checkpoint()
-    if holds_too_much(content, journal=journal):
+    if is_too_large_to_read(content, journal=journal):
         log.warning("The scores in %s are not shown: it holds more values than a run leaves.", path)
         return None
     document = document_in(content, object_in, journal=journal)
@@ -105,7 +105,7 @@ def scores_in_file(path: Path) -> RunResult | None:
     engine = engine_block(document)
     status = recorded = text_of(engine.get("status"))
     verdict, reasons, counted = _concluded(block_of(engine, "conclusion"))
-    again = conclusion_again(document, concluded) if reviewed else None
+    again = recompute_conclusion(document, concluded) if reviewed else None
     if again is not None:
         status, verdict, reasons = again.status, again.verdict, ()
     return RunResult(
@@ -147,7 +147,7 @@ def _metrics(document: Block, reviewed: Sequence[TaskOutcome] | None) -> Iterato
         for name, metric in islice(block_of(document, "metrics").items(), MOST_FIGURES)
         if isinstance(metric, dict)
     ]
-    for told in written if reviewed is None else counted_again(written, reviewed):
+    for told in written if reviewed is None else recompute_metrics(written, reviewed):
         yield replace(told, passed=told.passed and told.reached)
 
 
@@ -183,7 +183,7 @@ MOST_VALUES = 1_500_000
 _USUAL_BYTES = 32_000_000
 
 
-def holds_too_much(content: bytes, *, journal: bool) -> bool:
+def is_too_large_to_read(content: bytes, *, journal: bool) -> bool:
     """Return whether reading a result file could take far more memory or time than its size suggests.
 
     No run leaves millions of tiny values or lines; each would become an object of this process. Characters

@@ -18,7 +18,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, decoded, read_beginning, read_bytes
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, object_in, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
-from waza_engine.spec.harness_rows import harness_words
+from waza_engine.spec.harness_rows import describe_harness_file
 
 # Names and values of the Python era, and the current ones.
 _CONFIG_NAMES = {
@@ -55,7 +55,7 @@ def read_document(path: Path) -> Block | None:
     except OSError:
         return None
     if path.name.endswith(JOURNAL_SUFFIX):
-        return document_in(content, object_in, journal=True, place=partial(_place_entries, path))
+        return document_in(content, object_in, journal=True, place=partial(_run_store_entries, path))
     found = document_in(content, object_in, journal=False)
     if found is None or "tasks" not in found:
         # Few results are those of another tool.
@@ -65,12 +65,12 @@ def read_document(path: Path) -> Block | None:
     return found
 
 
-def _place_entries(journal: Path, begun: Block) -> Iterable[Block]:
+def _run_store_entries(journal: Path, begun: Block) -> Iterable[Block]:
     """Return what the workers of a run on a cluster have left; ``begun`` is the first line of its journal."""
     # Few runs have any.
-    from waza_engine.results.reading.place_entries import entries_in, place_of_journal
+    from waza_engine.results.reading.run_store_entries import entries_in, run_store_of_journal
 
-    place, within = place_of_journal(journal, begun), record_boundary(journal)
+    place, within = run_store_of_journal(journal, begun), record_boundary(journal)
     return () if place is None or within is None else entries_in(place, within)
 
 
@@ -96,7 +96,7 @@ def why_unreadable(path: Path) -> str:
         return f"{path} is not a result file: it is not UTF-8 text."
     if not text:
         return f"{path} is not a result file: it is empty."
-    if words := harness_words(text):
+    if words := describe_harness_file(text):
         from waza_engine.results.reading.captures import first_broken_line
 
         line = first_broken_line(text)
@@ -272,7 +272,7 @@ class RunHead:
     suite: str = ""
 
 
-def place_in_time(started: datetime, path: Path) -> datetime:
+def sorting_moment(started: datetime, path: Path) -> datetime:
     """Return the moment by which a run is ordered: its start, unless that is in the future.
 
     A start in the future means a wrong clock or time zone, so the time of its file counts; if that is in the

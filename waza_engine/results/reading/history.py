@@ -25,7 +25,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude, part_of
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
-from waza_engine.results.reading.formats import place_in_time
+from waza_engine.results.reading.formats import sorting_moment
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.reviews import reviews_stamp
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class TaskThen:
+class RecordedTask:
     """The result of a task in a run. ``score`` is 0..1, None when no answer was judged.
 
     ``passed`` of ``trials`` trials passed; ``flaky`` is true if others failed.
@@ -66,7 +66,7 @@ class TaskThen:
 
 
 @dataclass(frozen=True, slots=True)
-class RunThen:
+class RecordedRun:
     """A recorded run. ``file`` is its name in the folder of results, ``started`` has a time zone.
 
     ``score`` is the mean of the judged tasks, 0..1, None without any, and for a run of a part of the suite:
@@ -82,13 +82,13 @@ class RunThen:
     executor: str
     verdict: str
     score: float | None
-    tasks: tuple[TaskThen, ...]
+    tasks: tuple[RecordedTask, ...]
     commit: Commit | None = None
     part: str = ""
     chosen_graders: bool = False
     suite: str = ""
 
-    def task(self, identifier: str) -> TaskThen | None:
+    def task(self, identifier: str) -> RecordedTask | None:
         """Return a task's result, None when it is not in this run; of several with one id the last."""
         return next((task for task in reversed(self.tasks) if task.id == identifier), None)
 
@@ -97,7 +97,7 @@ class RunThen:
 class History:
     """The runs of an eval file, oldest first; ``unread`` holds why each other file is left out."""
 
-    runs: tuple[RunThen, ...] = ()
+    runs: tuple[RecordedRun, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -109,29 +109,29 @@ def history_of(eval_file: Path) -> History:
         return History()
     stamps = _stamps(directory)
     found = [*(_found(directory, stamps) if stamps else ()), *_cut_short(directory)]
-    runs = [one for one in found if isinstance(one, RunThen)]
+    runs = [one for one in found if isinstance(one, RecordedRun)]
     owner = Owner(eval_file.parent, eval_file.name)
     own = [run for run in runs if owner.has(run.eval_file, run.suite)]
     return History(
-        tuple(sorted(own, key=lambda run: (place_in_time(run.started, directory / run.file), run.file))),
+        tuple(sorted(own, key=lambda run: (sorting_moment(run.started, directory / run.file), run.file))),
         tuple(sorted(one for one in found if isinstance(one, str))),
     )
 
 
-def runs_in(files: Sequence[Path]) -> tuple[RunThen, ...]:
+def runs_in(files: Sequence[Path]) -> tuple[RecordedRun, ...]:
     """Return the runs of result files, oldest first; a run's ``file`` is the whole path.
 
     Raises ``RecordingError`` for a file that is not a record of a run.
     """
-    runs = [replace(run_then(read_recording(file)), file=str(file)) for file in files]
-    return tuple(sorted(runs, key=lambda run: place_in_time(run.started, Path(run.file))))
+    runs = [replace(recorded_run(read_recording(file)), file=str(file)) for file in files]
+    return tuple(sorted(runs, key=lambda run: sorting_moment(run.started, Path(run.file))))
 
 
-def run_then(recording: Recording) -> RunThen:
+def recorded_run(recording: Recording) -> RecordedRun:
     """Return the results of a recorded run."""
     found = conclude(run_of(recording.document))
     tasks = tuple(
-        TaskThen(
+        RecordedTask(
             id=task.id,
             verdict=task.verdict,
             # Without all graders it is not the score that other runs have.
@@ -145,7 +145,7 @@ def run_then(recording: Recording) -> RunThen:
     scores = [task.score for task in tasks if task.score is not None]
     header = recording.header
     part = part_of(header)
-    return RunThen(
+    return RecordedRun(
         file=recording.path.name,
         started=header.started,
         eval_file=header.eval_file,
@@ -161,7 +161,7 @@ def run_then(recording: Recording) -> RunThen:
     )
 
 
-def _found(directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:
+def _found(directory: Path, stamps: Mapping[str, str]) -> list[RecordedRun | str]:
     if len(stamps) == 1:
         return [_read(directory / name) for name in stamps]
     try:
@@ -172,9 +172,11 @@ def _found(directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:
     return [_read(directory / name) for name in stamps]
 
 
-def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:
+def _through(
+    index: sqlite3.Connection, directory: Path, stamps: Mapping[str, str]
+) -> list[RecordedRun | str]:
     """Return the runs in some files; files missing in the index are read and entered."""
-    known: dict[str, RunThen | str] = {}
+    known: dict[str, RecordedRun | str] = {}
     gone: list[tuple[str]] = []
     for name, stamp, text in index.execute("SELECT file, stamp, run FROM runs"):
         if name not in stamps:
@@ -182,7 +184,7 @@ def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, st
         elif stamps[name] == stamp:
             with suppress(ValueError, msgspec.ValidationError):
                 # `json` reads the half surrogate pairs that msgspec refuses.
-                known[name] = msgspec.convert(json.loads(text), RunThen | str)
+                known[name] = msgspec.convert(json.loads(text), RecordedRun | str)
     new: list[tuple[str, str, str]] = []
     for name in stamps.keys() - known.keys():
         found = known[name] = _read(directory / name)
@@ -196,19 +198,19 @@ def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, st
     return list(known.values())
 
 
-def _cut_short(directory: Path) -> Iterator[RunThen]:
+def _cut_short(directory: Path) -> Iterator[RecordedRun]:
     """Yield the runs that were killed: until the next run of the suite all there is of them is a journal."""
     for path in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
         with suppress(RecordingError):
             recording = read_recording(path)
             if not recording.goes_on:
-                yield run_then(recording)
+                yield recorded_run(recording)
 
 
-def _read(path: Path) -> RunThen | str:
+def _read(path: Path) -> RecordedRun | str:
     """Return the results in a result file, or why it cannot be read."""
     try:
-        return run_then(read_recording(path))
+        return recorded_run(read_recording(path))
     except RecordingError as error:
         return str(error)
 

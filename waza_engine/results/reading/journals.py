@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from waza_engine.counting import counted
 from waza_engine.files import FileError, read_beginning
-from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.runs import counted_document, spending_document, spending_of
+from waza_engine.results.codec.summary_blocks import counted_task
 from waza_engine.results.codec.trials import (
     arrived_answer_of,
     cost_of,

@@ -22,7 +22,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
-from waza_engine.results.reading.formats import RunHead, head_of, place_in_time
+from waza_engine.results.reading.formats import RunHead, head_of, sorting_moment
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
@@ -150,7 +150,7 @@ def _newest_first(
                 head = RunHead(started, "", is_whole=False)
         if head is not None and (owner is None or owner.has(head.eval_file, head.suite)):
             found.append((path, head))
-    found.sort(key=lambda file: place_in_time(file[1].started, file[0]), reverse=True)
+    found.sort(key=lambda file: sorting_moment(file[1].started, file[0]), reverse=True)
     return found
 
 

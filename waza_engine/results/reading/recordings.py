@@ -16,8 +16,8 @@ from pathlib import Path
 from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.results.attachments import with_attachments
-from waza_engine.results.codec.figures import task_of
 from waza_engine.results.codec.runs import header_of
+from waza_engine.results.codec.summary_blocks import task_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
 from waza_engine.results.places import (
@@ -39,7 +39,7 @@ from waza_engine.results.reading.newest_scores import newest_result_file, result
 from waza_engine.results.reading.scores import TaskResult, task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
 from waza_engine.results.reviews import with_reviews
-from waza_engine.spec.harness_rows import harness_words
+from waza_engine.spec.harness_rows import describe_harness_file
 
 _FIRST_ROW_BYTES = 4_000_000
 
@@ -149,7 +149,7 @@ def _recorded_task(task: Block, started: datetime, results: Path) -> RecordedTas
     )
 
 
-def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
+def describe_missing_results(subject: Path | str, directory: Path, advice: str) -> str:
     """Return that a suite or a task has no results, with the ``advice`` what to do; else why they are no use.
 
     ``subject`` is the name used for it, ``directory`` that of the suite's eval file.
@@ -201,7 +201,7 @@ def why_newest_unread(path: Path) -> str | None:
 def _words_of_rows(subject: Path | str) -> str:
     try:
         path = Path(subject)
-        return harness_words(
+        return describe_harness_file(
             read_beginning(path, _FIRST_ROW_BYTES, within=record_boundary(path)).decode("utf-8")
         )
     except (FileError, UnicodeDecodeError):

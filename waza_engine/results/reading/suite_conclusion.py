@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from waza_engine.counting import counted
-from waza_engine.results.conclusion import DECIDING, decides, missed_words
+from waza_engine.results.conclusion import DECIDING, decides, describe_missed_metric
 from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
 
 SuiteVerdict = Literal["passed", "failed", "errored", "unjudged"]
@@ -77,7 +77,11 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
         unjudged += [task for task in tasks if task.is_unrun]
     # The metrics of the whole run are valid as long as its prompts are; newer prompts count on their own.
     since = any(map(whole.is_older_than, prompts))
-    missed = [missed_words(metric) for metric in whole.metrics if not metric.passed and decides(metric.name)]
+    missed = [
+        describe_missed_metric(metric)
+        for metric in whole.metrics
+        if not metric.passed and decides(metric.name)
+    ]
     untried = any(prompt.error for prompt in prompts)
     wrong = any(map(is_wrong, prompts)) if since else bool(missed) and not untried
     reasons = (

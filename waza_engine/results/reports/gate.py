@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from waza_engine.counting import counted
-from waza_engine.figures import reaches, shown_above, shown_below, shown_score, shown_share
 from waza_engine.markdown import code, sentence
+from waza_engine.number_formats import format_above, format_below, format_score, format_share, reaches
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import (
     Conclusion,
     TriggerConclusion,
     chosen_parts,
     conclude,
-    misclassified_words,
+    describe_misclassified,
 )
-from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
+from waza_engine.results.conclusion_descriptions import PROMPTS, TASKS, WHOLE_RUN
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
-from waza_engine.results.reports.words import repeated_words
+from waza_engine.results.reports.descriptions import describe_repeated_trials
 from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
 
@@ -78,7 +78,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         issues.tell("fail", "errored", f"the current run is in error: {now.reasons[0].words}")
     _tell_doubts(issues, then, now, baseline, current)
     if regression > limits.most_regression + 1e-9:
-        fell, most = shown_above(regression, limits.most_regression)
+        fell, most = format_above(regression, limits.most_regression)
         said = f"the pass rate fell by {fell} percentage points, more than {most}"
         issues.tell("fail", "regression", f"{said} ({_chance(then, now)})")
     _tell_score(issues, then, now, limits)
@@ -124,7 +124,9 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         "baseline_judged_count": then.counts.judged,
         "current_judged_count": now.counts.judged,
         **given(baseline_triggers=_prompts(then), current_triggers=_prompts(now)),
-        **given(baseline_estimates=repeated_words(then), current_estimates=repeated_words(now)),
+        **given(
+            baseline_estimates=describe_repeated_trials(then), current_estimates=describe_repeated_trials(now)
+        ),
         "new_task_policy": limits.new_tasks,
         "removed_task_policy": limits.removed_tasks,
         **given(
@@ -190,7 +192,7 @@ def _tell_score(issues: _Issues, then: Conclusion, now: Conclusion, limits: Gate
     p = paired_p([new - old for old, new in scores])
     old, new = (mean([pair[side] for pair in scores]) for side in (0, 1))
     if p <= SIGNIFICANT and (old - new) * 100 > limits.most_regression + 1e-9:
-        shown = f"{shown_score(old, 4)} to {shown_score(new, 4)}"
+        shown = f"{format_score(old, 4)} to {format_score(new, 4)}"
         issues.tell(
             "fail",
             "score",
@@ -236,7 +238,7 @@ def _tell_pass_exp_k(issues: _Issues, now: Conclusion, least: float) -> None:
             "fail", "pass_exp_k", "pass^k is not known: no task of the current run has several trials"
         )
     elif not reaches(found.pass_exp_k.mean, least):
-        shown, wanted = shown_below(found.pass_exp_k.mean, least)
+        shown, wanted = format_below(found.pass_exp_k.mean, least)
         issues.tell("fail", "pass_exp_k", f"pass^k is {shown}, below {wanted} ({found.words})")
 
 
@@ -244,8 +246,10 @@ def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: Ga
     """Report when fewer trigger prompts were correct, as for tasks, or when some were added or removed."""
     share = 0.0 if now.triggers is None else now.triggers.share
     if limits.least_triggers is not None and not reaches(share, limits.least_triggers):
-        share_words, least = shown_below(share, limits.least_triggers)
-        tried = "no trigger prompt was tried" if now.triggers is None else misclassified_words(now.triggers)
+        share_words, least = format_below(share, limits.least_triggers)
+        tried = (
+            "no trigger prompt was tried" if now.triggers is None else describe_misclassified(now.triggers)
+        )
         issues.tell("fail", "trigger_share", f"{tried}: {share_words} classified correctly, below {least}")
     if now.triggers is None or then.triggers is None:
         if then.triggers is not None:
@@ -283,7 +287,7 @@ def _task(task: TaskConclusion) -> dict[str, Any]:
     }
 
 
-def prompts_words(found: Json, name: str) -> str:
+def describe_prompt_counts(found: Json, name: str) -> str:
     """Return how many trigger prompts a run (``baseline`` or ``current``) answered rightly."""
     tried = found.get(f"{name}_triggers")
     if not tried:
@@ -314,10 +318,10 @@ def gate_markdown(found: Json, suite: str = "") -> str:
         "",
         "| | Baseline | Current |",
         "|---|--:|--:|",
-        f"| Pass rate | {_figure(found, 'success_rate', lambda rate: shown_share(rate, 1))} |",
-        f"| Score | {_figure(found, 'aggregate_score', lambda score: shown_score(score, 4))} |",
+        f"| Pass rate | {_figure(found, 'success_rate', lambda rate: format_share(rate, 1))} |",
+        f"| Score | {_figure(found, 'aggregate_score', lambda score: format_score(score, 4))} |",
         f"| Tasks | {found['baseline_task_count']} | {found['current_task_count']} |",
-        *_row("Trigger prompts", *(prompts_words(found, name) for name in ("baseline", "current"))),
+        *_row("Trigger prompts", *(describe_prompt_counts(found, name) for name in ("baseline", "current"))),
         *_row("Estimates", *(found.get(f"{name}_estimates", "") for name in ("baseline", "current"))),
         "",
         f"- Regression: {found['regression_pct']:.2f} percentage points, at most {most:.2f}",

@@ -13,10 +13,10 @@ from typing import Literal, Protocol
 from waza_engine.counting import counted, cut
 from waza_engine.results.conclusion import TASKS, Conclusion
 from waza_engine.results.record import TriggerOutcome
-from waza_engine.results.reports.words import mistake_words
+from waza_engine.results.reports.descriptions import describe_misclassification
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.terminal import workflow_command
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 MOST = 50
 _LONGEST = 1_000
@@ -25,27 +25,27 @@ _RED = ("failed", "errored", "lost")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """A location in a file of the repository; ``line`` counts from 1, 0 means no line."""
 
     file: str
     line: int = 0
 
 
-class Places(Protocol):
+class SourceLocations(Protocol):
     """The source locations of judged tasks and graders."""
 
-    def of(self, task: str, grader: str) -> Place:
+    def of(self, task: str, grader: str) -> SourceLocation:
         """Return the location of a task or its grader, by its id and the name in the results or ""."""
         ...
 
-    def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
+    def of_prompt(self, text: str, *, should_trigger: bool) -> SourceLocation:
         """Return the place of a trigger prompt."""
         ...
 
 
 def annotation(
-    level: Literal["error", "warning", "notice"], message: str, place: Place, title: str = ""
+    level: Literal["error", "warning", "notice"], message: str, place: SourceLocation, title: str = ""
 ) -> str:
     """Return a workflow command on one line."""
     properties = {
@@ -56,7 +56,7 @@ def annotation(
     return workflow_command(level, properties, cut(message, _LONGEST))
 
 
-def github_annotations(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
+def github_annotations(found: Conclusion, suite: str, places: SourceLocations) -> Iterator[str]:
     """Yield an annotation for whatever is not as it should be; beyond 50 their number.
 
     ``suite`` is the path of the eval file as GitHub knows it.
@@ -64,15 +64,15 @@ def github_annotations(found: Conclusion, suite: str, places: Places) -> Iterato
     lines = list(_all(found, suite, places))
     yield from lines[:MOST]
     if len(lines) > MOST:
-        yield annotation("notice", f"{len(lines) - MOST} more are in the report", Place(suite))
+        yield annotation("notice", f"{len(lines) - MOST} more are in the report", SourceLocation(suite))
 
 
-def _all(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
+def _all(found: Conclusion, suite: str, places: SourceLocations) -> Iterator[str]:
     for reason in found.reasons:
         if reason.about != TASKS or reason.kind == "unjudged":
             # Everything that fails the step is an error, whatever the cause; missing verdicts do not fail it.
             level = "warning" if reason.kind == "unjudged" else "error"
-            yield annotation(level, reason.words, Place(suite), reason.about)
+            yield annotation(level, reason.words, SourceLocation(suite), reason.about)
     yield from _of_tasks(found.tasks, places)
     for task in found.tasks:
         if task.verdict not in _RED and task.flaky:
@@ -88,20 +88,22 @@ def _all(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
             yield _of_prompt("error", trigger, places)
 
 
-def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, places: Places) -> str:
+def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, places: SourceLocations) -> str:
     place = places.of_prompt(trigger.prompt, should_trigger=trigger.should_trigger)
-    return annotation(level, f"{trigger.prompt}: {mistake_words(trigger)}", place, "trigger prompt")
+    return annotation(
+        level, f"{trigger.prompt}: {describe_misclassification(trigger)}", place, "trigger prompt"
+    )
 
 
-def _of_tasks(tasks: Sequence[TaskConclusion], places: Places) -> Iterator[str]:
+def _of_tasks(tasks: Sequence[TaskConclusion], places: SourceLocations) -> Iterator[str]:
     """Yield the failures of tasks: those of a grader of several tasks at its line, and once."""
-    told: dict[tuple[Place, str, str], list[tuple[str, str]]] = {}
+    told: dict[tuple[SourceLocation, str, str], list[tuple[str, str]]] = {}
     for task in tasks:
         if task.verdict not in _RED:
             continue
         against = [grader for grader in task.graders if grader.verdict in ("failed", "errored")]
         for grader in against:
-            key = places.of(task.id, grader.name), shown_grader(grader.name), grader.verdict
+            key = places.of(task.id, grader.name), grader_label(grader.name), grader.verdict
             told.setdefault(key, []).append((task.id, grader.feedback))
         if task.error or not against:
             told.setdefault((places.of(task.id, ""), "", task.id), []).append(("", task.error or task.reason))

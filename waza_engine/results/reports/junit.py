@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
 
-from waza_engine.figures import shown_score, shown_scores
 from waza_engine.moments import is_known
+from waza_engine.number_formats import format_score, format_scores
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import (
     DECIDING,
@@ -26,18 +26,18 @@ from waza_engine.results.conclusion import (
 )
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.reports.github import Place, Places
-from waza_engine.results.reports.words import (
-    mistake_words,
-    recorded_verdict_words,
-    repeated_words,
-    spending_words,
-    trigger_words,
+from waza_engine.results.reports.descriptions import (
+    describe_misclassification,
+    describe_repeated_trials,
+    describe_spending,
+    describe_triggers,
+    recorded_verdict_label,
 )
+from waza_engine.results.reports.github import SourceLocation, SourceLocations
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.scoring.pass_estimates import PassEstimates
 from waza_engine.terminal import harmless_lines
-from waza_engine.vocabulary import shown_grader, told_apart
+from waza_engine.vocabulary import grader_label, unique_names
 
 _MILLISECONDS = 1000
 _LONGEST_NAME = 120
@@ -54,7 +54,7 @@ def junit_report(
     *documents: Block,
     fail_under: float | None = None,
     refused: Mapping[str, str] | None = None,
-    places: Sequence[Places] = (),
+    places: Sequence[SourceLocations] = (),
 ) -> bytes:
     """Return the XML of result documents in the current layout, with a test suite for each.
 
@@ -81,7 +81,7 @@ def junit_report(
     return written.getvalue()
 
 
-def _suite(document: Block, fail_under: float | None, places: Places | None) -> TestSuite:
+def _suite(document: Block, fail_under: float | None, places: SourceLocations | None) -> TestSuite:
     run = run_of(document)
     found, header = conclude(run, fail_under=fail_under), run.header
     suite = TestSuite(_clean(header.eval_name) or "eval")
@@ -91,19 +91,19 @@ def _suite(document: Block, fail_under: float | None, places: Places | None) -> 
         ("skill", header.skill),
         ("model", header.asked_model),
         ("engine", header.executor),
-        ("score", shown_scores(found.score, found.plain_score, 4) if found.scored else ""),
-        ("verdict", recorded_verdict_words(found.verdict, found.part)),
-        ("spent", spending_words(document)),
+        ("score", format_scores(found.score, found.plain_score, 4) if found.scored else ""),
+        ("verdict", recorded_verdict_label(found.verdict, found.part)),
+        ("spent", describe_spending(document)),
         ("baseline", found.baseline.words if found.baseline else ""),
-        ("triggers", trigger_words(found.triggers) if found.triggers else ""),
-        ("repeated", repeated_words(found)),
+        ("triggers", describe_triggers(found.triggers) if found.triggers else ""),
+        ("repeated", describe_repeated_trials(found)),
         *(("reason", reason.words) for reason in found.reasons),
         *(("note", note) for note in found.notes),
     ):
         if value:
             suite.add_property(name, _clean(value))
     # Readers take two cases of one name for one.
-    names = told_apart(task.id or task.name for task in found.tasks)
+    names = unique_names(task.id or task.name for task in found.tasks)
     cases = [_case(task, name, header.skill) for name, task in zip(names, found.tasks, strict=True)]
     prompts = list(_cases_of_prompts(run, found, header.skill))
     if places is not None:
@@ -116,7 +116,7 @@ def _suite(document: Block, fail_under: float | None, places: Places | None) -> 
     return suite
 
 
-def _set_place(case: TestCase, place: Place) -> None:
+def _set_place(case: TestCase, place: SourceLocation) -> None:
     """Write the attributes with which GitLab, pytest and others link a case to its source."""
     element = cast("Any", case)._elem
     element.set("file", _clean(place.file))
@@ -140,10 +140,10 @@ def _cases_of_the_run(found: Conclusion, skill: str) -> Iterator[TestCase]:
 def _cases_of_prompts(run: RunOutcome, found: Conclusion, skill: str) -> Iterator[TestCase]:
     """Yield a case for each trigger prompt; a misclassified one is red only where it fails the run."""
     decides = any(reason.about in (PROMPTS, DECIDING) for reason in found.reasons)
-    names = told_apart(" ".join(trigger.prompt.split())[:_LONGEST_NAME] for trigger in run.triggers)
+    names = unique_names(" ".join(trigger.prompt.split())[:_LONGEST_NAME] for trigger in run.triggers)
     for name, trigger in zip(names, run.triggers, strict=True):
         case = TestCase(_clean(name), classname=_clean(f"{skill}.triggers"))
-        verdict, words = trigger_verdict(trigger), _clean(mistake_words(trigger))
+        verdict, words = trigger_verdict(trigger), _clean(describe_misclassification(trigger))
         if verdict != "passed" and not decides:
             case.result = [Skipped(f"misclassified: {words}")]
         elif verdict != "passed":
@@ -157,7 +157,7 @@ def _cases_of_prompts(run: RunOutcome, found: Conclusion, skill: str) -> Iterato
 
 def _prompts(found: TriggerConclusion) -> Iterator[str]:
     for prompt in (*found.mistakes, *found.broken):
-        yield f"{' '.join(prompt.prompt.split())}: {mistake_words(prompt)}"
+        yield f"{' '.join(prompt.prompt.split())}: {describe_misclassification(prompt)}"
 
 
 def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
@@ -213,7 +213,7 @@ def _cut(answer: str) -> str:
 
 def _line(grader: GraderConclusion) -> str:
     said = " ".join(grader.feedback.split())
-    return f"{shown_grader(grader.name)}: {shown_score(grader.score)} {said}".rstrip()
+    return f"{grader_label(grader.name)}: {format_score(grader.score)} {said}".rstrip()
 
 
 def _clean(text: str) -> str:

@@ -6,24 +6,24 @@ import html
 from collections.abc import Iterator
 
 from waza_engine.counting import counted, cut
-from waza_engine.figures import shown_score, shown_scores
 from waza_engine.markdown import cell, cell_sentence, code, sentence
+from waza_engine.number_formats import format_score, format_scores
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion, conclude
-from waza_engine.results.conclusion_words import rest_words
+from waza_engine.results.conclusion_descriptions import describe_other_counts
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.record import RunHeader
-from waza_engine.results.reports.words import (
-    mistake_words,
-    repeated_words,
-    spending_words,
-    trigger_words,
-    verdict_words,
+from waza_engine.results.reports.descriptions import (
+    describe_misclassification,
+    describe_repeated_trials,
+    describe_spending,
+    describe_triggers,
+    verdict_label,
 )
-from waza_engine.results.reviews import agreement_words, calibrations
+from waza_engine.results.reviews import calibrations, describe_agreement
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.terminal import harmless_lines, visible
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 
 LONGEST_CHARACTERS = 60_000
 _MARKS = {
@@ -63,7 +63,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     mark = _RUN_MARKS.get(found.verdict, "❌")
     passed = f"{counts.passed} of {counted(counts.total, 'task')} passed" if counts.total else found.came_to
     yield f"## {mark} {name}: {passed}\n\n"
-    yield " · ".join([f"**{verdict_words(found)}**", *rest_words(counts)]) + "\n\n"
+    yield " · ".join([f"**{verdict_label(found)}**", *describe_other_counts(counts)]) + "\n\n"
     for reason in (reason for reason in found.reasons if not reason.is_counted):
         yield f"{_MARKS[reason.kind]} {sentence(reason.words)}\n\n"
     for note in found.notes:
@@ -72,21 +72,21 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         ("Skill", code(header.skill)),
         ("Model", code(header.asked_model)),
         ("Executor", code(header.executor)),
-        ("Score", shown_scores(found.score, found.plain_score) if found.scored else ""),
+        ("Score", format_scores(found.score, found.plain_score) if found.scored else ""),
         ("Duration", _duration(summary.get("duration_ms"))),
         # This text may contain names of models.
-        ("Spent", code(spending_words(document))),
-        ("Triggers", trigger_words(found.triggers) if found.triggers else ""),
-        ("Repeated", repeated_words(found)),
+        ("Spent", code(describe_spending(document))),
+        ("Triggers", describe_triggers(found.triggers) if found.triggers else ""),
+        ("Repeated", describe_repeated_trials(found)),
     ]
     yield " · ".join(f"{label}: **{value}**" for label, value in facts if value) + "\n\n"
     for name, figures in calibrations(document).items():
-        yield f"{code(name)}: {code(agreement_words(figures))}\n\n"
+        yield f"{code(name)}: {code(describe_agreement(figures))}\n\n"
     if found.tasks:
         more = (" Estimates |", "---|") if found.repeated else ("", "")
         yield f"| | Task | Score | Trials passed |{more[0]}\n|---|---|--:|--:|{more[1]}\n"
     for task in found.tasks:
-        score = shown_scores(task.score, task.plain_score) if task.scored else ""
+        score = format_scores(task.score, task.plain_score) if task.scored else ""
         told = f"{task.share} |"
         if found.repeated:
             told += f" {task.estimates.words if task.estimates is not None else ''} |"
@@ -115,7 +115,9 @@ def _mistakes(found: TriggerConclusion) -> Iterator[str]:
         yield "\n### Trigger prompts\n\n"
     for trigger in (*found.mistakes, *found.broken):
         mark = _MARKS["errored" if trigger.error else "failed"]
-        texts = (cut(text, _FEEDBACK_CHARACTERS) for text in (trigger.prompt, mistake_words(trigger)))
+        texts = (
+            cut(text, _FEEDBACK_CHARACTERS) for text in (trigger.prompt, describe_misclassification(trigger))
+        )
         yield f"- {mark} {' '.join(map(code, texts))}\n"
 
 
@@ -135,10 +137,10 @@ def _details(task: TaskConclusion) -> str:
 
 def _line(grader: GraderConclusion) -> str:
     feedback = code(cut(grader.feedback, _FEEDBACK_CHARACTERS))
-    score = "pending" if grader.verdict == "pending" else shown_score(grader.score)
+    score = "pending" if grader.verdict == "pending" else format_score(grader.score)
     trials = f", {grader.passed_trials} of {grader.trials} trials passed" if grader.trials > 1 else ""
     advisory = " (advisory)" if grader.verdict == "advisory" else ""
-    name = f"**{code(shown_grader(grader.name))}**{advisory}"
+    name = f"**{code(grader_label(grader.name))}**{advisory}"
     return f"- {name} {score}{trials}{': ' if feedback else ''}{feedback}"
 
 

@@ -13,7 +13,6 @@ from datetime import datetime
 from functools import partial
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.graders.matching.nearest import matching_loosened, nearest_text
 from waza_engine.graders.matching.patterns import PatternError, found_everywhere
@@ -22,21 +21,22 @@ from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.markdown import cell, code, fenced, sentence
 from waza_engine.masking import masked
 from waza_engine.moments import SOME_TIME_AGO, local_time
+from waza_engine.number_formats import format_score
 from waza_engine.results.conclusion import Conclusion, TriggerConclusion, conclude, trigger_verdict
 from waza_engine.results.json_values import value_at
 from waza_engine.results.record import FilesChanged, RunHeader, RunOutcome, TrialOutcome, Validation
-from waza_engine.results.reports.words import (
+from waza_engine.results.reports.descriptions import (
     CAUSE_WORDS,
+    describe_misclassification,
+    describe_repeated_trials,
+    describe_triggers,
     dollars,
-    mistake_words,
-    repeated_words,
-    trigger_words,
-    verdict_words,
+    verdict_label,
 )
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion, tasks_by_name
 from waza_engine.scoring.cost import tokens_of
 from waza_engine.terminal import visible_lines
-from waza_engine.vocabulary import Check, ToolCall, shown_grader
+from waza_engine.vocabulary import Check, ToolCall, grader_label
 
 LONGEST_CHARACTERS = 400_000
 _NOTE_CHARACTERS = 200
@@ -109,7 +109,7 @@ def _fitting(parts: Sequence[tuple[bool, Callable[[], str]]], room: int, noun: s
 
 
 def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
-    verdict = "goes on" if goes_on else verdict_words(found)
+    verdict = "goes on" if goes_on else verdict_label(found)
     lines = [
         f"# {code(header.eval_name) or 'Evaluation'}: {verdict}",
         "",
@@ -118,7 +118,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
     ]
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons if not reason.is_counted]
     lines += [f"- note: {sentence(note)}" for note in found.notes]
-    lines += ["", repeated] if (repeated := repeated_words(found)) else []
+    lines += ["", repeated] if (repeated := describe_repeated_trials(found)) else []
     facts = (
         ("Executor", header.executor),
         ("Model", header.asked_model),
@@ -136,11 +136,11 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
 def _triggers(found: TriggerConclusion) -> str:
     """Return the misclassified or untried trigger prompts, with the agent's output."""
     mark = "✗" if found.wrong else "!" if found.errored else "✓"
-    lines = [f"\n## {mark} Trigger prompts", "", trigger_words(found), ""]
+    lines = [f"\n## {mark} Trigger prompts", "", describe_triggers(found), ""]
     told = (*found.mistakes, *found.broken)
     for prompt in told[:_MOST_PROMPTS]:
         lines += [f"**{'!' if prompt.error else '✗'} {code(_cut(prompt.prompt, _ARGUMENT_CHARACTERS))}**", ""]
-        lines += [sentence(mistake_words(prompt)), ""]
+        lines += [sentence(describe_misclassification(prompt)), ""]
         if prompt.output:
             lines += [fenced(_cut(prompt.output, _OUTPUT_CHARACTERS)), ""]
     if len(told) > _MOST_PROMPTS:
@@ -234,11 +234,11 @@ def _answer(trial: TrialOutcome) -> str:
 def _verdict(verdict: Validation, output: str) -> Iterator[str]:
     if verdict.status == "graded":
         against = "○" if verdict.shown_status == "advisory" else "✗"
-        mark, score = "✓" if verdict.passed else against, f" {shown_score(verdict.score)}"
+        mark, score = "✓" if verdict.passed else against, f" {format_score(verdict.score)}"
         score += "" if verdict.required else ", advisory"
     else:
         mark, score = ("!", " could not grade") if verdict.status == "error" else ("◷", " waits for a review")
-    yield f"**{mark} {code(shown_grader(verdict.name))}**{score} ({code(verdict.type)})"
+    yield f"**{mark} {code(grader_label(verdict.name))}**{score} ({code(verdict.type)})"
     yield ""
     if verdict.feedback:
         yield from (fenced(_cut(verdict.feedback)), "")
@@ -254,15 +254,15 @@ def _verdict(verdict: Validation, output: str) -> Iterator[str]:
 
 
 def _rule(verdict: Validation, check: Check) -> str:
-    text = wanted_text(verdict, check.path) or check.rule
+    text = sought_text(verdict, check.path) or check.rule
     path = ".".join(str(step) for step in check.path)
-    return f"{path}: {text}" if text else path or shown_grader(verdict.name)
+    return f"{path}: {text}" if text else path or grader_label(verdict.name)
 
 
 def _met(verdict: Validation, check: Check, output: str) -> str:
     """Return where the answer matches a check, or why the check fails."""
     key = check.path[0] if check.path else ""
-    wanted = wanted_text(verdict, check.path)
+    wanted = sought_text(verdict, check.path)
     at = output.lower().find(wanted.lower()) if wanted and key in _LISTS else -1
     if at >= 0:
         before, after = output[max(0, at - _CONTEXT_CHARACTERS) : at], output[at + len(wanted) :]
@@ -385,7 +385,7 @@ def _bounded(text: str) -> str:
 def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> str:
     """Return when the answer was given, and when the verdicts on it."""
     names = [verdict.name for verdict in (trial.validations or {}).values()]
-    kept = [code(shown_grader(name)) for name in names if name not in judged]
+    kept = [code(grader_label(name)) for name in names if name not in judged]
     at = local_time(started) or SOME_TIME_AGO
     words = f"Recorded {at}; its graders are evaluated as they are written now; no agent was started."
     return f"{words} As recorded: {', '.join(kept)}." if kept else words
@@ -427,10 +427,10 @@ def _tasks(found: Conclusion, task: str | None) -> Mapping[str, TaskConclusion]:
 
 def _of_runs(runs: Sequence[RunOutcome], found: Sequence[Conclusion]) -> list[Row]:
     def words(header: RunHeader, conclusion: Conclusion) -> list[str]:
-        score = shown_score(conclusion.score) if conclusion.scored else ""
+        score = format_score(conclusion.score) if conclusion.scored else ""
         commit = header.commit.words if header.commit else ""
         return [
-            verdict_words(conclusion),
+            verdict_label(conclusion),
             score,
             header.asked_model,
             header.executor,
@@ -450,7 +450,7 @@ def _of_task(
     """Yield a row for a task whose verdict or score is another one, and for each such grader of it."""
     graders = [{each.name: each for each in task.graders} if task else {} for task in (then, now)]
     of_graders = [
-        (f"{cell(name)} {cell(shown_grader(grader))}", *told)
+        (f"{cell(name)} {cell(grader_label(grader))}", *told)
         for grader in dict.fromkeys([*graders[1], *graders[0]])
         if (asked is None or grader in asked)
         and (told := _told(graders[0].get(grader), graders[1].get(grader)))
@@ -471,7 +471,7 @@ def _words(judged: _Judged) -> str:
         return _NOT_THERE
     marks = {"passed": "✓", "failed": "✗", "errored": "!", "pending": "◷", "advisory": "○"}
     mark = marks.get(judged.verdict, "–")
-    return f"{mark} {judged.verdict} {shown_score(judged.score)}"
+    return f"{mark} {judged.verdict} {format_score(judged.score)}"
 
 
 def _of_prompts(then: RunOutcome, now: RunOutcome) -> Iterator[Row]:
@@ -529,7 +529,7 @@ class MarkedAnswer:
     marks: tuple[int, ...] = ()
 
 
-def wanted_text(verdict: Validation, path: tuple[str | int, ...]) -> str:
+def sought_text(verdict: Validation, path: tuple[str | int, ...]) -> str:
     """Return the string that a check looks for, "" when the details of the verdict do not say."""
     value = value_at(verdict.details, path)
     return value if isinstance(value, str) else ""
@@ -557,10 +557,10 @@ def marks_of(verdict: Validation, answer: str) -> Iterator[Mark]:
         return
     answer = answer[:LONGEST_SEARCHED]
     for check in verdict.checks:
-        key, wanted = str(check.path[0]) if check.path else "", wanted_text(verdict, check.path)
+        key, wanted = str(check.path[0]) if check.path else "", sought_text(verdict, check.path)
         if not wanted:
             continue
-        name = shown_grader(verdict.name)
+        name = grader_label(verdict.name)
         where = f"{name}: {key}" if name == verdict.name else name
         if key in _TEXTS:
             places = list(_places(wanted, answer, ignore_case=_TEXTS[key]))

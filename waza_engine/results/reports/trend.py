@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from waza_engine.results.codec.runs import commit_document
 from waza_engine.results.json_values import Json
-from waza_engine.results.reading.history import RunThen, TaskThen
+from waza_engine.results.reading.history import RecordedRun, RecordedTask
 from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.spec.executors import asked_model
 
 _RED = ("failed", "errored")
 
 
-def trend(runs: Sequence[RunThen]) -> Json:
+def trend(runs: Sequence[RecordedRun]) -> Json:
     """Return the runs, oldest first, and each task over them.
 
     ``scores`` and ``verdicts`` have one item a run, null where a task did not run. ``passed`` of ``judged``
@@ -45,7 +45,7 @@ def trend(runs: Sequence[RunThen]) -> Json:
     }
 
 
-def _task(identifier: str, runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> Json:
+def _task(identifier: str, runs: Sequence[RecordedRun], found: Sequence[RecordedTask | None]) -> Json:
     judged = [task for task in found if task is not None and task.judged]
     uneven = [task for task in judged if task.flaky]
     since, passed_in = _red_since(runs, found)
@@ -67,7 +67,9 @@ def _task(identifier: str, runs: Sequence[RunThen], found: Sequence[TaskThen | N
     }
 
 
-def _red_since(runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> tuple[str | None, str | None]:
+def _red_since(
+    runs: Sequence[RecordedRun], found: Sequence[RecordedTask | None]
+) -> tuple[str | None, str | None]:
     since: str | None = None
     for run, task in zip(reversed(runs), reversed(found), strict=True):
         if task is None or task.verdict in ("skipped", "lost", "not run"):

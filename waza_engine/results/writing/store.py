@@ -30,13 +30,13 @@ from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import copy_file, names_in, opened_to_append, remove_file
 from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
-from waza_engine.results.codec.figures import task_document
 from waza_engine.results.codec.runs import (
     figures_document,
     header_document,
     spending_document,
     trigger_document,
 )
+from waza_engine.results.codec.summary_blocks import task_document
 from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.inputs import inputs_directory
 from waza_engine.results.json_values import Block, Json, block_of, given, plain
@@ -45,17 +45,17 @@ from waza_engine.results.places import (
     NAME_FORMAT,
     boundary_beside,
     file_segment,
-    place_directory,
     results_directory,
+    run_store_directory,
     workspace_prefix,
 )
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
-from waza_engine.results.reading.place_entries import (
+from waza_engine.results.reading.run_store_entries import (
     is_held,
     note_in,
-    place_of_journal,
-    remove_place,
+    remove_run_store,
+    run_store_of_journal,
     workers_in,
 )
 from waza_engine.results.record import (
@@ -121,7 +121,7 @@ class ResultStore:
     def open(self) -> None:
         """Start the journal. Raises ``ResultsError``."""
         with clear_errors(self._directory):
-            self._check_place()
+            self._check_writable()
             if not self._directory.exists():
                 files.make_folder(self._directory.parent, within=self.within)
                 # Editors are notified of a new folder and only then watch its content.
@@ -183,7 +183,7 @@ class ResultStore:
         """
         try:
             with clear_errors(self.path):
-                self._check_place()
+                self._check_writable()
                 # Somebody may have removed it all while the run went on.
                 files.make_folder(self._directory, within=self.within)
                 keep_out_of_git(self._directory.parent, within=self.within)
@@ -196,16 +196,16 @@ class ResultStore:
             self._close()
         with contextlib.suppress(OSError):
             files.remove_file(self.journal_path, within=self.within)
-        self._remove_place()
+        self._remove_run_store()
         return self.path
 
-    def _remove_place(self) -> None:
+    def _remove_run_store(self) -> None:
         """Remove the folder that the workers of a cluster shared; most runs have none."""
-        place = place_directory(self._directory.parent.parent, self._header.run_id)
+        place = run_store_directory(self._directory.parent.parent, self._header.run_id)
         if place.is_dir():
-            _remove_place(place, self.within)
+            _remove_run_store(place, self.within)
 
-    def _check_place(self) -> None:
+    def _check_writable(self) -> None:
         """Raise ``OSError`` when a file is in the way, or links lead out of the suite.
 
         Directories outside the suite are not ours to write to.
@@ -340,7 +340,7 @@ def write_whole(file: IO[bytes], content: bytes) -> None:
         content = content[written:]
 
 
-def is_kept(path: Path) -> bool:
+def is_persistent(path: Path) -> bool:
     """Return whether a written file persists, unlike a terminal or a pipe."""
     return not _is_device(path.resolve())
 
@@ -371,7 +371,7 @@ def write_new(path: Path, content: bytes, *, within: Boundary | None = None) -> 
     return True
 
 
-def check_place(suite_directory: Path) -> None:
+def check_results_writable(suite_directory: Path) -> None:
     """Check whether the results of a suite can be stored, and leave nothing behind.
 
     Raises ``ResultsError``.
@@ -515,12 +515,12 @@ def copy_attachments(results: Path, copy: Path) -> None:
                     copy_file(source / name, target / name, within=within)
 
 
-def stored_places(suite_directory: Path) -> Iterator[Path]:
+def stored_run_folders(suite_directory: Path) -> Iterator[Path]:
     """Yield the folders of killed runs whose trials are in an object store."""
     directory, within = results_directory(suite_directory), suite_boundary(suite_directory)
     for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")) if within.holds(directory) else ():
         entry = read_document(journal)
-        place = None if entry is None or goes_on(entry) else place_of_journal(journal, entry)
+        place = None if entry is None or goes_on(entry) else run_store_of_journal(journal, entry)
         if place is not None and note_in(place, within):
             yield place
 
@@ -541,7 +541,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         # Leave unreadable files alone: one may be a journal that another run is about to start.
         if entry is None or goes_on(entry):
             continue
-        place = place_of_journal(journal, entry)
+        place = run_store_of_journal(journal, entry)
         if place is not None and is_held(place, within):
             # Its coordinator is gone, and workers still execute trials that are paid for.
             continue
@@ -554,14 +554,14 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         with contextlib.suppress(OSError):
             remove_file(journal, within=within)
         if place is not None:
-            _remove_place(place, within)
+            _remove_run_store(place, within)
     return recovered
 
 
-def _remove_place(place: Path, within: Boundary) -> None:
+def _remove_run_store(place: Path, within: Boundary) -> None:
     for worker in workers_in(place, within):
         _remove_workspaces(worker)
-    remove_place(place, within)
+    remove_run_store(place, within)
 
 
 def _remove_workspaces(entry: Block) -> None:

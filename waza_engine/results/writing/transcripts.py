@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from waza_engine.results.codec.figures import task_document
+from waza_engine.results.codec.summary_blocks import task_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.record import TaskOutcome
 from waza_engine.results.writing.store import Attachments, encoded, write_new

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from waza_engine.boundary import Boundary, suite_boundary, suite_place
+from waza_engine.boundary import Boundary, resolve_suite_path, suite_boundary
 from waza_engine.files import is_named, names_in
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.spec.loading import find_project_config, load_project_config
@@ -149,7 +149,7 @@ def check_required(suite: Suite, found: SkillSet) -> None:
 
 def _place(suite_directory: Path, written: str) -> Path:
     """Return the path of a listed directory: public suites write it from their repository's root."""
-    place = suite_place(suite_directory, written, "skill_directories", _is_folder)
+    place = resolve_suite_path(suite_directory, written, "skill_directories", _is_folder)
     return Path(os.path.abspath(place))  # noqa: PTH100 - the name of a linked skill stays
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from waza_engine.boundary import FileError, is_foreign, suite_boundary, suite_place
+from waza_engine.boundary import FileError, is_foreign, resolve_suite_path, suite_boundary
 from waza_engine.executors.base import WorkspaceFile
 from waza_engine.files import copy_file, from_home, write_bytes
 from waza_engine.processes.git import GitError, commit_named, git
@@ -86,7 +86,7 @@ def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:
     if Path(task.context_dir).is_absolute():
         # The ``context_dir`` of a task file was checked at load time; any other comes from the command line.
         return Path(task.context_dir)
-    return suite_place(suite_directory, task.context_dir, "context_dir", Path.is_dir)
+    return resolve_suite_path(suite_directory, task.context_dir, "context_dir", Path.is_dir)
 
 
 def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
@@ -302,7 +302,7 @@ def _copied_from(directory: Path, file: InputFile, suite_directory: Path) -> Ite
 
 def _source_of(file: InputFile, suite_directory: Path) -> Path:
     try:
-        return suite_place(suite_directory, file.copy_from, "inputs.files", Path.exists)
+        return resolve_suite_path(suite_directory, file.copy_from, "inputs.files", Path.exists)
     except FileError as error:
         raise WorkspaceError(error.why) from None
 

@@ -148,14 +148,14 @@ def failures_of(verdict: Validation) -> list[dict[str, Any]]:
     return [
         {
             "path": list(check.path),
-            "message": shown(check.message),
+            "message": excerpt(check.message),
             **given(expected=check.expected, actual=check.actual),
         }
         for check in failed
     ]
 
 
-def shown(text: str) -> str:
+def excerpt(text: str) -> str:
     """Return the beginning of a long string and how much is left out: answers may have megabytes."""
     left_out = len(text) - _SHOWN_CHARACTERS
     # Text that was cut before stays as it is, and a note is never longer than what it replaces.

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from waza_engine.counting import in_seconds
 from waza_engine.executors.base import Cancellation
 from waza_engine.graders.base import Grader, GraderError, GradingContext, SurroundingsError, Verdict
-from waza_engine.graders.matching.strings import line_end_words, lowered
+from waza_engine.graders.matching.strings import line_end_advice, lowered
 from waza_engine.graders.registry import create
 from waza_engine.results.json_values import value_at
 from waza_engine.results.record import Validation
 from waza_engine.runs.limits.cancellation import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.vocabulary import COULD_NOT_GRADE, EXPECTED_LISTS, MEASURES_JUDGES, Check, no_word
+from waza_engine.vocabulary import COULD_NOT_GRADE, EXPECTED_LISTS, MEASURES_JUDGES, Check, unjudged_details
 
 if TYPE_CHECKING:
     from waza_engine.graders.base import Verdict
@@ -141,7 +141,7 @@ def _grade_one(built: BuiltGrader, ask: Callable[[Grader[Any]], Verdict]) -> Val
             built, _broken(f"it took longer than {in_seconds(built.deadline_seconds)}"), "error", started
         )
     except SurroundingsError as error:
-        told = replace(_broken(str(error)), details=no_word("surroundings", str(error)))
+        told = replace(_broken(str(error)), details=unjudged_details("surroundings", str(error)))
         return _validation(built, told, "error", started)
     except GraderError as error:
         return _validation(built, _broken(str(error)), "error", started)
@@ -198,7 +198,7 @@ def expectations(expected: Expected, output: str) -> Iterator[Validation]:
             lambda text: lowered(text) in answer,
             lambda text: (
                 f"the answer does not contain `{text}`"
-                + line_end_words(answer, lambda answer: lowered(text) in answer)
+                + line_end_advice(answer, lambda answer: lowered(text) in answer)
             ),
         )
     if expected.output_not_contains:
@@ -242,7 +242,7 @@ def _any_holds(texts: Sequence[str], answer: str) -> Validation:
         score=0.0 if hit is None else 1.0,
         passed=hit is not None,
         feedback=feedback,
-        checks=[Check(("output_contains_any",), hit is not None, complaint, rule=rule_words(texts))],
+        checks=[Check(("output_contains_any",), hit is not None, complaint, rule=option_text(texts))],
     )
 
 
@@ -255,7 +255,7 @@ def with_rules(verdict: Verdict, entry: GraderEntry) -> tuple[Check, ...]:
     return tuple(_with_rule(check, verdict, entry) for check in verdict.checks)
 
 
-def rule_words(value: object) -> str:
+def option_text(value: object) -> str:
     """Return a grader's option for display: a string as it is, a list or mapping as JSON."""
     if value is None:
         return ""
@@ -272,7 +272,7 @@ def _with_rule(check: Check, verdict: Verdict, entry: GraderEntry) -> Check:
     if written is None and check.path[0] in ("assertions", "rubric"):
         # Older locations next to `config`.
         written = value_at({"assertions": entry.assertions, "rubric": entry.rubric}, check.path)
-    words = rule_words(written)
+    words = option_text(written)
     return replace(check, rule=words) if words else check
 
 

@@ -22,7 +22,7 @@ RECORDED = "recorded"
 _ASK = "grading a record again asks no judge unless `--judge-executor` names one"
 
 
-def asks_judge(built: BuiltGrader) -> bool:
+def needs_judge(built: BuiltGrader) -> bool:
     """Return whether a grader would ask a model."""
     return built.grader is not None and built.grader.judged
 
@@ -92,7 +92,7 @@ def is_recorded(verdict: Validation) -> bool:
     return verdict.details.get(ORIGIN) == RECORDED
 
 
-def kept_for_files(verdict: Validation) -> bool:
+def needs_agent_files(verdict: Validation) -> bool:
     """Return whether a copied verdict could not be computed again without the agent's files."""
     grader = known_type(verdict.type)
     return grader is not None and grader.needs_workspace

@@ -23,7 +23,7 @@ from waza_engine.executors.base import (
     blindness_to_skills,
     unpaid,
 )
-from waza_engine.results.reports.words import dollars
+from waza_engine.results.reports.descriptions import dollars
 from waza_engine.runs.limits.cancellation import (
     CancelledRunError,
     RunCancellation,

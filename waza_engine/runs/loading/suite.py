@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from waza_engine.boundary import FileError, is_foreign, suite_boundary, suite_place
-from waza_engine.files import Boundary, relative_name, shown
+from waza_engine.boundary import FileError, is_foreign, resolve_suite_path, suite_boundary
+from waza_engine.files import Boundary, printable, relative_name
 from waza_engine.graders.registry import known_type
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.spec.eval_file import EvalFile
@@ -272,7 +272,7 @@ def _tasks_of_pattern(
 def _task_of_file(
     path: Path, within: Boundary, warnings: list[str], files: SuiteFiles, cache: FileCache
 ) -> SuiteTask:
-    name = shown(path.stem)
+    name = printable(path.stem)
     try:
         task, found, digest = _loaded_task(path, within, files, cache)
     except SuiteFileError as error:
@@ -289,7 +289,7 @@ def _check_paths(path: Path, spec: EvalFile) -> None:
     try:
         for key, written in named:
             if written:
-                suite_place(path.parent, written, key)
+                resolve_suite_path(path.parent, written, key)
     except FileError as error:
         raise SuiteFileError(path, 1, error.why) from None
 
@@ -304,7 +304,7 @@ def _inside(directory: Path, found: SuiteTask) -> SuiteTask:
     try:
         for key, written in named:
             if written:
-                suite_place(directory, written, key)
+                resolve_suite_path(directory, written, key)
     except FileError as error:
         return replace(found, task=None, error=f"{found.path}: {error.why}")
     return found

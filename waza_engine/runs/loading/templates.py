@@ -58,7 +58,7 @@ def parse(text: str) -> Expression:
     return expression
 
 
-def shown(value: Value) -> str:
+def printed_value(value: Value) -> str:
     """Return a value as a template prints it. Raises ``ValueFault`` for ``.Vars`` itself."""
     match value:
         case None:
@@ -260,13 +260,13 @@ def _print(scope: Scope, arguments: Sequence[Expression]) -> Value:
         # Go puts a space between two operands when neither is a string.
         if parts and not isinstance(value, str) and not isinstance(before, str):
             parts.append(" ")
-        parts.append(shown(value))
+        parts.append(printed_value(value))
         before = value
     return "".join(parts)
 
 
 def _println(scope: Scope, arguments: Sequence[Expression]) -> Value:
-    return " ".join(shown(value) for value in _values(scope, arguments)) + "\n"
+    return " ".join(printed_value(value) for value in _values(scope, arguments)) + "\n"
 
 
 def _printf(scope: Scope, arguments: Sequence[Expression]) -> Value:
@@ -284,14 +284,14 @@ def _printf(scope: Scope, arguments: Sequence[Expression]) -> Value:
         value = waiting.pop(0)
         form = f"%{found['flags']}{found['width']}{found['precision']}"
         if verb in "sv":
-            return f"{form}s" % shown(value)
+            return f"{form}s" % printed_value(value)
         if verb == "q":
-            return f"{form}s" % json.dumps(shown(value), ensure_ascii=False)
+            return f"{form}s" % json.dumps(printed_value(value), ensure_ascii=False)
         if verb in "dxXo" and isinstance(value, int):
             return (form + verb) % value
         if verb in "feEgG" and isinstance(value, int | float):
             return (form + verb) % value
-        raise ValueFault(f"`printf` cannot write {shown(value)!r} as `{found[0]}`")
+        raise ValueFault(f"`printf` cannot write {printed_value(value)!r} as `{found[0]}`")
 
     text = _VERB.sub(fill, template)
     if waiting:
@@ -441,7 +441,7 @@ def _printed(nodes: list[_Node], scope: Scope) -> Iterator[str]:
         try:
             value = node.value(scope)
             if not node.is_condition:
-                yield shown(value)
+                yield printed_value(value)
                 continue
         except ValueFault as fault:
             raise TemplateError(f"{_braces(node.text)}: {fault}") from None

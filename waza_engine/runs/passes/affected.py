@@ -35,7 +35,7 @@ from waza_engine.runs.passes.deciding_files import (
     MOST_RECORDED_BYTES,
     DecidingFiles,
     OwnFiles,
-    inputs_today,
+    current_inputs,
     is_read,
 )
 from waza_engine.runs.settings.options import given_settings, with_options, written_folders
@@ -105,7 +105,7 @@ def affected(
 
 def _is_other(task: SelectedTask, before: SuiteBefore | None, suite: Suite, project: ProjectConfig) -> bool:
     then = None if before is None else before.of(task)
-    return then is None or then != said_of(task, suite, project)
+    return then is None or then != deciding_parts_of(task, suite, project)
 
 
 def _triggers(suite: Suite, before: SuiteBefore | None, reading: _Reading, changes: ChangedFiles) -> bool:
@@ -222,11 +222,11 @@ def suite_before(settings: RunSettings, files: SuiteFiles, build: Build) -> Suit
         tasks, _ = select(suite, (), settings.graders, build=build, files=files)
     except (SuiteFileError, SuiteError):
         return None
-    known = {(task.source.path, task.source.id): said_of(task, suite, project) for task in tasks}
+    known = {(task.source.path, task.source.id): deciding_parts_of(task, suite, project) for task in tasks}
     return SuiteBefore(suite_key(suite), known)
 
 
-def said_of(task: SelectedTask, suite: Suite, project: ProjectConfig) -> object:
+def deciding_parts_of(task: SelectedTask, suite: Suite, project: ProjectConfig) -> object:
     """Return the parts of a suite that decide a task's verdicts, or the error of a broken task."""
     if task.trial is None:
         return task.source.error
@@ -305,7 +305,7 @@ class _Since:
             return {task.source.id for task in tasks}
         # The suite is compared by its meaning, not by its digests.
         then = self._by_task(self._recorded, tasks)
-        now = self._by_task(inputs_today(self._suite, tasks), tasks)
+        now = self._by_task(current_inputs(self._suite, tasks), tasks)
         before, today = self._said()
         found: set[str] = set()
         for task in tasks:
@@ -398,7 +398,7 @@ class ChangedFiles:
         return found == self.top or self.top in found.parents
 
     def _places(self, path: Path) -> Iterator[Path]:
-        for found in places_of(path):
+        for found in paths_through_links(path):
             yield from (place for place in (found, *found.parents) if place in self.paths)
 
     def text_before(self, place: Path) -> str | None:
@@ -501,11 +501,11 @@ class FilesBefore(SuiteFiles):
 
     def _before(self, place: Path, path: Path) -> str | None:
         # Files below a submodule are not in this repository.
-        below = place not in places_of(path)
+        below = place not in paths_through_links(path)
         return None if below else self._changes.text_before(place)
 
 
-def places_of(path: Path) -> tuple[Path, Path]:
+def paths_through_links(path: Path) -> tuple[Path, Path]:
     """Return where a path is, the links of its folders followed, and where it leads when it is one."""
     folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - links stay
     return Path(os.path.realpath(folder), name), Path(os.path.realpath(path))

@@ -21,7 +21,7 @@ import waza_engine
 from waza_engine.boundary import Boundary
 from waza_engine.files import opened_to_read, read_beginning, read_bytes, relative_name
 from waza_engine.masking import is_secret_name
-from waza_engine.results.codec.figures import task_document, task_of
+from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.json_values import Block
 from waza_engine.results.places import LONGEST_BYTES
 from waza_engine.results.record import TaskOutcome

@@ -249,12 +249,12 @@ MOST_TEXT = 2 * 2**20
 """The most bytes of text that are stored for one run."""
 
 
-def kept_inputs(inputs: RunInputs) -> bytes:
+def stored_inputs(inputs: RunInputs) -> bytes:
     """Return the stored form of a run's inputs."""
     return json_text(inputs_document(inputs)).encode()
 
 
-def inputs_today(suite: Suite, tasks: Sequence[SelectedTask]) -> RunInputs:
+def current_inputs(suite: Suite, tasks: Sequence[SelectedTask]) -> RunInputs:
     """Return the current inputs of these tasks.
 
     Files that cannot be read, and those beyond the limits, are left out.

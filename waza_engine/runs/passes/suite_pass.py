@@ -17,7 +17,7 @@ from waza_engine.results.record import (
     TriggerOutcome,
     UnjudgedAnswer,
 )
-from waza_engine.results.reports.words import mistake_words
+from waza_engine.results.reports.descriptions import describe_misclassification
 from waza_engine.runs.agent.agent_tools import GRADER_NAME as AGENT_TOOLS
 from waza_engine.runs.agent.command_mocks import mocked_programs
 from waza_engine.runs.agent.setup import agent_setup
@@ -256,7 +256,7 @@ def _tell_trigger(stream: EventStream, found: TriggerOutcome, line: str) -> None
         prompt=found.prompt,
         should_trigger=found.should_trigger,
         status=verdict,
-        message=None if verdict == "passed" else mistake_words(found),
+        message=None if verdict == "passed" else describe_misclassification(found),
     )
 
 

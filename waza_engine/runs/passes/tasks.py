@@ -14,8 +14,13 @@ from typing import Any, TypeVar
 
 from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
-from waza_engine.results.task_conclusion import TRIAL_VERDICTS, TaskConclusion, conclude_task, judged_status
-from waza_engine.runs.events.stream import EventKind, failures_of, shown
+from waza_engine.results.task_conclusion import (
+    TRIAL_VERDICTS,
+    TaskConclusion,
+    conclude_task,
+    status_by_verdicts,
+)
+from waza_engine.runs.events.stream import EventKind, excerpt, failures_of
 from waza_engine.runs.limits.budget import NOTHING_RESERVED, Reservation
 from waza_engine.runs.limits.cancellation import CancelledRunError, start_call
 from waza_engine.runs.loading.suite import SuiteTask
@@ -465,7 +470,7 @@ class TaskRunner:
                 failures=failures_of(verdict) or None,
                 duration_ms=verdict.duration_ms,
             )
-        status = judged_status(trial)
+        status = status_by_verdicts(trial)
         kind = _kind(status, pending=any(verdicts_of(trial)))
         score = None if status == "skipped" else composite(trial.graded).weighted_score
         self._tell_end(
@@ -486,7 +491,7 @@ class TaskRunner:
             begun.asked.add(trial)
             self._on_asked(task_id, trial)
         if phase is None:
-            self._send("output", task=task_id, trial=trial, message=shown(text))
+            self._send("output", task=task_id, trial=trial, message=excerpt(text))
         else:
             self._send(phase, task=task_id, trial=trial)
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from waza_engine.executors.base import Executor, ExecutorError, Reaching, blindness_to_skills
 from waza_engine.processes.git import GitError, git
-from waza_engine.results.writing.store import ResultsError, check_place
+from waza_engine.results.writing.store import ResultsError, check_results_writable
 from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
 from waza_engine.runs.agent.workspace import fixture_files, fixture_problems
 from waza_engine.runs.loading.suite import Suite, SuiteError
@@ -60,7 +60,7 @@ def unseen_skills(
 
 def _places(suite: Suite) -> Iterator[Finding]:
     try:
-        check_place(suite.directory)
+        check_results_writable(suite.directory)
     except ResultsError as error:
         yield Finding(
             "results.place",

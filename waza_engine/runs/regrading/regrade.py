@@ -36,9 +36,9 @@ from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, 
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.grading.recorded_verdicts import (
-    asks_judge,
     continues_session,
     has_verdict,
+    needs_judge,
     needs_workspace,
     recorded_baseline,
     recorded_verdict,
@@ -56,7 +56,7 @@ from waza_engine.spec.loading import load_eval_file, load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
-from waza_engine.user_state import kept_workspace
+from waza_engine.user_state import known_workspace
 
 ResultT = TypeVar("ResultT")
 
@@ -230,7 +230,7 @@ class Regrading:
 
     def _keeps(self, built: BuiltGrader) -> bool:
         """Return whether the recorded verdict stays: no judge is asked, or its session is over."""
-        return asks_judge(built) and (self._judges is None or continues_session(built))
+        return needs_judge(built) and (self._judges is None or continues_session(built))
 
     def _lacks_workspace(self, built: BuiltGrader, trial: RecordedTrial) -> bool:
         """Return whether the recorded verdict stays because files are missing; not if it is requested."""
@@ -374,7 +374,7 @@ def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask
             for built in (selected.trial.graders if selected.trial is not None else ())
             if built.grader is not None and built.grader.runs_program
         ]
-        if programs and not any(kept_workspace(trial.outcome.workspace) for trial in recorded.trials):
+        if programs and not any(known_workspace(trial.outcome.workspace) for trial in recorded.trials):
             for built in programs:
                 yield f"grader `{built.name}` runs a program without the agent's files: {NO_WORKSPACE}"
 
@@ -466,7 +466,7 @@ def recorded_context(
         skill_invocations=tuple(found.skill_invocations),
         usage=found.usage,
         duration_ms=found.duration_ms,
-        workspace=workspace or kept_workspace(found.workspace),
+        workspace=workspace or known_workspace(found.workspace),
         baseline_output=recorded_baseline(recording, base.task_id, found.number),
     )
 

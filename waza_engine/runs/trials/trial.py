@@ -112,7 +112,7 @@ class _Trial:
     before: Attempt | None = None
 
     def watch(self, call: ToolCall) -> None:
-        self.tell(call_words(call))
+        self.tell(describe_tool_call(call))
 
     def tally(self, executor: Executor, by: Answerer) -> Tally:
         """Return a tally of an executor that is asked in a trial besides the agent."""
@@ -429,7 +429,7 @@ def _gradable(graders: Sequence[BuiltGrader], context: GradingContext) -> Sequen
 _SHOWN_CHARACTERS = 160
 
 
-def call_words(call: ToolCall) -> str:
+def describe_tool_call(call: ToolCall) -> str:
     """Return the name of the tool and its arguments: ``⚙ bash npm test · Run the tests``."""
     given = " · ".join(_value(value) for value in call.arguments.values())
     line = " ".join(f"⚙ {call.name} {given}".split())

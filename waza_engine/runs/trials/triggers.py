@@ -14,7 +14,7 @@ from pathlib import Path
 
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.record import TriggerOutcome
-from waza_engine.results.reports.words import invoked_words
+from waza_engine.results.reports.descriptions import describe_invocations
 from waza_engine.runs.agent.command_mocks import blocked_programs
 from waza_engine.runs.agent.workspace import Workspace, WorkspaceError, trigger_workspace
 from waza_engine.runs.limits.cancellation import CancelledRunError
@@ -155,7 +155,7 @@ def _result(outcome: TriggerOutcome) -> str:
     if outcome.error:
         return f"error ({_shortened(outcome.error)})"
     did = "triggered" if outcome.did_trigger else "did not trigger"
-    did += invoked_words(outcome)
+    did += describe_invocations(outcome)
     return f"{did}, {'as expected' if outcome.did_trigger == outcome.should_trigger else 'which is wrong'}"
 
 

@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 
 from waza_engine.counting import counted
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.frozen import frozen
 
 PROMPT = "prompt"
@@ -123,7 +123,7 @@ def _names(header: str, delimiter: str) -> list[str]:
 
 def _without_prompt(names: Sequence[str]) -> str:
     """Return which columns exist instead, and which of them is the prompt, or what separates them."""
-    columns = ", ".join(f"`{shown(name)}`" for name in names[:_MOST_SHOWN])
+    columns = ", ".join(f"`{printable(name)}`" for name in names[:_MOST_SHOWN])
     found = f"the dataset has no column `{PROMPT}`, only {columns}"
     if len(names) == 1:
         for delimiter, called in _DELIMITERS.items():
@@ -132,5 +132,5 @@ def _without_prompt(names: Sequence[str]) -> str:
     for other in (PROMPT, *OTHER_PROMPT_NAMES):
         for name in names:
             if name.casefold().replace(" ", "_") == other:
-                return f"{found}; rename `{shown(name)}` to `{PROMPT}`"
+                return f"{found}; rename `{printable(name)}` to `{PROMPT}`"
     return f"{found}; name the column with the prompts `{PROMPT}`"

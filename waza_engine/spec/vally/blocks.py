@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, cast
 from pydantic import BeforeValidator, Field
 
 from waza_engine.spec.block import Block
-from waza_engine.spec.fields import AsWritten, ListOf, Shown, Text, matching, plain_text
+from waza_engine.spec.fields import AsWritten, ListOf, SchemaKeywords, Text, matching, plain_text
 from waza_engine.spec.vally.versions import change_of
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ class VallyBlock(Block):
         return schema
 
 
-def of_versions(place: str, *values: str) -> Shown:
+def of_versions(place: str, *values: str) -> SchemaKeywords:
     """Return the annotation of a choice some of whose values came with a version."""
     rows = {value: row.limits for value in values if (row := change_of(place, value)) is not None}
-    return Shown({"x-waza-value-versions": rows})
+    return SchemaKeywords({"x-waza-value-versions": rows})
 
 
 _DURATION = matching(
@@ -52,6 +52,6 @@ TextOrTexts: TypeAlias = Annotated[
     tuple[Text, ...],
     BeforeValidator(_as_list),
     ListOf(),
-    Shown({"type": ["string", "number", "boolean", "array"]}),
+    SchemaKeywords({"type": ["string", "number", "boolean", "array"]}),
 ]
 PathsOfFile: TypeAlias = Annotated[tuple[Text, ...], ListOf("vally.path")]

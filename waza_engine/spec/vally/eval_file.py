@@ -16,7 +16,7 @@ from waza_engine.spec.fields import (
     NotNegative,
     Number,
     RequiredText,
-    Shown,
+    SchemaKeywords,
     Switch,
     Text,
     TextList,
@@ -30,7 +30,7 @@ from waza_engine.spec.vally.blocks import Duration, PathsOfFile, VallyBlock, of_
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh"]
 Tags: TypeAlias = Annotated[
     dict[str, Any],
-    Shown(
+    SchemaKeywords(
         {
             "type": "object",
             "additionalProperties": {"type": ["string", "number", "boolean", "array", "null"]},
@@ -355,7 +355,7 @@ class Scoring(VallyBlock):
 
     weights: Annotated[
         dict[str, Number],
-        Shown({"type": "object", "additionalProperties": {"type": "number", "minimum": 0}}),
+        SchemaKeywords({"type": "object", "additionalProperties": {"type": "number", "minimum": 0}}),
     ] = Field(
         default_factory=dict[str, float],
         description="Weight by grader type. Since 0.7 they name every used type, and their sum is 1.",

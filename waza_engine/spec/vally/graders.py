@@ -16,7 +16,7 @@ from waza_engine.spec.fields import (
     ListOfBlocks,
     Number,
     RequiredText,
-    Shown,
+    SchemaKeywords,
     Switch,
     Text,
     TextList,
@@ -125,7 +125,9 @@ class ToolCallPattern(VallyBlock):
     path: Pattern | None = Field(default=None, description="Pattern of its path.", examples=["\\.ts$"])
     args: Annotated[
         dict[str, Text],
-        Shown({"type": "object", "additionalProperties": {"type": "string", "x-waza-kind": "regex"}}),
+        SchemaKeywords(
+            {"type": "object", "additionalProperties": {"type": "string", "x-waza-kind": "regex"}}
+        ),
     ] = Field(default_factory=dict[str, str], description="Patterns of its arguments, by name.")
     pattern: Pattern | None = Field(default=None, description="Pattern of all arguments, as JSON.")
     result: Pattern | None = Field(default=None, description="Pattern of its result.")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from waza_engine.spec.vally.versions import slug_of
 from waza_engine.spelling import slip_of
-from waza_engine.vocabulary import told_apart
+from waza_engine.vocabulary import unique_names
 
 VERDICT = "verdict"
 """The name of the grader that decides a trial."""
@@ -27,12 +27,12 @@ OF_CONSTRAINTS: Mapping[str, str] = {
 def task_ids(names: Iterable[str]) -> Mapping[str, str]:
     """Return the ids of the tasks that stimuli become, by their names."""
     different = dict.fromkeys(names)
-    return dict(zip(different, told_apart(slug_of(name) or name for name in different), strict=True))
+    return dict(zip(different, unique_names(slug_of(name) or name for name in different), strict=True))
 
 
 def grader_names(named: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield the names of the graders of a stimulus, those of the file first, by their own names and types."""
-    names = told_apart([VERDICT, *(name or keyword for name, keyword in named)])
+    names = unique_names([VERDICT, *(name or keyword for name, keyword in named)])
     next(names)
     yield from names
 

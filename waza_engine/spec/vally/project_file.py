@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from waza_engine.spec.fields import AnyMap, Shown, Text
+from waza_engine.spec.fields import AnyMap, SchemaKeywords, Text
 from waza_engine.spec.vally.blocks import TextOrTexts, VallyBlock
 from waza_engine.spec.vally.eval_file import Environment
 
@@ -31,7 +31,9 @@ class VallySuite(VallyBlock):
     description: Text = Field(default="", description="The purpose of the suite.")
     filter: Annotated[
         dict[str, Any],
-        Shown({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "array"]}}),
+        SchemaKeywords(
+            {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "array"]}}
+        ),
     ] = Field(
         default_factory=dict[str, Any],
         description="Tags by name: all keys must agree, with any of their values.",

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from waza_engine.spec.explain import Location, location_of, place_name, sentence
+from waza_engine.spec.explain import Location, key_path_text, location_of, sentence
 from waza_engine.spec.fields import plain_text
 from waza_engine.spec.limits import LONGEST_SECONDS
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
@@ -229,7 +229,7 @@ def _options(model: type[VallyBlock], grader: VallyGrader, source: _Source, at: 
         raise SuiteFileError(source.file.path, line, sentence(finding, place), place) from None
     for each in found:
         place = (*at, "config")
-        line, message = source.file.line_of(place), f"{place_name(place)}: {each}"
+        line, message = source.file.line_of(place), f"{key_path_text(place)}: {each}"
         source.warnings.append(SuiteFileWarning(source.file.path, line, message))
     return options
 

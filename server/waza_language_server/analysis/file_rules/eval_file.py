@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import listed, slip_of
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
@@ -85,7 +85,7 @@ def metric_names(view: FileView) -> Found:
         if meant is not None:
             repair = partial(replace_scalar, view.tree, node, meant)
             fixes = (Fix(f"Change to `{meant}`", repair, preferred=True),)
-        message = f"The metric `{shown(node.value)}` is not computed; {advice}"
+        message = f"The metric `{printable(node.value)}` is not computed; {advice}"
         yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
 
 
@@ -226,7 +226,7 @@ def _of_shell(text: str, command: Node) -> Iterator[Problem]:
     sign = _FOR_A_SHELL.search(command.value)
     if sign is None:
         return
-    what = f"`{shown(sign[0])}`"
+    what = f"`{printable(sign[0])}`"
     means = f"there is no program {what}" if not sign.start() else f"{what} is passed on as an argument"
     message = f"No shell reads this command, so {means}; run `sh script.sh` with this line in it."
     start = text.find(sign[0], command.span.start, command.span.end)

@@ -6,7 +6,7 @@ from collections.abc import Container
 from functools import partial
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.vocabulary import EXPECTED_LISTS, shown_grader
+from waza_engine.vocabulary import EXPECTED_LISTS, grader_label
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GradersView
 from waza_language_server.syntax.nodes import Node
@@ -50,7 +50,7 @@ def duplicate_names(view: GradersView) -> Found:
 
 def _named_like_a_list(view: GradersView, name: str) -> Found:
     message = (
-        f"`{shown_grader(name)}` is recorded as `{name}`, too; "
+        f"`{grader_label(name)}` is recorded as `{name}`, too; "
         "the result of one overwrites that of the other."
     )
     for node in map(name_node, view.graders):

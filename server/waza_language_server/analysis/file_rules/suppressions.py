@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, GRAVITIES, MARK
@@ -62,7 +62,7 @@ def _unknown(
         advice = f"; did you mean `{meant}`?"
         preferred = slip_of(written, known) == meant
         fixes = (Fix(f"Change to `{meant}`", (Edit(span, meant),), preferred=preferred),)
-    message = f"There is no {what} `{shown(written)}`{advice}"
+    message = f"There is no {what} `{printable(written)}`{advice}"
     yield Problem(CODE, span, message if message.endswith("?") else f"{message}.", "information", fixes)
 
 

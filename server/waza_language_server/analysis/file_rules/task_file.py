@@ -7,12 +7,12 @@ from functools import partial
 from itertools import chain
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
-from waza_language_server.project.suite_file import prompts_in, task_nodes, word
+from waza_language_server.project.suite_file import prompts_in, scalar_text, task_nodes
 from waza_language_server.syntax.edits import delete_entry, delete_item, move_entry_up
 from waza_language_server.syntax.nodes import Entry, Node, items_where
 from waza_language_server.syntax.placed_text import items_added
@@ -117,7 +117,7 @@ def _of_file(item: Node) -> Iterator[Problem]:
     if node is None or node.target.kind != "scalar" or not _OUTSIDE.match(node.target.value):
         return
     message = (
-        f"`{shown(node.target.value)}` is not in the workspace; "
+        f"`{printable(node.target.value)}` is not in the workspace; "
         "write a relative path without `..`, or the task does not run."
     )
     yield Problem("outside-workspace", node.target.span, message, "error")
@@ -167,7 +167,7 @@ def requirements(view: FileView) -> Found:
     for task in task_nodes(view.tree, view.kind):
         for check in checks_of(task):
             checkpoint()
-            entry, scope = check.entry("after_turn"), word(check.get("scope"))
+            entry, scope = check.entry("after_turn"), scalar_text(check.get("scope"))
             if entry is not None and scope in ("eval", "task"):
                 message = f"`after_turn` is for the scope `checkpoint`; graders of `{scope}` have no turn."
                 fixes = (Fix("Delete `after_turn`", partial(delete_entry, view.tree, entry)),)

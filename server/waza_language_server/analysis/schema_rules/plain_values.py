@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.scalars import MERGE_KEY, Json
-from waza_language_server.analysis.grader_entries import holds_others
+from waza_language_server.analysis.grader_entries import has_other_items
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import ItemMemo, Node
@@ -76,7 +76,7 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Json:
             return merged(node.to_python(), depth)
         return _entries_without_graders(node, shape, depth)
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
-        if items.kind == "grader" and not holds_others(node):
+        if items.kind == "grader" and not has_other_items(node):
             # Only thousands of graders make a document long: no nodes are created for them.
             empty: list[Json] = [{}]
             return empty * len(node.green.children)

@@ -11,7 +11,7 @@ from waza_language_server.schema.catalog import LINE_KINDS, Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.schema_root import SchemaRoot
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.aliases import contains_alias
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
@@ -55,7 +55,7 @@ class Subject:
 
     def alias(self, path: Sequence[str | int]) -> Node | None:
         """Return the alias at a path, None if the value itself is written there."""
-        if self.tree.root is None or not path or not refers_elsewhere(self.tree.root.green):
+        if self.tree.root is None or not path or not contains_alias(self.tree.root.green):
             return None
         found = self.find(path[:-1]).get(path[-1])
         return found if found is not None and found.kind == "alias" else None

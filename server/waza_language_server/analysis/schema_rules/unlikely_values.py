@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.shape import Shape
@@ -102,7 +102,7 @@ def _escaped_path(text: str, node: Node) -> Iterator[Problem]:
     place = Span(start + first.start(), start + first.end())
     meant = re.sub(r"\\+", "/", written)
     message = f"`{first[0]}` is one invisible character in double quotes; a path is written with `/`."
-    fix = Fix(f"Change to `{shown(meant)}`", (Edit(node.span, meant),))
+    fix = Fix(f"Change to `{printable(meant)}`", (Edit(node.span, meant),))
     yield Problem("yaml-escape", place, message, "error", (fix,))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.csv_table import TableError, read_table
 from waza_language_server.analysis.file_rules.prompt_lines import repeated_ids
@@ -18,7 +18,7 @@ from waza_language_server.analysis.rule import FileView, Found, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file
 from waza_language_server.analysis.text_rules.syntax import syntax_faults
 from waza_language_server.project.places import is_plain
-from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.json_lines import parse_json_lines
@@ -34,18 +34,18 @@ def datasets(view: SuiteView) -> Found:
     """Yield the reason why a run rejects the dataset of an eval file."""
     document, path, root = view.document, path_of(view.document.uri), view.document.tree.root
     node = root.get("tasks_from") if root is not None and document.kind == "eval" else None
-    written = word(node) if node is not None else None
+    written = scalar_text(node) if node is not None else None
     if node is None or path is None or not written or "\0" in written:
         return
     if not Path(os.path.normpath(path.parent / written)).is_relative_to(path.parent):
-        message = f"`{shown(written)}` is not in the folder of the suite; move the dataset there."
+        message = f"`{printable(written)}` is not in the folder of the suite; move the dataset there."
         yield Problem(CODE, node.span, message)
         return
     if not is_plain(written):
         return
     text = view.workspace.project.text(path.parent / written)
     if text.absent:
-        yield Problem(CODE, node.span, f"There is no file `{shown(written)}`, so no task can be run.")
+        yield Problem(CODE, node.span, f"There is no file `{printable(written)}`, so no task can be run.")
     if not text.known:
         return
     checkpoint()
@@ -53,12 +53,12 @@ def datasets(view: SuiteView) -> Found:
         faults = _faults_of_prompts(view.workspace, path.parent / written)
         for first in faults[:1]:
             more = f"; {counted(len(faults) - 1, 'more error')} below it" if len(faults) > 1 else ""
-            yield Problem(CODE, node.span, f"{shown(written)}, {first.rstrip('.')}{more}.")
+            yield Problem(CODE, node.span, f"{printable(written)}, {first.rstrip('.')}{more}.")
         return
     try:
         read_table(text.value.removeprefix("\ufeff"))
     except TableError as fault:
-        message = f"{shown(written)}, line {fault.line}: {fault.message}."
+        message = f"{printable(written)}, line {fault.line}: {fault.message}."
         yield Problem(CODE, node.span, message)
 
 

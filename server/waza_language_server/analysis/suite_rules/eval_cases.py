@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.spec.pattern_syntax import is_found
 from waza_engine.spelling import nearest, path_slip_of
 from waza_language_server.analysis.problem import Problem
@@ -15,7 +15,7 @@ from waza_language_server.analysis.rule import FileView, Found, SuiteView
 from waza_language_server.project.eval_cases import assertions_of, cases_of, homes_of, skill_file_of
 from waza_language_server.project.places import found_at
 from waza_language_server.project.skills import skill_name
-from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix
@@ -44,7 +44,7 @@ def missing_case_files(view: SuiteView) -> Found:
     for case in cases_of(view.document.tree):
         checkpoint()
         files = case.get("files")
-        named = [node for node in (files.items if files is not None else ()) if word(node)]
+        named = [node for node in (files.items if files is not None else ()) if scalar_text(node)]
         lacking = [[node for node in named if not _is_there(view, path, home, node)] for home in homes]
         fewest = min(lacking, key=len)
         home = homes[lacking.index(fewest)]
@@ -68,7 +68,7 @@ def _missing(view: SuiteView, node: Node, home: Path, known: tuple[str, ...]) ->
         repair = partial(replace_scalar, view.document.tree, node, meant)
         preferred = path_slip_of(written, known) == meant
         fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
-    message = f"There is no file `{shown(written)}` in `{shown(home.name)}`; the case is in error."
+    message = f"There is no file `{printable(written)}` in `{printable(home.name)}`; the case is in error."
     return Problem("missing-file", node.span, message, "error", fixes)
 
 
@@ -88,9 +88,10 @@ def other_skill(view: SuiteView) -> Found:
         return
     file = skill_file_of(project, path)
     name = project.disk.derived(file, "skill", skill_name) if file is not None else None
-    if name and word(node) and node.value.strip() != name:
-        message = f"The skill around this file is called `{shown(name)}`, not `{shown(node.value.strip())}`."
-        fix = Fix(f"Change to `{shown(name)}`", partial(replace_scalar, view.document.tree, node, name))
+    if name and scalar_text(node) and node.value.strip() != name:
+        written = printable(node.value.strip())
+        message = f"The skill around this file is called `{printable(name)}`, not `{written}`."
+        fix = Fix(f"Change to `{printable(name)}`", partial(replace_scalar, view.document.tree, node, name))
         yield Problem("skill-not-found", node.span, message, "warning", (fix,))
 
 
@@ -100,7 +101,7 @@ def given_away(view: FileView) -> Found:
         return
     for case in cases_of(view.tree):
         checkpoint()
-        prompt = word(case.get("prompt"))
+        prompt = scalar_text(case.get("prompt"))
         if prompt and len(prompt) <= _LONGEST_PROMPT:
             yield from _given_away_by(prompt, case)
 
@@ -108,8 +109,8 @@ def given_away(view: FileView) -> Found:
 def _given_away_by(prompt: str, case: Node) -> Iterator[Problem]:
     said = " ".join(prompt.split()).casefold()
     for assertion in assertions_of(case):
-        pattern, sentence = assertion.get("pattern"), word(assertion)
-        if word(assertion.get("type")) == "content" and not word(assertion.get("path")):
+        pattern, sentence = assertion.get("pattern"), scalar_text(assertion)
+        if scalar_text(assertion.get("type")) == "content" and not scalar_text(assertion.get("path")):
             node = pattern if pattern is not None and is_found(pattern.value, prompt) is True else None
             what = "The prompt matches this pattern"
         else:

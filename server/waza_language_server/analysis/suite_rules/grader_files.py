@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.spec.program_files import example_rubric, is_path, is_rubric_path, script_of, words_of
+from waza_engine.spec.program_files import example_rubric, is_path, is_rubric_path, script_of, split_command
 from waza_engine.spec.reading.grader_packages import (
     LOCK_NAME,
     GraderPackageError,
@@ -21,7 +21,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.schema_rules.plain_values import entry_value
 from waza_language_server.project.claim import SKILL_NAME
-from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
 
@@ -68,33 +68,33 @@ def needs_files(grader: Node) -> bool:
 
 def _script(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "script") or grader.get("script")
-    if node is not None and word(node):
+    if node is not None and scalar_text(node):
         yield NeededFile(node.target)
 
 
 def _inline(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "grader")
-    if node is not None and word(node):
+    if node is not None and scalar_text(node):
         yield NeededFile(node.target)
 
 
 def _program(grader: Node) -> Iterator[NeededFile]:
     """Yield the script that a program should run, or the program itself if it is a path."""
     command = grader.get("config", "command")
-    if command is None or not word(command):
+    if command is None or not scalar_text(command):
         return
-    if is_path(command.target.value) and not words_of(command.target.value):
+    if is_path(command.target.value) and not split_command(command.target.value):
         yield NeededFile(command.target)
         return
     arguments = _items(grader.get("config", "args"))
     texts = [argument.value if argument.kind == "scalar" else "" for argument in arguments]
-    if script_of(command.target.value, texts) and word(arguments[0]):
+    if script_of(command.target.value, texts) and scalar_text(arguments[0]):
         yield NeededFile(arguments[0])
 
 
 def _rubric(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "rubric") or grader.get("rubric")
-    written = "" if node is None else word(node) or ""
+    written = "" if node is None else scalar_text(node) or ""
     # Upstream's examples come with the engine.
     if node is not None and is_rubric_path(written) and not example_rubric(written):
         yield NeededFile(node.target)
@@ -102,26 +102,26 @@ def _rubric(grader: Node) -> Iterator[NeededFile]:
 
 def _schema(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "schema_file")
-    if node is not None and word(node) and grader.get("config", "schema") is None:
+    if node is not None and scalar_text(node) and grader.get("config", "schema") is None:
         yield NeededFile(node.target, "beside the eval file", folder="")
 
 
 def _skill(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "skill_path")
-    if node is not None and word(node):
+    if node is not None and scalar_text(node):
         yield NeededFile(node.target, kind=None, inside=SKILL_NAME)
 
 
 def _snapshots(grader: Node) -> Iterator[NeededFile]:
     switch, folder = grader.get("config", "update_snapshots"), grader.get("config", "context_dir")
-    if switch is not None and (word(switch) or "").lower() != "false":
+    if switch is not None and (scalar_text(switch) or "").lower() != "false":
         return
-    written = (word(folder) if folder is not None else "") or None
+    written = (scalar_text(folder) if folder is not None else "") or None
     where = _ABOVE if written is None else "in the `context_dir` of the grader"
     so = "the check fails, whatever the agent writes"
     for expected in _items(grader.get("config", "expected_files")):
         node = expected.get("snapshot")
-        if node is not None and word(node):
+        if node is not None and scalar_text(node):
             yield NeededFile(node.target, where, so, folder=written, with_fixtures=True)
 
 

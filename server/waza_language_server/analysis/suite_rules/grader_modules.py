@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.spec.grader_results import Vocabulary
 from waza_engine.spec.program_files import is_module, why_not_started
 from waza_language_server.analysis.problem import Problem
@@ -20,7 +20,7 @@ from waza_language_server.analysis.suite_rules.grader_files import files_needed
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
 from waza_language_server.embedded.grader_files.findings import LONGEST, GraderFinding
 from waza_language_server.project.places import bases_of_run, found_at
-from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.text.edit import Related
@@ -63,7 +63,7 @@ def grader_modules(view: SuiteView) -> Found:
 def _vocabulary(grader: Node) -> Vocabulary | None:
     """Return the words of the result of a grader, None if it has no result or an unknown one."""
     node = grader.get("config", "protocol")
-    written = word(node) if node is not None else None
+    written = scalar_text(node) if node is not None else None
     if written is None and grader_type(grader) == "inline":
         return "auto"
     # Scripts of the `script` type may leave their verdict out.
@@ -82,7 +82,7 @@ def _problems(
         return
     read = partial(_findings, file.suffix, vocabulary)
     for start, end, line, finding in project.disk.derived(file, f"grader {vocabulary}", read):
-        message = f"Line {line} of `{shown(file.name)}`: {finding.message}."
+        message = f"Line {line} of `{printable(file.name)}`: {finding.message}."
         severity = "information" if finding.is_advice else "warning"
         related = (Related(Span(start, end), finding.message, uri_of(file)),)
         yield Problem(_CODE, node.span, message, severity, related=related)

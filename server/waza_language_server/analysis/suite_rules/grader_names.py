@@ -16,7 +16,7 @@ from waza_language_server.analysis.file_rules.task_file import checks_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, scalar_text
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type, outside_graders
 from waza_language_server.text.edit import Fix, Related
@@ -112,7 +112,7 @@ def _unknown_in_task(document: Document, task: Node, graders: tuple[GraderEntry,
 
 def _checked(task: Node, scope: str) -> list[Node]:
     """Return the names of graders in a task's requirements that are looked for in a scope."""
-    named = [check.get("grader") for check in checks_of(task) if word(check.get("scope")) == scope]
+    named = [check.get("grader") for check in checks_of(task) if scalar_text(check.get("scope")) == scope]
     return [node.target for node in named if node is not None and node.target.kind == "scalar"]
 
 
@@ -179,7 +179,7 @@ def nobody_to_judge(view: SuiteView) -> Found:
     """Yield the executor of an eval file that does not support the judge models of its graders."""
     root = view.document.tree.root
     node = root.get("config", "executor") if root is not None and view.document.kind == "eval" else None
-    executor = word(node) or ""
+    executor = scalar_text(node) or ""
     if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
         return
     catalog = view.workspace.catalog
@@ -190,7 +190,7 @@ def nobody_to_judge(view: SuiteView) -> Found:
         if name and (shape := catalog.grader(name)) is not None and shape.asks_model
     }
     judged = view.graders.of_types(asking)
-    names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
+    names = tuple(dict.fromkeys(scalar_text(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:
         message = (
             f"The executor `{executor}` has no model to judge {listed(names, 'and')}; "

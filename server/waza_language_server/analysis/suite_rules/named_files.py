@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from waza_engine.boundary import is_foreign
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import from_home, shown
+from waza_engine.files import from_home, printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.scaffold.grader_patterns import STARTED_BY_A_RUN, grader_source, kind_of
-from waza_engine.spec.program_files import MODULE_RUNTIMES, is_module, is_path, is_rubric_path, words_of
+from waza_engine.spec.program_files import MODULE_RUNTIMES, is_module, is_path, is_rubric_path, split_command
 from waza_engine.spelling import path_slip_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
@@ -29,7 +29,7 @@ from waza_language_server.analysis.suite_rules.grader_files import (
 )
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import FIXTURES, bases_of_run, found_at, is_plain
-from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.suite_file import SuiteFile, scalar_text
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.nodes import Node, items_where
@@ -121,16 +121,16 @@ class _Files:
         instructions = (item.target for item in _items(task.get("instruction_files")))
         named: list[Node] = []
         for number, node in enumerate(chain(listed, instructions), 1):
-            if node is not None and word(node):
+            if node is not None and scalar_text(node):
                 named.append(node)
             if not number % NODES_AT_ONCE:
                 checkpoint()
         yield from self._of_fixtures(task, named)
         prompt, context = inputs.get("prompt_file"), inputs.get("context")
-        if prompt is not None and word(prompt):
+        if prompt is not None and scalar_text(prompt):
             yield from self._absent(prompt.target, lambda _: (path.parent,), "file", "beside the task file")
         fixture = context.get("fixture") if context is not None else None
-        if fixture is not None and word(fixture):
+        if fixture is not None and scalar_text(fixture):
             yield from self._absent(
                 fixture.target, lambda suite: (suite.folder,), None, "beside the eval file"
             )
@@ -163,7 +163,7 @@ class _Files:
         if not is_new or not is_plain(written) or not self._project.disk.reach.around(folder).holds(file):
             return None
         source = grader_source(kind_of(file.stem), file.suffix[1:])
-        return Fix(f"Create grader `{shown(file.name)}`", (), creates=FileCreation(uri_of(file), source))
+        return Fix(f"Create grader `{printable(file.name)}`", (), creates=FileCreation(uri_of(file), source))
 
     def _empty_folder(self, needed: NeededFile) -> Iterator[Problem]:
         """Yield a folder that lacks the file that it is named for."""
@@ -173,7 +173,7 @@ class _Files:
             names = self._project.disk.names(place) if place is not None else None
             if names is None or not names.known or any(name == needed.inside for name, _ in names.value):
                 return
-        what = f"The folder `{shown(written)}` has no `{needed.inside}`"
+        what = f"The folder `{printable(written)}` has no `{needed.inside}`"
         yield self._problem(needed.node, what, needed.so)
 
     def _bases_of(self, needed: NeededFile, suite: Suite) -> tuple[Path, ...] | None:
@@ -203,7 +203,9 @@ class _Files:
             return None
         tasks = [task.node for task in SuiteFile(self._view.document.tree).tasks()]
         own = (task.get("context_dir") for task in (*tasks, *([root] if root is not None else [])))
-        listed = {word(node) for node in own} | {self._project.outline(path).context_dir for path in paths}
+        listed = {scalar_text(node) for node in own} | {
+            self._project.outline(path).context_dir for path in paths
+        }
         return {each for each in listed if each}
 
     def _bases_of_run(self, suite: Suite) -> tuple[Path, ...]:
@@ -211,19 +213,21 @@ class _Files:
 
     def _of_fixtures(self, task: Node, named: list[Node]) -> Found:
         folder = task.get("context_dir") if named else None
-        if folder is None or not word(folder):
+        if folder is None or not scalar_text(folder):
             for node in named:
                 checkpoint()
                 yield from self._absent(node, lambda suite: (suite.folder / FIXTURES,), "file", _FIXTURES)
             return
-        written, found = word(folder) or "", list[Path]()
+        written, found = scalar_text(folder) or "", list[Path]()
         for suite in self._suites:
             for place in found_at(self._project, suite.folder, self._bases_of_run(suite), written, "folder"):
                 if place is None:
                     return
                 found.append(place)
         if not found and self._project.roots:
-            yield self._problem(folder.target, f"There is no folder `{shown(written)}` with the task's files")
+            yield self._problem(
+                folder.target, f"There is no folder `{printable(written)}` with the task's files"
+            )
         for node in named if found else ():
             checkpoint()
             yield from self._absent(node, lambda _: found, "file", _FIXTURES_OF_TASK)
@@ -243,7 +247,7 @@ class _Files:
         known = partial(self._beside, bases, written, kind)
         if where in (_FIXTURES, _FIXTURES_OF_TASK):
             known = self._known_fixtures
-        yield self._problem(node, f"There is {what} `{shown(written)}` {where}", so, known)
+        yield self._problem(node, f"There is {what} `{printable(written)}` {where}", so, known)
 
     def _known_fixtures(self) -> Sequence[str]:
         return self._listed_fixtures
@@ -297,7 +301,7 @@ def _listed_file(item: Node) -> Node | None:
     if item.kind != "mapping":
         return item
     path, content = item.get("path"), item.get("content")
-    if path is None or (content is not None and (content.target.kind != "scalar" or word(content))):
+    if path is None or (content is not None and (content.target.kind != "scalar" or scalar_text(content))):
         return None
     return path.target
 
@@ -346,7 +350,7 @@ def names_paths(grader: Node) -> bool:
 
 def _paths_of(grader: Node) -> list[Node | None]:
     rubric = grader.get("config", "rubric") or grader.get("rubric")
-    is_path = rubric is not None and is_rubric_path(word(rubric) or "")
+    is_path = rubric is not None and is_rubric_path(scalar_text(rubric) or "")
     return [*(grader.get("config", key) for key in _KEYS_OF_GRADERS), rubric if is_path else None]
 
 
@@ -360,7 +364,7 @@ def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found
     starts = [path.parent] if view.document.kind == "eval" else suites
     for node in nodes:
         checkpoint()
-        written = (word(node) or "") if node is not None and node.target.kind == "scalar" else ""
+        written = (scalar_text(node) or "") if node is not None and node.target.kind == "scalar" else ""
         if node is None or not written or _UNKNOWN.intersection(written):
             continue
         # The part of a glob before its first star is a folder.
@@ -375,7 +379,9 @@ def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found
             what = (
                 "names a network share or a device" if is_foreign(written) else "leads out of the repository"
             )
-            message = f"`{shown(written)}` {what}, so no run uses it; move what it names next to the suite."
+            message = (
+                f"`{printable(written)}` {what}, so no run uses it; move what it names next to the suite."
+            )
             yield Problem(_OUTSIDE, node.target.span, message, "error")
 
 
@@ -402,15 +408,15 @@ def missing_programs(view: SuiteView) -> Found:
         kind = grader_type(grader)
         if kind == "program":
             node = grader.get("config", "command")
-            command = word(node) or ""
-            if node is not None and (words := words_of(command)) and not is_there(command):
+            command = scalar_text(node) or ""
+            if node is not None and (words := split_command(command)) and not is_there(command):
                 yield _with_arguments(view.document.tree, node, words)
             elif node is not None and command and not is_path(command) and not is_there(command):
-                message = f"There is no program `{shown(command)}` on PATH, so this grader fails."
+                message = f"There is no program `{printable(command)}` on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
         elif kind == "inline":
             node = grader.get("config", "grader")
-            is_loaded = is_module(PurePath(word(node) or ""))
+            is_loaded = is_module(PurePath(scalar_text(node) or ""))
             if node is not None and is_loaded and not any(map(is_there, MODULE_RUNTIMES)):
                 message = "A module needs bun or Node.js, and neither is on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
@@ -419,7 +425,7 @@ def missing_programs(view: SuiteView) -> Found:
 def _with_arguments(tree: Tree, command: Node, words: Sequence[str]) -> Problem:
     """Return the problem of a program written as a shell command line, as other tools accept it."""
     program, *arguments = words
-    message = f"`{shown(command.target.value)}` as a whole is read as the name of a program, so this "
+    message = f"`{printable(command.target.value)}` as a whole is read as the name of a program, so this "
     fixes: tuple[Fix, ...] = ()
     if any(_SHELL.search(word) for word in words):
         message += "grader fails; no shell reads it."
@@ -451,5 +457,5 @@ def items_of(node: Node | None) -> Iterator[Node]:
         return
     if node.target.kind == "sequence":
         yield from (item.target for item in node.target.each_item())
-    elif word(node):
+    elif scalar_text(node):
         yield node.target

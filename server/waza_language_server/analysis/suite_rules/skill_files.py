@@ -11,7 +11,7 @@ from waza_engine.spelling import slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.project.front_matter import front_matter, lost_opening
-from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.text.edit import Edit, Fix
@@ -139,7 +139,7 @@ def _other_folder(view: SuiteView) -> Found:
     """Yield the name if it differs from the folder's, unless the folder is the root of a checkout."""
     root, path = view.document.tree.root, path_of(view.document.uri)
     node, project = root.get("name") if root is not None else None, view.workspace.project
-    name = word(node)
+    name = scalar_text(node)
     if node is None or path is None or not name or name == path.parent.name:
         return
     shape = view.workspace.catalog.document("skill").properties["name"].shape

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spelling import path_slip_of, slip_of
 from waza_language_server.analysis.problem import Problem, suggestion
@@ -21,7 +21,7 @@ from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import bases_of_run, found_at, is_plain, no_folder_at
 from waza_language_server.project.skills_of_run import UnknownSkillsError, skills_of_run
-from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
@@ -46,10 +46,10 @@ def missing_skills(view: SuiteView) -> Found:
     path, root = path_of(document.uri), document.tree.root
     if document.kind != "eval" or path is None or root is None or hooks_may_make(root):
         return
-    listed = [word(node) or "" for node in items_of(root.get("config", "skill_directories"))]
-    disabled = {word(node) for node in items_of(root.get("config", "disabled_skills"))}
+    listed = [scalar_text(node) or "" for node in items_of(root.get("config", "skill_directories"))]
+    disabled = {scalar_text(node) for node in items_of(root.get("config", "disabled_skills"))}
     tested, required = root.get("skill"), list(items_of(root.get("config", "required_skills")))
-    if disabled or "none" in listed or not (word(tested) or required):
+    if disabled or "none" in listed or not (scalar_text(tested) or required):
         return
     checkpoint()
     suite = project.suite(path)
@@ -58,14 +58,14 @@ def missing_skills(view: SuiteView) -> Found:
         return
     try:
         found = skills_of_run(project, suite, listed)
-        lacks_tested = word(tested) and not _is_among(found, word(tested) or "")
+        lacks_tested = scalar_text(tested) and not _is_among(found, scalar_text(tested) or "")
         if lacks_tested:
             _check_tasks(project, suite)
     except UnknownSkillsError:
         return
     if lacks_tested and tested is not None:
         node, lies_with = tested.target, tuple(_lies_with(suite, found))
-        if loads_skills(word(root.get("config", "executor"))):
+        if loads_skills(scalar_text(root.get("config", "executor"))):
             missing = "The tested skill `{}` is not found, so the agent runs without it"
             yield _problem(view, node, missing, "name its folder in `skill_directories`.", found.values())
         elif slip_of(node.value, lies_with):
@@ -73,7 +73,7 @@ def missing_skills(view: SuiteView) -> Found:
             if not _is_among(near, node.value):
                 yield _problem(view, node, "The tested skill `{}` is not found", "", lies_with)
     for node in required:
-        if word(node) and node.target.value not in found.values():
+        if scalar_text(node) and node.target.value not in found.values():
             missing = "The required skill `{}` is not found, so the run stops"
             advice = "correct `skill_directories` or the name."
             yield _problem(view, node.target, missing, advice, found.values())
@@ -143,7 +143,7 @@ def loaded_skills(view: SuiteView) -> Found:
     suites = project.suites_of(path) if path is not None and graders else ()
     own = view.document.tree.root
     roots = [own if suite.path == path else project.tree(suite.path).root for suite in suites]
-    tested = {word(root.get("skill")) for root in roots if root is not None and _gives_text(root)}
+    tested = {scalar_text(root.get("skill")) for root in roots if root is not None and _gives_text(root)}
     if not suites or len(tested) != 1 or not all(root is not None and _gives_text(root) for root in roots):
         return
     for grader in graders:
@@ -157,10 +157,16 @@ def loaded_skills(view: SuiteView) -> Found:
 def _gives_text(root: Node) -> bool:
     """Return whether the agent of a suite has the text of the tested skill in its instructions."""
     config = root.get("config")
-    if config is None or not loads_skills(word(config.get("executor"))) or word(root.get("skill")) is None:
+    if (
+        config is None
+        or not loads_skills(scalar_text(config.get("executor")))
+        or scalar_text(root.get("skill")) is None
+    ):
         return False
     left_out = (*items_of(config.get("disabled_skills")), *items_of(config.get("skill_directories")))
-    return word(config.get(_OFF)) in (None, "true") and not {"*", "none"}.intersection(map(word, left_out))
+    return scalar_text(config.get(_OFF)) in (None, "true") and not {"*", "none"}.intersection(
+        map(scalar_text, left_out)
+    )
 
 
 def _already_loaded(view: SuiteView, item: Node, suite: Path, consequence: str) -> Problem:
@@ -192,7 +198,7 @@ def skill_of_triggers(view: SuiteView) -> Iterator[Problem]:
         return
     root, path = document.tree.root, path_of(document.uri)
     node = root.get("skill") if root is not None else None
-    written = word(node)
+    written = scalar_text(node)
     if root is not None and root.kind == "mapping" and root.entry("skill") is None:
         yield from _without_skill(view, root)
         return
@@ -249,7 +255,7 @@ def skill_directories(view: SuiteView) -> Found:
         return
     for node in listed:
         checkpoint()
-        written = word(node) or ""
+        written = scalar_text(node) or ""
         if written != "none" and is_plain(written):
             yield from _of_directory(view, node, suites)
 
@@ -259,7 +265,7 @@ def _loads(project: Project, suite: Suite, root: Node, path: Path) -> bool:
     read = root if suite.path == path else project.tree(suite.path).root
     if read is None or hooks_may_make(read):
         return False
-    return loads_skills(word(read.get("config", "executor"))) or any(
+    return loads_skills(scalar_text(read.get("config", "executor"))) or any(
         True for _ in items_of(read.get("config", "required_skills"))
     )
 
@@ -288,7 +294,7 @@ def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Ite
         places.update(place for place in found[:1] if place is not None)
     if not places:
         where = "" if written.startswith("..") else " or in a folder above it"
-        what = f"There is no folder `{shown(written)}` beside the eval file{where}"
+        what = f"There is no folder `{printable(written)}` beside the eval file{where}"
         fixes = _similar(view, node, suites)
         yield Problem("missing-file", node.span, f"{what}; its skills are not loaded.", "warning", fixes)
         return
@@ -297,7 +303,11 @@ def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Ite
     advice = "."
     if len(meant) == 1:
         (new,) = meant
-        advice = f"; write `{shown(new)}`."
-        fixes = (Fix(f"Change to `{shown(new)}`", partial(replace_scalar, view.document.tree, node, new)),)
-    message = f"Only this engine finds `{shown(written)}`: upstream looks only next to the eval file{advice}"
+        advice = f"; write `{printable(new)}`."
+        fixes = (
+            Fix(f"Change to `{printable(new)}`", partial(replace_scalar, view.document.tree, node, new)),
+        )
+    message = (
+        f"Only this engine finds `{printable(written)}`: upstream looks only next to the eval file{advice}"
+    )
     yield Problem("path-not-portable", node.span, message, "warning", fixes)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint, collect
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_engine.spelling import path_slip_of
@@ -110,7 +110,7 @@ def _unreadable(document: Document, project: Project, path: Path, globs: list[_G
         for file in glob.files.value[:_MOST_LOOKED_AT]:
             why = project.outline(file).unreadable
             if why:
-                name = shown(os.path.relpath(file, path.parent))
+                name = printable(os.path.relpath(file, path.parent))
                 message = f"The task file `{name}` cannot be used: {why}; in a run that task is an error."
                 fixes = tuple(_files_in(document, project, path, glob, globs))
                 yield Problem(UNREADABLE, glob.node.span, message, "warning", fixes)

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.pattern_syntax import is_found
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import items_of
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, word
+from waza_language_server.project.suite_file import SuiteFile, is_switched_off, scalar_text
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node, items_where, value_at
@@ -72,7 +72,7 @@ def duplicate_ids(view: SuiteView) -> Found:
     for other in found:
         if other == path:
             continue
-        message = f"`{shown(other.name)}` has the id `{node.value}` too; one result overwrites the other."
+        message = f"`{printable(other.name)}` has the id `{node.value}` too; one result overwrites the other."
         related = (Related(_id_span(project, other), f"The other `{node.value}` is here.", uri_of(other)),)
         yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
         return
@@ -95,7 +95,7 @@ def orphans(view: SuiteView) -> Iterator[Problem]:
         return
     if not project.task_paths(beside[0]).known:
         return
-    message = f"`tasks` of `{shown(beside[0].path.name)}` does not include this file, so no run uses it."
+    message = f"`tasks` of `{printable(beside[0].path.name)}` does not include this file, so no run uses it."
     yield Problem("orphan-task", root.entries[0].key.span, message, "hint")
 
 
@@ -197,10 +197,10 @@ def echoed_prompts(view: SuiteView) -> Found:
 
 
 def _of_task(task: Node, graders: Iterable[Node]) -> Found:
-    prompt = word(value_at(value_at(task, "inputs"), "prompt"))
+    prompt = scalar_text(value_at(value_at(task, "inputs"), "prompt"))
     if not prompt or len(prompt) > _LONGEST_PROMPT:
         return
-    rules = [grader.get("config") for grader in graders if word(grader.get("type")) in _TYPES]
+    rules = [grader.get("config") for grader in graders if scalar_text(grader.get("type")) in _TYPES]
     for block in (*rules, task.get("expected")):
         checkpoint()
         first = _echoed(block.target, prompt) if block is not None else None

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.analysis.problem import Problem
@@ -16,7 +16,7 @@ from waza_language_server.analysis.suite_rules.grader_files import files_needed
 from waza_language_server.analysis.suite_rules.named_files import items_of
 from waza_language_server.analysis.value_rules.vacuous import number_of
 from waza_language_server.project.places import bases_of_run, found_at
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, rule_at, task_id, word
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, rule_at, scalar_text, task_id
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.text.edit import Fix, Related
@@ -115,7 +115,7 @@ def unread_verdicts(view: SuiteView) -> Found:
         protocol = grader.get("config", "protocol")
         if config is None or command is None:
             continue
-        if word(protocol) not in (None, "exit-code"):
+        if scalar_text(protocol) not in (None, "exit-code"):
             continue
         source = _source(view, grader)
         verdict = _VERDICT.search(source)
@@ -130,7 +130,7 @@ def unread_verdicts(view: SuiteView) -> Found:
         )
         fixes = (Fix(f"Set `protocol: {kind}`", repair),) if "score" in source else ()
         message = (
-            f"`{shown(command.target.value)}` prints `{verdict['key']}`, but without `protocol` only its "
+            f"`{printable(command.target.value)}` prints `{verdict['key']}`, but without `protocol` only its "
             f"exit code counts, and that is 0; exit with 1, or set `protocol: {kind}` and print a `score`."
         )
         yield Problem("unread-verdict", command.target.span, message, "information", fixes)
@@ -138,7 +138,7 @@ def unread_verdicts(view: SuiteView) -> Found:
 
 def _source(view: SuiteView, grader: Node) -> str:
     """Return the source of a program if it is in the grader or in one script, else ""."""
-    command = PurePath(word(grader.get("config", "command")) or "").name
+    command = PurePath(scalar_text(grader.get("config", "command")) or "").name
     arguments = [item.value for item in items_of(grader.get("config", "args"))]
     if len(arguments) == 2 and arguments[0] in ("-c", "-e"):
         is_plain = command not in _SHELLS or _SHELL_PRINTS.search(arguments[1].strip()) is not None
@@ -168,7 +168,7 @@ def scores_without_graders(view: SuiteView) -> Found:
         return
     for metric in metrics.target.each_item():
         name, node = metric.target.get("name"), metric.target.get("threshold")
-        limit = number_of(node) if node is not None and word(name) == _SCORED else None
+        limit = number_of(node) if node is not None and scalar_text(name) == _SCORED else None
         if node is None or limit is None or not 0 < limit <= 1:
             continue
         # Tools of an agent file are graded, too, and it may be in one of these.

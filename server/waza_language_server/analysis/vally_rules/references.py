@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.spelling import listed, nearest
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
@@ -55,7 +55,7 @@ def _missing(view: SuiteView, node: Node, path: Path) -> Iterator[Problem]:
     parent = Path(*_normal(place).parts[:-1])
     names = disk.names(parent)
     if (names.known and not any(name == _normal(place).name for name, _ in names.value)) or names.absent:
-        message = f"There is nothing called `{shown(node.value)}` beside this file."
+        message = f"There is nothing called `{printable(node.value)}` beside this file."
         # A run copies files before it asks the agent; without a skill it runs.
         yield Problem("missing-file", node.span, message, "error" if node.step == "src" else "warning")
 

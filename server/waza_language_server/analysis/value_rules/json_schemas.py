@@ -8,7 +8,7 @@ from itertools import islice
 from typing import cast
 from urllib.parse import unquote
 
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.spec.json_schema_dialects import draft_of
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.spelling import listed, nearest, slip_of
@@ -99,7 +99,7 @@ def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
         return
     meant, fixes = suggestion(tree, node, _DIALECTS)
     advice = f"; did you mean `{meant}`?" if meant else f", as `{_DIALECTS[0]}` is."
-    message = f"`{shown(node.value)}` is not a known dialect of JSON Schema{advice}"
+    message = f"`{printable(node.value)}` is not a known dialect of JSON Schema{advice}"
     yield Problem("value-not-allowed", node.span, message, "error", fixes)
 
 
@@ -144,7 +144,9 @@ def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:
     entry, meant = schema.entry(key), slip_of(key, _KNOWN)
     if entry is None or meant is None or schema.entry(meant) is not None or entry.key.style != "plain":
         return
-    message = f"`{shown(key)}` is not a keyword of JSON Schema, so it checks nothing; did you mean `{meant}`?"
+    message = (
+        f"`{printable(key)}` is not a keyword of JSON Schema, so it checks nothing; did you mean `{meant}`?"
+    )
     fix = Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True)
     yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
 
@@ -172,7 +174,7 @@ def _of_type(tree: Tree, node: Node) -> Iterator[Problem]:
             continue
         meant, fixes = suggestion(tree, each, _TYPES, _OTHER_TYPES.get(each.value.lower()))
         advice = f"; did you mean `{meant}`?" if meant else f"; it must be {listed(_TYPES)}."
-        message = f"A JSON Schema has no type `{shown(each.value)}`{advice}"
+        message = f"A JSON Schema has no type `{printable(each.value)}`{advice}"
         yield Problem("value-not-allowed", each.span, message, "error", fixes)
 
 
@@ -213,7 +215,9 @@ class References:
             return
         if written[1:2] not in {"", "/"}:
             if not self._anchored:
-                message = f"`{shown(written)}` leads nowhere: no part of this schema has such an `$anchor`."
+                message = (
+                    f"`{printable(written)}` leads nowhere: no part of this schema has such an `$anchor`."
+                )
                 yield Problem("value-not-allowed", node.span, message, "error")
             return
         value: object = self._schema
@@ -235,10 +239,10 @@ class References:
         advice = "."
         if meant is not None:
             right = "#/" + "/".join((*parts[:at], _escaped(meant), *parts[at + 1 :]))
-            advice = f"; did you mean `{shown(right)}`?"
+            advice = f"; did you mean `{printable(right)}`?"
             repair = partial(replace_scalar, self._tree, node, right)
-            fixes = (Fix(f"Change to `{shown(right)}`", repair, preferred=slip_of(step, names) == meant),)
-        message = f"`{shown(written)}` leads nowhere in this schema{advice}"
+            fixes = (Fix(f"Change to `{printable(right)}`", repair, preferred=slip_of(step, names) == meant),)
+        message = f"`{printable(written)}` leads nowhere in this schema{advice}"
         return Problem("value-not-allowed", node.span, message, "error", fixes)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from types import MappingProxyType
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import is_rubric_path
 from waza_engine.spelling import listed
@@ -85,7 +85,7 @@ def _between_slashes(tree: Tree, node: Node) -> Iterator[Problem]:
     right = right.replace("\\/", "/")
     message = (
         f"JavaScript writes patterns like this; here the slashes and `{match[2]}` are part of the pattern. "
-        f"Write `{shown(right)}`."
+        f"Write `{printable(right)}`."
     )
     yield _problem(tree, node, message, right)
 
@@ -101,7 +101,7 @@ def _twice_escaped(tree: Tree, node: Node) -> Iterator[Problem]:
 
 
 def _problem(tree: Tree, node: Node, message: str, right: str) -> Problem:
-    fix = Fix(f"Change to `{shown(right)}`", partial(replace_scalar, tree, node, right))
+    fix = Fix(f"Change to `{printable(right)}`", partial(replace_scalar, tree, node, right))
     return Problem("unlikely-value", node.span, message, "information", (fix,))
 
 
@@ -116,7 +116,7 @@ def rubric_names(view: GraderView) -> Iterator[Problem]:
             continue
         meant, fixes = suggestion(view.file.tree, node, known)
         advice = f"did you mean `{meant}`?" if meant else f"write a path, a text, or {listed(known)}."
-        message = f"There is no rubric called `{shown(name)}`; {advice}"
+        message = f"There is no rubric called `{printable(name)}`; {advice}"
         yield Problem("value-not-allowed", node.span, message, "error", fixes)
 
 
@@ -186,23 +186,23 @@ def workspace_paths(view: GraderView) -> Iterator[Problem]:
         if written.startswith("/"):
             meant = written.lstrip("/")
             repair = partial(replace_scalar, view.file.tree, node, meant)
-            fixes = (Fix(f"Change to `{shown(meant)}`", repair),) if meant else ()
-            message = f"`{shown(written)}` is an absolute path; write it relative to the workspace."
+            fixes = (Fix(f"Change to `{printable(meant)}`", repair),) if meant else ()
+            message = f"`{printable(written)}` is an absolute path; write it relative to the workspace."
             yield Problem("outside-workspace", node.span, message, "error", fixes)
         elif place == ".." or place.startswith("../"):
-            message = f"`{shown(written)}` is not in the workspace, so the grader cannot grade."
+            message = f"`{printable(written)}` is not in the workspace, so the grader cannot grade."
             yield Problem("outside-workspace", node.span, message, "error")
         elif place == ".":
             message = "This is the workspace itself, not a file in it, so the grader cannot grade."
             yield Problem("outside-workspace", node.span, message, "error")
         elif _DRIVE.match(written):
             message = (
-                f"`{shown(written)}` is an absolute path on Windows; write it relative to the workspace."
+                f"`{printable(written)}` is an absolute path on Windows; write it relative to the workspace."
             )
             yield Problem("path-not-portable", node.span, message, "warning")
         elif "\\" in written:
             meant = written.replace("\\", "/")
             repair = partial(replace_scalar, view.file.tree, node, meant)
-            fixes = (Fix(f"Change to `{shown(meant)}`", repair),)
-            message = f"Only Windows accepts `\\` between folders; `{shown(meant)}` works everywhere."
+            fixes = (Fix(f"Change to `{printable(meant)}`", repair),)
+            message = f"Only Windows accepts `\\` between folders; `{printable(meant)}` works everywhere."
             yield Problem("path-not-portable", node.span, message, "warning", fixes)

@@ -8,7 +8,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.pattern_syntax import is_found
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GraderView
-from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 
@@ -44,7 +44,7 @@ def matches_everything(pattern: str) -> bool:
 
 def trigger_thresholds(view: GraderView) -> Found:
     """Yield the threshold 0 of a trigger grader: no relevance is below it."""
-    node, mode = view.entry.get("config", "threshold"), word(view.entry.get("config", "mode"))
+    node, mode = view.entry.get("config", "threshold"), scalar_text(view.entry.get("config", "mode"))
     if node is None or number_of(node) != 0:
         return
     if mode == "negative":

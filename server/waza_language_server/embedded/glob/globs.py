@@ -13,12 +13,12 @@ from waza_engine.spec.reading.task_globs import GlobError, is_literal, segment_m
 from waza_language_server.embedded.language import (
     NOWHERE,
     Checked,
+    CompletionWord,
     Explanation,
     Finding,
     Language,
     Surroundings,
     Token,
-    Word,
 )
 
 _DEEP = "`**` means the same as `*` here: it stays within one folder."
@@ -37,10 +37,10 @@ class Globs(Language):
             return Checked((Finding("bad-task-glob", 0, 0, message),))
         return Checked()
 
-    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
+    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[CompletionWord]:
         """Yield globs that match and files that can be named; each replaces the entire value."""
         for path, about in around.paths():
-            yield Word(path, "file", about, "", offset)
+            yield CompletionWord(path, "file", about, "", offset)
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
         """Show which files the glob matches, at any offset in it."""

@@ -19,12 +19,12 @@ from waza_engine.spelling import article
 from waza_language_server.embedded.language import (
     NOWHERE,
     Checked,
+    CompletionWord,
     Explanation,
     Language,
     Signature,
     Surroundings,
     Token,
-    Word,
 )
 from waza_language_server.embedded.python.findings import KNOWN_NAMES, assertion_findings
 from waza_language_server.embedded.python.inference import bound_types, type_before
@@ -58,7 +58,7 @@ class PythonAssertions(Language):
         findings, known = assertion_findings(value, KNOWN_NAMES | around.names)
         return Checked(findings, known - KNOWN_NAMES)
 
-    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
+    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[CompletionWord]:
         """Yield keys after a bracket, attributes after a dot, else the names that exist there."""
         return words(value, offset, around)
 
@@ -135,7 +135,7 @@ _RE_CALLS = {name: f"{name}(r'', output)" for name in ("search", "match", "finda
 _SHAPES: Mapping[str, ValueType] = {"tool_calls": TOOL_CALL, "transcript": EVENT, "errors": EVENT}
 
 
-def words(value: str, offset: int, around: Surroundings) -> Iterator[Word]:
+def words(value: str, offset: int, around: Surroundings) -> Iterator[CompletionWord]:
     """Yield keys after a bracket, attributes after a dot, else the names that exist there."""
     before = value[:offset]
     quote = _open_quote(before)
@@ -178,7 +178,7 @@ def signature(value: str, offset: int) -> Signature | None:
     return _signature(value, written[:opened], commas)
 
 
-def _names(value: str, offset: int, typed: int, bound: frozenset[str]) -> Iterator[Word]:
+def _names(value: str, offset: int, typed: int, bound: frozenset[str]) -> Iterator[CompletionWord]:
     end = offset
     while end < len(value) and (value[end].isalnum() or value[end] == "_"):
         end += 1
@@ -191,17 +191,17 @@ def _names(value: str, offset: int, typed: int, bound: frozenset[str]) -> Iterat
 
     for name, kind in local.items():
         if name not in CONTEXT_NAMES and exists(name):
-            yield Word(name, "variable", kind.name, _described(kind), typed)
+            yield CompletionWord(name, "variable", kind.name, _described(kind), typed)
     for name, documentation in CONTEXT_NAMES.items():
         if exists(name):
-            yield Word(name, "variable", CONTEXT_TYPES[name].name, documentation, typed)
+            yield CompletionWord(name, "variable", CONTEXT_TYPES[name].name, documentation, typed)
     for name, documentation in FUNCTION_NAMES.items():
         if exists(name):
             detail = FUNCTIONS[name][0] if name in FUNCTIONS else "module"
-            yield Word(name, "function", detail, documentation, typed)
+            yield CompletionWord(name, "function", detail, documentation, typed)
     for name in sorted(bound - set(local)):
         if exists(name):
-            yield Word(name, "variable", "", "Bound by an assertion before this one.", typed)
+            yield CompletionWord(name, "variable", "", "Bound by an assertion before this one.", typed)
 
 
 def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> bool:
@@ -219,7 +219,7 @@ def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> 
     return not any(use.node.id == name and source.start(use.node) == at for use in failing)
 
 
-def _attributes(value: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
+def _attributes(value: str, ahead: Sequence[Written], typed: int) -> Iterator[CompletionWord]:
     """Yield the attributes of the value before a dot; those of a string if its type is unknown."""
     owner = type_before(value, ahead)
     if owner is None and not ahead:
@@ -231,10 +231,10 @@ def _attributes(value: str, ahead: Sequence[Written], typed: int) -> Iterator[Wo
         elif member.signature:
             text = f"{name}('')" if name in _CALLS_WITH_TEXT else f"{name}()"
         returns = f" → {member.returns.name}" if member.returns is not None else ""
-        yield Word(text, "function", f"{member.signature}{returns}", member.documentation, typed)
+        yield CompletionWord(text, "function", f"{member.signature}{returns}", member.documentation, typed)
 
 
-def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
+def _keys(value: str, before: str, quote: int) -> Iterator[CompletionWord]:
     """Yield the keys of the dict whose bracket, or ``.get(``, is before an open quote."""
     typed = before[quote + 1 :]
     if not (typed.isidentifier() or not typed):
@@ -252,11 +252,11 @@ def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
     yield from _fields(type_before(value, ahead) or _guessed(before), "", len(typed))
 
 
-def _fields(owner: ValueType, quote: str, typed: int) -> Iterator[Word]:
+def _fields(owner: ValueType, quote: str, typed: int) -> Iterator[CompletionWord]:
     for name, documentation in owner.fields.items():
         kind = owner.field_types.get(name)
         text = f"{quote}{name}{quote}"
-        yield Word(text, "field", kind.name if kind is not None else "", documentation, typed)
+        yield CompletionWord(text, "field", kind.name if kind is not None else "", documentation, typed)
 
 
 def _guessed(before: str) -> ValueType:

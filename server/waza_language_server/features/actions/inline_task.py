@@ -14,7 +14,7 @@ from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.features.actions.moving_items import Taken, bring_nothing, dash_of, last_row, taken
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import pattern_of
-from waza_language_server.project.suite_file import SuiteFile, TaskEntry, word
+from waza_language_server.project.suite_file import SuiteFile, TaskEntry, scalar_text
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.suites import Suite, paths_of_pattern, picks_up
 from waza_language_server.project.uris import path_of, uri_of
@@ -121,7 +121,10 @@ def _can_move(document: Document, file: Document) -> bool:
         return False
     # Only comments have a place above a dash.
     above = file.text[: root.span.start].splitlines()
-    starts = all(not row.strip() or row.startswith("#") for row in above) and word(root.get("id")) is not None
+    starts = (
+        all(not row.strip() or row.startswith("#") for row in above)
+        and scalar_text(root.get("id")) is not None
+    )
     same = not file.text.strip() or line_break(file.text) == line_break(document.text)
     return starts and same and root.get("inputs", "prompt_file") is None
 
@@ -194,7 +197,7 @@ def _task_in(document: Document, selected: Span) -> TaskEntry | None:
     if found is None or above is None or above.style == "flow" or found.node.style == "flow":
         return None
     has_prompt_file = found.node.get("inputs", "prompt_file") is not None
-    return None if has_prompt_file or word(found.node.get("id")) is None else found
+    return None if has_prompt_file or scalar_text(found.node.get("id")) is None else found
 
 
 def _new_path(suite: Suite, task: str) -> str:

@@ -18,7 +18,7 @@ from waza_language_server.features.actions.moving_items import Taken, added, bri
 from waza_language_server.project.document import Document
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.naming_places import mentions_in
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, task_id, word
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, scalar_text, task_id
 from waza_language_server.project.suite_files import SuiteSource, document_at
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.author_style import line_break
@@ -243,7 +243,7 @@ def _alike(task: _Task, grader: GraderEntry, held: Taken) -> Taken | None:
 def _names(task: _Task, name: str) -> bool:
     """Return whether a task says by name that it expects a grader."""
     named = task.node.get("expected", "graders")
-    return named is not None and any(word(item) == name for item in named.target.items)
+    return named is not None and any(scalar_text(item) == name for item in named.target.items)
 
 
 def _others(count: int, verb: str) -> str:

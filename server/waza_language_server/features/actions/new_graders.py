@@ -15,7 +15,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.features.actions.moving_items import added, bring_nothing
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import document_at, files_of_suite
-from waza_language_server.project.verdict_places import VerdictPlaces
+from waza_language_server.project.verdict_places import VerdictLocations
 from waza_language_server.syntax.edits import insert_entry, insert_item
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.scalar_writing import write_block, write_flow
@@ -55,7 +55,7 @@ def new_graders(
     None is offered that would bring a problem, or for which the list cannot be extended as it is written.
     """
     taken = _names(workspace, suite)
-    file = VerdictPlaces(workspace.project, suite).file_of_task(task)
+    file = VerdictLocations(workspace.project, suite).file_of_task(task)
     found: list[NewGrader] = []
     for grader in graders:
         entry = {

@@ -19,7 +19,7 @@ from waza_language_server.embedded.python.findings import KNOWN_NAMES
 from waza_language_server.embedded.python.python_source import conjuncts
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.features.actions.moving_items import dash_of, last_row
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, scalar_text
 from waza_language_server.schema.locate import grader_shape, shape_at
 from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.syntax.author_style import line_break
@@ -164,7 +164,7 @@ def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> tu
     found: list[CodeAction] = []
     tasks = tree.root.entry("tasks")
     if tasks is not None and document.kind == "eval" and tasks.key.span.contains(selected.start):
-        ids = [word(item.get("id")) if item.kind == "mapping" else None for item in tasks.value.items]
+        ids = [scalar_text(item.get("id")) if item.kind == "mapping" else None for item in tasks.value.items]
         if len(ids) > 1 and all(each is not None for each in ids):
             ranks = [(0, each or "", number) for number, each in enumerate(ids)]
             # A dash alone on the line above its task is not on a line of the task.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
-from waza_language_server.features.completion.item import Completion, Place
+from waza_language_server.features.completion.item import Completion, CompletionPoint
 from waza_language_server.features.completion.metadata import metadata_keys, metadata_values
 from waza_language_server.features.completion.snippets import (
     escaped,
@@ -28,7 +28,7 @@ from waza_language_server.features.completion.snippets import (
 from waza_language_server.features.completion.values import PROVIDED_KINDS, SKILL_PATH, value_items
 from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.features.hover.shape_text import notes, signature
-from waza_language_server.project.claim import says_nothing
+from waza_language_server.project.claim import is_blank_text
 from waza_language_server.project.skill_definitions import skills_of_workspace
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.schema.usage import GRADER_TYPES, section_of, usage_rank
@@ -71,7 +71,7 @@ def complete(
     cursor = cursor_at(document.tree, offset)
     if cursor.role == "none":
         return Completions()
-    place = Place(document, workspace, offset, cursor, prices)
+    place = CompletionPoint(document, workspace, offset, cursor, prices)
     written = document.text[cursor.replace.start : cursor.replace.end]
     if place.outside_text or "\n" in written or "\r" in written:
         # Editors take completions within one line only.
@@ -88,7 +88,7 @@ def complete(
     if _names_skill(place, holder):
         with workspace.project.disk.held_still():
             place = replace(place, skills=skills_of_workspace(workspace.project, document))
-    if cursor.role == "key" and document.tree.is_json and says_nothing(document.text):
+    if cursor.role == "key" and document.tree.is_json and is_blank_text(document.text):
         items = [_new_object(place, holder.branch("mapping"))]
     elif cursor.role == "key":
         items = _keys(place, holder)
@@ -99,7 +99,7 @@ def complete(
     return _capped(place, items)
 
 
-def _names_skill(place: Place, holder: Shape) -> bool:
+def _names_skill(place: CompletionPoint, holder: Shape) -> bool:
     """Return whether the value at the cursor is the name of a skill, or the path of one."""
     cursor = place.cursor
     if cursor.role == "key":
@@ -111,19 +111,19 @@ def _names_skill(place: Place, holder: Shape) -> bool:
     return cursor.key == SKILL_PATH or any(each.kind == "skill.name" for each in shapes)
 
 
-def _keys(place: Place, holder: Shape) -> list[Completion]:
+def _keys(place: CompletionPoint, holder: Shape) -> list[Completion]:
     items = list(key_items(place, holder.branch("mapping", frozenset(place.cursor.existing_keys))))
     if place.is_metadata:
         items += metadata_keys(place)
     if holder.kind == "grader" and not {"type", "ref"} & set(place.cursor.existing_keys):
         items += grader_items(place)
     text, written = place.document.text, place.cursor.replace
-    if says_nothing(text[: written.start] + text[written.end :]):
+    if is_blank_text(text[: written.start] + text[written.end :]):
         items += _suites(place)
     return items
 
 
-def _suites(place: Place) -> Iterable[Completion]:
+def _suites(place: CompletionPoint) -> Iterable[Completion]:
     # With the first empty file.
     from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 
@@ -140,7 +140,7 @@ def _suites(place: Place) -> Iterable[Completion]:
         )
 
 
-def _values(place: Place, holder: Shape, key: str) -> list[Completion]:
+def _values(place: CompletionPoint, holder: Shape, key: str) -> list[Completion]:
     if key == MERGE_KEY:
         return list(anchor_items(place))
     if place.is_metadata:
@@ -156,7 +156,7 @@ def _values(place: Place, holder: Shape, key: str) -> list[Completion]:
     return list(value_items(place, shape, key))
 
 
-def _list_items(place: Place, holder: Shape) -> list[Completion]:
+def _list_items(place: CompletionPoint, holder: Shape) -> list[Completion]:
     shape = holder.branch("sequence").items
     if shape is None:
         return []
@@ -179,14 +179,14 @@ def _list_items(place: Place, holder: Shape) -> list[Completion]:
     return items
 
 
-def _new_object(place: Place, shape: Shape) -> Completion:
+def _new_object(place: CompletionPoint, shape: Shape) -> Completion:
     """Return the completion of an item with all the keys that it needs."""
     edit = place.line(json_item_snippet(shape) + place.comma)
     keys = ", ".join(dict.fromkeys((*shape.required, *shape.at_least_one[:1])))
     return Completion(f"{{{keys}}}", "value", "", shape.description, "0", edit, is_snippet=True)
 
 
-def _entry_shape(place: Place) -> Shape:
+def _entry_shape(place: CompletionPoint) -> Shape:
     node = place.cursor.node
     written = value_at(node, "type") if node is not None and node.kind == "mapping" else None
     catalog = place.workspace.catalog.of(place.document.kind)
@@ -196,7 +196,7 @@ def _entry_shape(place: Place) -> Shape:
     return known or catalog.any_grader
 
 
-def _before_comment(place: Place, item: Completion) -> Completion:
+def _before_comment(place: CompletionPoint, item: Completion) -> Completion:
     """Return an item of several lines with the comment of its line, which stays on the first line."""
     comment = _COMMENT.match(place.text, item.edit.span.end)
     if comment is None or "\n" not in item.edit.text:
@@ -207,7 +207,7 @@ def _before_comment(place: Place, item: Completion) -> Completion:
     return replace(item, edit=Edit(span, head + written + item.edit.text[len(head) :]))
 
 
-def _capped(place: Place, items: Iterable[Completion]) -> Completions:
+def _capped(place: CompletionPoint, items: Iterable[Completion]) -> Completions:
     unique: dict[str, Completion] = {}
     for item in items:
         unique.setdefault(item.label, _before_comment(place, item))
@@ -221,7 +221,7 @@ def _capped(place: Place, items: Iterable[Completion]) -> Completions:
     return Completions(tuple(kept), incomplete=True)
 
 
-def anchor_items(place: Place) -> Iterator[Completion]:
+def anchor_items(place: CompletionPoint) -> Iterator[Completion]:
     """Yield the aliases of nodes that end before the cursor; below a merge key only those of mappings."""
     root = place.document.tree.root
     if root is None:
@@ -237,7 +237,7 @@ def anchor_items(place: Place) -> Iterator[Completion]:
         yield Completion(alias, "reference", node.kind, "", f"1{name}", place.raw(alias), filter_text=alias)
 
 
-def grader_type_items(place: Place) -> Iterator[Completion]:
+def grader_type_items(place: CompletionPoint) -> Iterator[Completion]:
     """Yield the grader types as values; where the entry has no options yet, they come along."""
     existing = set(place.cursor.existing_keys) - {"type"}
     for name, shape in _types(place):
@@ -249,7 +249,7 @@ def grader_type_items(place: Place) -> Iterator[Completion]:
         yield _item(name, shape, edit, is_snippet=bool(options))
 
 
-def grader_items(place: Place) -> Iterator[Completion]:
+def grader_items(place: CompletionPoint) -> Iterator[Completion]:
     """Yield a whole new grader of each type."""
     if place.cursor.in_flow or place.follows_colon:
         return
@@ -261,7 +261,7 @@ def grader_items(place: Place) -> Iterator[Completion]:
         yield _item(name, shape, edit, is_snippet=True)
 
 
-def _types(place: Place) -> Iterator[tuple[str, Shape]]:
+def _types(place: CompletionPoint) -> Iterator[tuple[str, Shape]]:
     catalog = place.workspace.catalog.of(place.document.kind)
     for name in catalog.grader_types:
         shape = catalog.grader(name)
@@ -281,7 +281,7 @@ def _item(name: str, shape: Shape, edit: Edit, *, is_snippet: bool) -> Completio
 _CHOSEN_FROM_LISTS = frozenset({"grader", "task.glob", *PROVIDED_KINDS})
 
 
-def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterator[Completion]:
+def key_items(place: CompletionPoint, holder: Shape, *, new_item: bool = False) -> Iterator[Completion]:
     """Yield the keys of a mapping; ``new_item`` says that they begin or continue an item of a list."""
     cursor = place.cursor
     written = set(cursor.existing_keys)
@@ -333,7 +333,7 @@ def _goes_on(shape: Shape) -> bool:
     return not kinds.isdisjoint(_CHOSEN_FROM_LISTS)
 
 
-def _value(place: Place, holder: Shape, name: str, shape: Shape) -> str:
+def _value(place: CompletionPoint, holder: Shape, name: str, shape: Shape) -> str:
     if place.cursor.in_flow:
         return ": "
     if shape.kind == "prompt.text" and place.document.kind == "trigger_tests":

@@ -73,7 +73,7 @@ class Completion:
 
 
 @frozen(slots=False)
-class Place:
+class CompletionPoint:
     """The place of a completion, and its context."""
 
     document: Document

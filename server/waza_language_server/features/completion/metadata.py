@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from waza_engine.counting import counted
-from waza_language_server.features.completion.item import Completion, Place
+from waza_language_server.features.completion.item import Completion, CompletionPoint
 from waza_language_server.features.prompt_metadata import used_metadata
 
 
-def metadata_keys(place: Place) -> Iterator[Completion]:
+def metadata_keys(place: CompletionPoint) -> Iterator[Completion]:
     """Yield the keys that other lines of a file of prompts have in their metadata."""
     used = used_metadata(place.document, place.cursor.container_path[0])
     for position, (name, values) in enumerate(used.items()):
@@ -24,7 +24,7 @@ def metadata_keys(place: Place) -> Iterator[Completion]:
         yield Completion(name, "key", lines, "", f"1{position:03}", edit, "$1" in edit.text, name)
 
 
-def metadata_values(place: Place, key: str) -> Iterator[Completion]:
+def metadata_values(place: CompletionPoint, key: str) -> Iterator[Completion]:
     """Yield the values that a key has in the metadata of other lines of a file of prompts."""
     values = used_metadata(place.document, place.cursor.container_path[0]).get(key, Counter[str]())
     for position, (written, count) in enumerate(values.most_common()):

@@ -9,11 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.embedded.language import Language, Word
+from waza_language_server.embedded.language import CompletionWord, Language
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
-from waza_language_server.features.completion.item import Completion, CompletionKind, Place
+from waza_language_server.features.completion.item import Completion, CompletionKind, CompletionPoint
 from waza_language_server.features.hover.model_prices import known_models
 from waza_language_server.features.hover.shape_text import value_text
 from waza_language_server.features.surroundings import surroundings
@@ -41,7 +41,7 @@ _TOOL_WORD = compiled_later(r"[\w-]+")
 """A tool whose name is a pattern for itself."""
 
 
-def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
+def value_items(place: CompletionPoint, shape: Shape, key: str) -> Iterator[Completion]:
     """Yield the values that a scalar of this shape may have under a key."""
     if shape.kind in LANGUAGES:
         language = LANGUAGES.get(language_kind(shape.kind, place.around("language")) or "")
@@ -52,11 +52,11 @@ def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
         yield from _suite_grader_names(place)
     elif provide is not None:
         # A name that is not UTF-8 cannot be written in a suite.
-        yield from (item for item in provide(place) if shown(item.label) == item.label)
+        yield from (item for item in provide(place) if printable(item.label) == item.label)
     yield from _listed(place, shape)
 
 
-def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
+def _listed(place: CompletionPoint, shape: Shape) -> Iterator[Completion]:
     """Yield the values that the schema names: all that are allowed, or else the default and the examples."""
     values = [value for value in shape.enum if value not in {None, ""}]
     detail = "default"
@@ -83,7 +83,7 @@ def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
         )
 
 
-def _grader_names(place: Place) -> Iterator[Completion]:
+def _grader_names(place: CompletionPoint) -> Iterator[Completion]:
     own = place.around("name")
     graders = place.nearby.graders().value
     for grader in dict.fromkeys(graders):
@@ -91,17 +91,17 @@ def _grader_names(place: Place) -> Iterator[Completion]:
             yield _known(place, grader.name, "reference", f"{grader.type} grader".strip())
 
 
-def _suite_grader_names(place: Place) -> Iterator[Completion]:
+def _suite_grader_names(place: CompletionPoint) -> Iterator[Completion]:
     for name in place.nearby.suite_grader_names().value:
         yield _known(place, name, "reference", "grader of the suite")
 
 
-def _fixtures(place: Place) -> Iterator[Completion]:
+def _fixtures(place: CompletionPoint) -> Iterator[Completion]:
     for name in place.nearby.fixtures().value[:MAX_FILES]:
         yield _known(place, name, "file", "fixture")
 
 
-def _suite_files(place: Place) -> Iterator[Completion]:
+def _suite_files(place: CompletionPoint) -> Iterator[Completion]:
     """Yield files and folders on the path that is being typed, next to the document or in an open folder.
 
     For a key whose value is a folder there are no files.
@@ -132,25 +132,25 @@ def _suite_files(place: Place) -> Iterator[Completion]:
                 yield _known(place, shown, "file", "")
 
 
-def _vally_environments(place: Place) -> Iterator[Completion]:
+def _vally_environments(place: CompletionPoint) -> Iterator[Completion]:
     path = path_of(place.document.uri)
     known = environment_names(place.workspace.project, path) if path is not None else None
     for name in known or ():
         yield _known(place, name, "reference", "environment of .vally.yaml")
 
 
-def _key_of(place: Place) -> str:
+def _key_of(place: CompletionPoint) -> str:
     """Return the key that the value belongs to, or the list that it is an item of."""
     return place.cursor.key or ""
 
 
-def _models(place: Place) -> Iterator[Completion]:
+def _models(place: CompletionPoint) -> Iterator[Completion]:
     for model in known_models(place.nearby, place.models_listed or ()):
         rank = {} if model.is_near else {"rank": "2"}
         yield _known(place, model.name, "model", model.words, **rank)
 
 
-def _commands(place: Place) -> Iterator[Completion]:
+def _commands(place: CompletionPoint) -> Iterator[Completion]:
     typed = place.cursor.prefix.strip("\"'")
     if "/" not in typed:
         programs = programs_on_path(place.workspace.project.disk, typed)
@@ -159,7 +159,7 @@ def _commands(place: Place) -> Iterator[Completion]:
     yield from _suite_files(place)
 
 
-def _tools(place: Place) -> Iterator[Completion]:
+def _tools(place: CompletionPoint) -> Iterator[Completion]:
     seen = place.nearby.tools_seen()
     for name in seen:
         yield _known(place, name, "value", "called in the last run", rank="1")
@@ -168,21 +168,21 @@ def _tools(place: Place) -> Iterator[Completion]:
             yield _known(place, name, "value", "used in this project", rank="2")
 
 
-def _tool_patterns(place: Place) -> Iterator[Completion]:
+def _tool_patterns(place: CompletionPoint) -> Iterator[Completion]:
     """Yield the tools as the ``tool`` of a block wants them where it is a pattern."""
     for tool in _tools(place):
         if _TOOL_WORD.fullmatch(tool.label):
             yield _known(place, f"^{tool.label}$", "value", tool.detail, rank=tool.sort_text[:1])
 
 
-def _tags(place: Place) -> Iterator[Completion]:
+def _tags(place: CompletionPoint) -> Iterator[Completion]:
     written = _beside(place)
     for position, tag in enumerate(place.nearby.tags()):
         if tag not in written:
             yield replace(_known(place, tag, "value", "tag of this suite"), sort_text=f"1{position:03}")
 
 
-def _beside(place: Place) -> set[str]:
+def _beside(place: CompletionPoint) -> set[str]:
     """Return the other items of the list that the cursor is in."""
     root, node = place.document.tree.root, place.cursor.node
     listed = root.get(*place.cursor.container_path) if root is not None else None
@@ -192,7 +192,7 @@ def _beside(place: Place) -> set[str]:
     }
 
 
-def _skills(place: Place) -> Iterator[Completion]:
+def _skills(place: CompletionPoint) -> Iterator[Completion]:
     path = path_of(place.document.uri)
     names = list(dict.fromkeys((*place.nearby.skills(), *place.skills.values())))
     if path is not None:
@@ -202,7 +202,7 @@ def _skills(place: Place) -> Iterator[Completion]:
         yield replace(_known(place, name, "reference", "skill"), sort_text=f"1{position:05}")
 
 
-def _skill_paths(place: Place, path: Path) -> Iterator[Completion]:
+def _skill_paths(place: CompletionPoint, path: Path) -> Iterator[Completion]:
     """Yield the folders of the skills as seen from the open folder, where a run is most likely started."""
     roots = roots_around(place.workspace.project, path)
     files = (file for file in place.skills if file.name == SKILL_NAME)
@@ -215,11 +215,13 @@ def _skill_paths(place: Place, path: Path) -> Iterator[Completion]:
             yield replace(item, sort_text=f"0{position:05}")
 
 
-def _known(place: Place, value: str, kind: CompletionKind, detail: str, rank: str = "1") -> Completion:
+def _known(
+    place: CompletionPoint, value: str, kind: CompletionKind, detail: str, rank: str = "1"
+) -> Completion:
     return Completion(value, kind, detail, "", f"{rank}{value}", place.value(value), filter_text=value)
 
 
-Provider = Callable[[Place], Iterable[Completion]]
+Provider = Callable[[CompletionPoint], Iterable[Completion]]
 _PROVIDERS: dict[str, Provider] = {
     "grader.name": _grader_names,
     "command": _commands,
@@ -237,7 +239,7 @@ PROVIDED_KINDS = frozenset(_PROVIDERS)
 """Kinds of values that are collected from the files around the document."""
 
 
-def embedded_items(place: Place, language: Language, kind: str | None) -> Iterator[Completion]:
+def embedded_items(place: CompletionPoint, language: Language, kind: str | None) -> Iterator[Completion]:
     """Yield what can be written at the cursor in the language of a value of a kind."""
     scalar = _scalar(place)
     if scalar is not None and len(scalar.node.span) > LONGEST_VALUE:
@@ -247,13 +249,13 @@ def embedded_items(place: Place, language: Language, kind: str | None) -> Iterat
     for position, word in enumerate(language.complete(value, offset, around)):
         if word.kind == "file":
             # A name that is not UTF-8 cannot be written in a suite.
-            if shown(word.text) == word.text:
+            if printable(word.text) == word.text:
                 yield _path(place, word, position)
         else:
             yield _item(place, scalar, word, position)
 
 
-def _scalar(place: Place) -> ScalarMap | None:
+def _scalar(place: CompletionPoint) -> ScalarMap | None:
     """Return the value around the cursor, None if there is none yet or it cannot be read."""
     node = place.cursor.node
     if node is None or node.kind != "scalar":
@@ -270,20 +272,22 @@ def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
     return value, len(value)
 
 
-def _unread(place: Place) -> tuple[str, int]:
+def _unread(place: CompletionPoint) -> tuple[str, int]:
     """Return the text before the cursor if the value cannot be read, as after an open quote."""
     written = place.text[place.cursor.replace.start : place.offset]
     before = written.replace('\\"', '"') if place.quote == '"' else written.replace("''", "'")
     return before, len(before)
 
 
-def _path(place: Place, word: Word, position: int) -> Completion:
+def _path(place: CompletionPoint, word: CompletionWord, position: int) -> Completion:
     edit = place.value(word.text)
     rank = f"1{position:03}{word.text}"
     return Completion(word.text, "file", word.detail, "", rank, edit, filter_text=word.text)
 
 
-def _item(place: Place, scalar: ScalarMap | None, word: Word, position: int) -> Completion:
+def _item(
+    place: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord, position: int
+) -> Completion:
     """Return a name that replaces the typed prefix; only the name of a call if it is called already."""
     span, called = _replaced(place, scalar, word)
     text = word.text.partition("(")[0] if called else word.text
@@ -310,7 +314,7 @@ def _is_begun(scalar: ScalarMap) -> bool:
     return bool(scalar.value) or scalar.node.style in {"literal", "folded"}
 
 
-def _replaced(place: Place, scalar: ScalarMap | None, word: Word) -> tuple[Span, bool]:
+def _replaced(place: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord) -> tuple[Span, bool]:
     """Return the span of the unfinished name on the cursor's line, and whether it is called."""
     text, start, end = place.text, place.offset - word.typed, place.offset
     called = False

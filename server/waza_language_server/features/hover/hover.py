@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.checkpoint import within
-from waza_engine.files import shown
+from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.hover.anchors import anchored_value, merged_keys
 from waza_language_server.features.hover.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
-from waza_language_server.features.hover.shape_text import notes, signature, type_words, value_text
+from waza_language_server.features.hover.shape_text import describe_type, notes, signature, value_text
 from waza_language_server.features.prompt_metadata import METADATA, metadata_story
 from waza_language_server.features.scores.score_text import score_story, strength_story
 from waza_language_server.features.scores.verdict_hints import metric_verdicts
@@ -308,7 +308,7 @@ def _options_table(options: Shape) -> Iterator[str]:
         default = f"`{value_text(shape.default)}`" if shape.has_default and shape.default is not None else "–"
         needed = " (needed)" if known.required else ""
         first = shape.description.strip().split("\n")[0]
-        yield f"| `{name}`{needed} | {_cell(type_words(shape))} | {default} | {_cell(first)} |"
+        yield f"| `{name}`{needed} | {_cell(describe_type(shape))} | {default} | {_cell(first)} |"
 
 
 def _cell(text: str) -> str:
@@ -431,4 +431,4 @@ def _head(workspace: Workspace, nearby: Nearby, path: Path, places: Iterable[Pat
 
 
 def _place(path: Path, file: Path) -> str:
-    return code(shown(os.path.relpath(file, path.parent)))
+    return code(printable(os.path.relpath(file, path.parent)))

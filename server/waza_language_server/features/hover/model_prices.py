@@ -49,7 +49,7 @@ class NoPrices:
 NO_PRICES = NoPrices()
 
 
-def price_in_words(price: ModelPrice) -> str:
+def describe_price(price: ModelPrice) -> str:
     """Return ``$3 in · $15 out a million tokens``, "" when the price is not known."""
     parts = [
         f"${usd:g} {way}"
@@ -62,7 +62,7 @@ def price_in_words(price: ModelPrice) -> str:
 def model_story(price: ModelPrice) -> str:
     """Return the lines of a hover, in Markdown."""
     lines = [f"**Model {code(price.name)}**: {code(price.model)} of {code(price.provider)}"]
-    if words := price_in_words(price):
+    if words := describe_price(price):
         lines.append(f"List price: {words}.")
     if price.context is not None:
         lines.append(f"Context: {price.context:,} tokens.")
@@ -85,4 +85,4 @@ def known_models(nearby: Nearby, listed: Iterable[ModelPrice]) -> Iterator[Known
     for name in nearby.models_seen():
         yield KnownModel(name, "asked in the last run", is_near=True)
     for price in listed:
-        yield KnownModel(price.name, price_in_words(price) or price.provider, is_near=False)
+        yield KnownModel(price.name, describe_price(price) or price.provider, is_near=False)

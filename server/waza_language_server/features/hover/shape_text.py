@@ -22,7 +22,7 @@ MAX_ALLOWED = 12
 
 def signature(name: str, shape: Shape) -> str:
     """Return one line such as ``max_tool_calls: integer ≥ 0 = 0``."""
-    words = f"{name}: {type_words(shape)}"
+    words = f"{name}: {describe_type(shape)}"
     if shape.has_default and shape.default is not None:
         words += f" = {value_text(shape.default)}"
         meaning = _MEANING.search(shape.description)
@@ -31,7 +31,7 @@ def signature(name: str, shape: Shape) -> str:
     return words
 
 
-def type_words(shape: Shape) -> str:
+def describe_type(shape: Shape) -> str:
     """Return what kind of value is meant: ``integer ≥ 0``, ``"any_order" | "exact"``, ``list of text``."""
     if shape.kind in {"grader", "grader.type"}:
         return "grader" if shape.kind == "grader" else "grader type"
@@ -39,14 +39,14 @@ def type_words(shape: Shape) -> str:
         shown = [value_text(value) for value in shape.enum if value is not None]
         return " | ".join(shown[:MAX_ALLOWED]) + (" | …" if len(shown) > MAX_ALLOWED else "")
     if shape.branches:
-        return " or ".join(dict.fromkeys(type_words(branch) for branch in shape.branches))
+        return " or ".join(dict.fromkeys(describe_type(branch) for branch in shape.branches))
     types = shape.types - {"null"}
     if not types:
         return "any value"
     if "object" in types:
         return "mapping"
     if "array" in types:
-        return f"list of {type_words(shape.items)}" if shape.items is not None else "list"
+        return f"list of {describe_type(shape.items)}" if shape.items is not None else "list"
     if "string" in types:
         # Strings also accept plain numbers and booleans, but the author intends a string.
         return {"python.assertion": "Python expression", "regex": "regular expression"}.get(

@@ -16,7 +16,7 @@ from waza_language_server.features.actions.moving_items import added
 from waza_language_server.features.renames.skill_moves import skill_moves
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.named_paths import PathsIn, moved_path
-from waza_language_server.project.naming_places import mentions_in, place_of
+from waza_language_server.project.naming_places import location_of, mentions_in
 from waza_language_server.project.places import FIXTURES
 from waza_language_server.project.references import Symbol, references
 from waza_language_server.project.rewriting import RenameError, rewritten
@@ -28,7 +28,7 @@ from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
-from waza_language_server.text.workspace_edit import FileEdit, FilePlace, WorkspaceEdit
+from waza_language_server.text.workspace_edit import FileEdit, FileLocation, WorkspaceEdit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,14 +54,14 @@ def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> WorkspaceEd
 
 def path_changes(
     workspace: Workspace, moves: Mapping[Path, Path], near: Document | None = None
-) -> list[tuple[FilePlace, str]]:
+) -> list[tuple[FileLocation, str]]:
     """Return the same as places and what to write there.
 
     ``near`` is the document around which suites are searched if no folder is open.
     """
     read_suites(workspace.project)
-    found: list[tuple[FilePlace, Mention, str]] = []
-    listed: list[tuple[FilePlace, str]] = []
+    found: list[tuple[FileLocation, Mention, str]] = []
+    listed: list[tuple[FileLocation, str]] = []
     for file in files_of_workspace(workspace.project, near):
         checkpoint()
         if file.kind == "skill":
@@ -77,10 +77,10 @@ def path_changes(
             # Skills that are left out are named by their directories as well.
             new = paths.rewritten(each, moves)
             if new is not None:
-                found.append((place_of(workspace, file, each), each, new))
-        listed += told_fixtures(workspace, file, moves)
+                found.append((location_of(workspace, file, each), each, new))
+        listed += fixture_edits(workspace, file, moves)
         if file.kind == "eval":
-            listed += kept_tasks(workspace, file, moves)
+            listed += task_list_edits(workspace, file, moves)
     return [*rewritten(workspace, found), *listed]
 
 
@@ -90,9 +90,9 @@ _KEY = "tasks"
 _ENDINGS = frozenset({".yaml", ".yml"})
 
 
-def kept_tasks(
+def task_list_edits(
     workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
-) -> list[tuple[FilePlace, str]]:
+) -> list[tuple[FileLocation, str]]:
     """Return what to write into an eval file for its tasks to stay in it, and where.
 
     The paths that it names follow the moves by other edits.
@@ -152,7 +152,7 @@ def _written(path: Path, folder: Path) -> str | None:
         return None
 
 
-def _listed(document: Document, written: list[str]) -> list[tuple[FilePlace, str]]:
+def _listed(document: Document, written: list[str]) -> list[tuple[FileLocation, str]]:
     tree = document.tree
     tasks = tree.root.get(_KEY) if tree.root is not None else None
     if tree.root is None or tree.errors or tasks is None or tasks.kind != "sequence":
@@ -167,7 +167,7 @@ def _listed(document: Document, written: list[str]) -> list[tuple[FilePlace, str
     after = changed.root.get(_KEY) if changed.root is not None else None
     if changed.errors or after is None or after.to_python() != [*_items(tasks.to_python()), *written]:
         return []
-    place = FilePlace(document.uri, document.text, Span(0, 0))
+    place = FileLocation(document.uri, document.text, Span(0, 0))
     return [(replace(place, span=edit.span), edit.text) for edit in edits]
 
 
@@ -175,13 +175,13 @@ def _items(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> list[tuple[FilePlace, str]]:
+def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> list[tuple[FileLocation, str]]:
     """Return what to write where skills are named whose folders get other names.
 
     A skill keeps its name where a rename of it would be refused, and where other folders would have to
     follow it.
     """
-    found: list[tuple[FilePlace, str]] = []
+    found: list[tuple[FileLocation, str]] = []
     for old, new in moves.items():
         symbol = _skill_in(workspace, old) if old.name != new.name else None
         if symbol is None:
@@ -213,9 +213,9 @@ def _skill_in(workspace: Workspace, folder: Path) -> Symbol | None:
 _CONTEXT_DIR = "context_dir"
 
 
-def told_fixtures(
+def fixture_edits(
     workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
-) -> list[tuple[FilePlace, str]]:
+) -> list[tuple[FileLocation, str]]:
     """Return the ``context_dir`` to write into the tasks of a file, and where."""
     if file.path is None or file.kind not in {"eval", "task"}:
         return []
@@ -243,13 +243,13 @@ def _written_fixtures(holder: Path, moves: Mapping[Path, Path]) -> str | None:
     return PurePosixPath(*Path(os.path.relpath(fixtures, folder)).parts).as_posix()
 
 
-def _told(document: Document, files: list[Span], folder: str) -> list[tuple[FilePlace, str]]:
+def _told(document: Document, files: list[Span], folder: str) -> list[tuple[FileLocation, str]]:
     tree = document.tree
     if tree.root is None or tree.errors:
         return []
     tasks = [task.node for task in SuiteFile(tree).tasks()] if document.kind == "eval" else [tree.root]
-    place = FilePlace(document.uri, document.text, Span(0, 0))
-    found: list[tuple[FilePlace, str]] = []
+    place = FileLocation(document.uri, document.text, Span(0, 0))
+    found: list[tuple[FileLocation, str]] = []
     for task in tasks:
         checkpoint()
         if task.get(_CONTEXT_DIR) is not None or not any(task.span.contains(span.start) for span in files):
@@ -299,7 +299,7 @@ def _without_entries(workspace: Workspace, file: SuiteSource, gone: Sequence[Pat
             continue
         named = paths.named(each)
         if named is not None and not named.rest and _is_gone(named.target, gone):
-            places[each.whole.start] = place_of(workspace, file, each).text
+            places[each.whole.start] = location_of(workspace, file, each).text
     if not places or len(places) > MOST_ENTRIES:
         return None
     text = next(iter(places.values()))

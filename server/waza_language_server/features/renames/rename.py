@@ -19,7 +19,7 @@ from waza_language_server.project.references import Symbol, is_taken, references
 from waza_language_server.project.rewriting import RenameError, rewritten
 from waza_language_server.project.suite_files import SuiteSource, read_suites
 from waza_language_server.project.suites import picks_up
-from waza_language_server.project.uris import is_shown_by_tool, uri_of
+from waza_language_server.project.uris import is_tool_view, uri_of
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileRename, WorkspaceEdit, is_file_name
 
@@ -95,7 +95,7 @@ def rename(
 
 
 def _refuse_impossible(symbol: Symbol, name: str) -> None:
-    if symbol.kind == "skill" and is_shown_by_tool(symbol.document.uri):
+    if symbol.kind == "skill" and is_tool_view(symbol.document.uri):
         # Its name is that of files which this document is not: of an older commit, of another branch.
         raise RenameError(
             "A skill can only be renamed in its files, and this document only shows one of them."

@@ -21,7 +21,7 @@ from waza_language_server.features.runnables.code_lens import RUN, CodeLens
 from waza_language_server.features.runnables.runnables import MOST_LENSES, suites_asking
 from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.suite_file import SuiteFile, scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.text.span import Span
@@ -88,7 +88,7 @@ def programs_for(path: Path, project: Project) -> Programs:
         adapters |= dict.fromkeys(suite.named("adapter"))
         bases = bases_of_run(project, suite.folder)
         for grader in SuiteFile(project.tree(suite.path)).graders():
-            named = word(grader.node.get("config", "grader"))
+            named = scalar_text(grader.node.get("config", "grader"))
             if grader_type(grader.node) == "inline" and named:
                 found = found_at(project, suite.folder, bases, named, "file")
                 graders |= dict.fromkeys(place for place in found if place is not None)

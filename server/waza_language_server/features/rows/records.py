@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import cut
-from waza_engine.figures import shown_score
 from waza_engine.harness.row_values import complete_capture, is_capture, number_in, score_in
 from waza_engine.harness.summary import summary_lines
 from waza_engine.markdown import code, sentence
+from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import Block, blocks_of, text_of
 from waza_engine.scoring.pass_estimates import PassEstimates, pass_estimates
 
@@ -45,7 +45,7 @@ def record_hints(document: Document, part: Span | None) -> Iterator[tuple[int, s
         estimates = _estimates(_block(record)) if document.kind == "trials" else None
         score = _score(record) if document.kind == "captures" else None
         if estimates is not None:
-            label = f"{shown_score(estimates.rate.rate)} · {estimates.label}"
+            label = f"{format_score(estimates.rate.rate)} · {estimates.label}"
             text = f"{estimates.passed} of {estimates.total} trials passed: {estimates.words}"
             yield record.span.end, label, sentence(text)
         elif score is not None:
@@ -96,7 +96,7 @@ def _score(record: Node) -> Block | None:
 
 
 def _verdict(score: Mapping[str, Any]) -> str:
-    return f"{'✓' if score.get('pass') is True else '✗'} {shown_score(number_in(score, 'score'))}"
+    return f"{'✓' if score.get('pass') is True else '✗'} {format_score(number_in(score, 'score'))}"
 
 
 def _block(record: Node) -> Block:

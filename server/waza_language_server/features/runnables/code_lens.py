@@ -20,7 +20,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_language_server.features.runnables.runnables import Runnable, is_off, runnables
-from waza_language_server.features.scores.words import suite_words
+from waza_language_server.features.scores.verdict_labels import suite_label
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import is_of_vally
@@ -184,7 +184,7 @@ def _run_lens(
     argument = {"id": str(runnable.id)}
     if runnable.id in running:
         return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
-    suite = f" in {suite_words(runnable.id.suite)}" if tell_suite else ""
+    suite = f" in {suite_label(runnable.id.suite)}" if tell_suite else ""
     title = " · ".join(part for part in (f"▶ Run {words}{suite}", estimate) if part)
     return CodeLens(runnable.span, title, RUN, argument)
 
@@ -201,7 +201,7 @@ def _estimate_words(target: RunnableId, estimates: SuiteEstimates | None) -> str
     if estimates is None or target.kind in ("grader", "prompt"):
         return ""
     found = estimates.suite if target.task is None else estimates.tasks.get(target.task)
-    return "" if found is None else estimate_words(found)
+    return "" if found is None else describe_estimate(found)
 
 
 def _answered(recorded: RunResult | None) -> frozenset[str]:
@@ -271,7 +271,7 @@ class SuiteEstimates:
     tasks: Mapping[str, Estimate] = field(default_factory=dict[str, Estimate])
 
 
-def estimate_words(estimate: Estimate) -> str:
+def describe_estimate(estimate: Estimate) -> str:
     """Return ``≈ $0.42 · 3 min · 12 trials``, without unknown parts; "" if nothing is worth showing."""
     cost = "" if estimate.free or estimate.usd is None else money(estimate.usd)
     time = "" if estimate.seconds is None else _time(estimate.seconds)

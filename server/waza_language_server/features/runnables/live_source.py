@@ -22,7 +22,7 @@ TEST_BED = "waza.testBed"
 
 
 @frozen()
-class TestBed:
+class RecordedBaseline:
     """The recorded baseline of live verdicts of a suite: result files with the tasks in them.
 
     ``started`` is when their run began, None for several; with ``gone`` the file does not exist any more.
@@ -36,7 +36,7 @@ class TestBed:
     gone: bool = False
 
 
-def test_bed_lens(document: Document, bed: TestBed) -> CodeLens | None:
+def baseline_lens(document: Document, bed: RecordedBaseline) -> CodeLens | None:
     """Return the lens of an eval file; None where it has no graders of its own."""
     root = document.tree.root
     graders = root.entry("graders") if root is not None and root.kind == "mapping" else None
@@ -46,7 +46,7 @@ def test_bed_lens(document: Document, bed: TestBed) -> CodeLens | None:
     return CodeLens(graders.key.span, _title(bed), TEST_BED, argument, "testBed")
 
 
-def _title(bed: TestBed) -> str:
+def _title(bed: RecordedBaseline) -> str:
     run = f"the last answers of {counted(len(bed.records), 'run')}"
     if bed.started is not None:
         run = f"run of {local_time(bed.started) or SOME_TIME_AGO}"

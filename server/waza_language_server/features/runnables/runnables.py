@@ -19,14 +19,20 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 from waza_language_server.features.rows.records import id_of, records
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, prompts_in, task_id, word
+from waza_language_server.project.suite_file import (
+    SuiteFile,
+    is_switched_off,
+    prompts_in,
+    scalar_text,
+    task_id,
+)
 from waza_language_server.project.suite_files import files_of_workspace, suite_title
 from waza_language_server.project.uris import path_of
-from waza_language_server.project.verdict_places import VerdictPlaces
+from waza_language_server.project.verdict_places import VerdictLocations
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
-    from waza_language_server.text.workspace_edit import FilePlace
+    from waza_language_server.text.workspace_edit import FileLocation
 
 
 MAX_SUITES = 3
@@ -149,7 +155,12 @@ def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:
 def _suite(root: Node, path: Path, whole: Span) -> Iterator[Runnable]:
     start = _first_line(root)
     if start is not None:
-        label = word(root.get("name")) or word(root.get("skill_name")) or path.parent.name or path.name
+        label = (
+            scalar_text(root.get("name"))
+            or scalar_text(root.get("skill_name"))
+            or path.parent.name
+            or path.name
+        )
         yield Runnable(RunnableId(path), start, label, whole)
 
 
@@ -161,7 +172,7 @@ def _tasks(entries: SuiteFile, path: Path) -> Iterator[Runnable]:
 
 def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> Iterator[Runnable]:
     start = _first_line(root)
-    label = word(root.get("name")) or task
+    label = scalar_text(root.get("name")) or task
     for suite in suites:
         if start is not None:
             yield Runnable(RunnableId(suite, task), start, label, whole)
@@ -206,7 +217,7 @@ class TreeItem:
     id: str
     kind: ItemKind
     label: str
-    place: FilePlace
+    place: FileLocation
     runs: str | None
 
     @property
@@ -225,7 +236,7 @@ def suites(project: Project) -> tuple[TreeItem, ...]:
             if not project.text(path).value.strip() or project.disk.stamp(path) is None:
                 continue  # it is open, and empty as yet, or not there any more
             label = suite_title(project, path)
-            place = VerdictPlaces(project, path).of_suite()
+            place = VerdictLocations(project, path).of_suite()
             item = _runnable(RunnableId(path), "suite", label, place)
             found[path] = replace(item, runs=None) if is_off(project, path) else item
     return tuple(found[path] for path in sorted(found))
@@ -233,7 +244,7 @@ def suites(project: Project) -> tuple[TreeItem, ...]:
 
 def children(project: Project, parent: RunnableId) -> tuple[TreeItem, ...]:
     """Return the children of a suite or a task, in the order of a run."""
-    places = VerdictPlaces(project, parent.suite)
+    places = VerdictLocations(project, parent.suite)
     if parent.kind == "suite":
         items = _task_items(project, places, parent.suite)
     elif parent.kind == "task" and parent.task is not None:
@@ -247,8 +258,10 @@ def children(project: Project, parent: RunnableId) -> tuple[TreeItem, ...]:
     return tuple(found.values())
 
 
-def _task_items(project: Project, places: VerdictPlaces, suite: Path) -> Iterator[TreeItem]:
-    inline = [(task.id, word(task.node.get("name"))) for task in SuiteFile(project.tree(suite)).tasks()]
+def _task_items(project: Project, places: VerdictLocations, suite: Path) -> Iterator[TreeItem]:
+    inline = [
+        (task.id, scalar_text(task.node.get("name"))) for task in SuiteFile(project.tree(suite)).tasks()
+    ]
     files = ((task.id, task.outline.name) for task in project.tasks_of(project.suite(suite)).value)
     for task, name in (*inline, *files):
         item = _runnable(RunnableId(suite, task), "task", name or task, places.of_task(task))
@@ -257,14 +270,14 @@ def _task_items(project: Project, places: VerdictPlaces, suite: Path) -> Iterato
         yield _runnable(RunnableId(suite, prompt=prompt, should_trigger=should), "prompt", prompt, place)
 
 
-def _grader_items(places: VerdictPlaces, suite: Path, task: str) -> Iterator[TreeItem]:
+def _grader_items(places: VerdictLocations, suite: Path, task: str) -> Iterator[TreeItem]:
     off = places.is_switched_off(task)
     for name, by_itself in places.graders_of(task):
         own = RunnableId(suite, task, name)
         runs = own if by_itself else RunnableId(suite, task)
         place = places.of_grader(task, name)
-        yield TreeItem(str(own), "grader", shown_grader(name), place, None if off else str(runs))
+        yield TreeItem(str(own), "grader", grader_label(name), place, None if off else str(runs))
 
 
-def _runnable(own: RunnableId, kind: ItemKind, label: str, place: FilePlace) -> TreeItem:
+def _runnable(own: RunnableId, kind: ItemKind, label: str, place: FileLocation) -> TreeItem:
     return TreeItem(str(own), kind, label, place, str(own))

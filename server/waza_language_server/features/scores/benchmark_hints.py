@@ -13,12 +13,12 @@ from contextlib import suppress
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from waza_engine.figures import shown_score
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
+from waza_engine.number_formats import format_score
 from waza_language_server.features.scores.verdict_hints import Verdict
 from waza_language_server.project.eval_cases import skill_file_of
-from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.suite_file import SuiteFile, scalar_text
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ def _hints(
     document: Document, rates: Mapping[tuple[str, str], Sequence[float]], story: str
 ) -> Iterator[Verdict]:
     for task in SuiteFile(document.tree).tasks():
-        head, names = task.node.get("id"), (task.id, word(task.node.get("name")) or "")
+        head, names = task.node.get("id"), (task.id, scalar_text(task.node.get("name")) or "")
         words: list[str] = []
         for said, configurations in _CONFIGURATIONS.items():
             found = (rates.get((name, each)) for name in names for each in configurations)
             if of_case := next(filter(None, found), None):
-                words.append(f"{said} {shown_score(mean(of_case))}")
+                words.append(f"{said} {format_score(mean(of_case))}")
         if head is not None and words:
             yield Verdict(head, " · ".join(words), story, kind="history")
 

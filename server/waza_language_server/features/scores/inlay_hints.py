@@ -18,20 +18,27 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score, shown_score_history
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code, fenced, sentence
+from waza_engine.number_formats import format_score, format_score_history
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.rows.records import id_of, record_hints, records
-from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
+from waza_language_server.features.scores.live_text import LIVE, TrialLocation, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.scores.verdict_hints import verdicts
-from waza_language_server.features.scores.words import HintKind, Verdict, age, share_label, shortened, sign_of
+from waza_language_server.features.scores.verdict_labels import (
+    HintKind,
+    Verdict,
+    age,
+    share_label,
+    shortened,
+    sign_of,
+)
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.outline import outline_of, weight_of
-from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at, task_id, word
+from waza_language_server.project.suite_file import SuiteFile, marked_node, rule_at, scalar_text, task_id
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.nodes import value_at
 
@@ -68,7 +75,7 @@ class InlayHint:
     tooltip: str
     changes: tuple[ChangedInput, ...] = ()
     kind: HintKind = "score"
-    trials: tuple[TrialPlace, ...] = ()
+    trials: tuple[TrialLocation, ...] = ()
     is_old: bool = False
 
     @property
@@ -157,7 +164,7 @@ def _marks(entry: Node, outcome: Outcome) -> Iterator[Mark]:
             tooltip = fenced(check.message) if check.message else ""
             mark = LIVE if outcome.live is not None and not outcome.stale else ""
             label = mark + check_label(check.passed_trials, check.trials)
-            yield shown_at(node), label, tooltip, bool(outcome.stale)
+            yield marked_node(node), label, tooltip, bool(outcome.stale)
 
 
 def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
@@ -176,10 +183,10 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
         label = share_label(sign, len(checks) - len(failed), len(checks), "task") if failed else sign
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
         is_old = any(outcome.stale for outcome, _ in checks)
-        yield shown_at(node), mark + label, fenced("\n".join(told)) if told else "", is_old
+        yield marked_node(node), mark + label, fenced("\n".join(told)) if told else "", is_old
 
 
-def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
+def shortened_hints(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
     """Return hints, in their order, with no more characters a line than an editor shows.
 
     Labels without room move to the tooltip of the hint, or of the one before it.
@@ -256,13 +263,13 @@ def _of_suite(root: Node, history: SuiteHistory, now: datetime) -> Iterator[Verd
     name, scores = root.get("name"), tuple(run.score for run in history.runs)
     if name is not None and _is_worth_it(scores):
         lines = [_title(scores), "", *(_run_line(run, now) for run in reversed(history.runs))]
-        yield Verdict(name, shown_score_history(scores, _MOST_SCORES), "\n".join(lines), kind="history")
+        yield Verdict(name, format_score_history(scores, _MOST_SCORES), "\n".join(lines), kind="history")
 
 
 def _of_task(node: Node, history: SuiteHistory, task_id: str, now: datetime) -> Iterator[Verdict]:
     head, task = node.get("id") or node.get("name"), history.tasks.get(task_id)
     if head is not None and task is not None and _is_worth_it(task.scores):
-        label = shown_score_history(task.scores, _MOST_SCORES) + (
+        label = format_score_history(task.scores, _MOST_SCORES) + (
             f" flaky {task.passed_trials}/{task.trials}" if task.trials else ""
         )
         story = "\n".join([_title(task.scores), "", *_story(task, history, now)])
@@ -282,11 +289,11 @@ def _story(task: TaskHistory, history: SuiteHistory, now: datetime) -> Iterator[
 
 
 def _title(scores: tuple[float | None, ...]) -> str:
-    return f"**The last {len(scores)} runs**, the oldest first: {shown_score_history(scores, len(scores))}"
+    return f"**The last {len(scores)} runs**, the oldest first: {format_score_history(scores, len(scores))}"
 
 
 def _run_line(run: RunOnce, now: datetime) -> str:
-    score = "not judged" if run.score is None else shown_score(run.score)
+    score = "not judged" if run.score is None else format_score(run.score)
     return f"- {sentence(run.part) or score}: {_of_run(run, now)}"
 
 
@@ -298,7 +305,7 @@ def _of_run(run: RunOnce, now: datetime) -> str:
 
 def _is_worth_it(scores: tuple[float | None, ...]) -> bool:
     judged = [score for score in scores if score is not None]
-    return len(judged) >= FEWEST_RUNS or len(set(map(shown_score, judged))) > 1
+    return len(judged) >= FEWEST_RUNS or len(set(map(format_score, judged))) > 1
 
 
 Limit = Literal["timeout_seconds", "first_event_timeout_seconds"]
@@ -435,7 +442,7 @@ def _shares(
 def _limits(task: Node, suites: Sequence[Outline]) -> Iterator[SettingHint]:
     for key in _LIMITS:
         node = task.get(key)
-        own = word(node)
+        own = scalar_text(node)
         of_suites = [getattr(suite, key) for suite in suites]
         values = dict.fromkeys(each for each in of_suites if each is not None and each.isdecimal())
         if node is None or own is None or not own.isdecimal() or {*map(int, values)} <= {int(own)}:

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.markdown import cell, code, fenced
-from waza_language_server.features.scores.words import (
+from waza_engine.number_formats import format_score
+from waza_language_server.features.scores.verdict_labels import (
     advisory_label,
     age,
     error_label,
+    executor_and_model,
     share_label,
     sign_of,
-    told_by,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ MAX_TRIALS = 5
 
 
 @frozen()
-class TrialPlace:
+class TrialLocation:
     """A recorded trial, from 1, of the task with this id: one that was judged live, and can be read."""
 
     suite: Path
@@ -44,12 +44,12 @@ class TrialPlace:
     passed: bool
 
 
-def trials_to_open(score: Score) -> tuple[TrialPlace, ...]:
+def trials_to_open(score: Score) -> tuple[TrialLocation, ...]:
     """Return some trials that a live score is made of: those that fail, else the first of each task."""
     if not is_live(score):
         return ()
     failing = (
-        TrialPlace(score.suite, one.task.id, trial, passed=False)
+        TrialLocation(score.suite, one.task.id, trial, passed=False)
         for one in score.outcomes
         if one.live is not None
         for trial in one.live.failing
@@ -57,7 +57,7 @@ def trials_to_open(score: Score) -> tuple[TrialPlace, ...]:
     if some := tuple(islice(failing, MAX_TRIALS)):
         return some
     chosen = (one for one in score.outcomes if one.live is not None and one.live.bed is None)
-    first = (TrialPlace(score.suite, one.task.id, 1, passed=True) for one in chosen)
+    first = (TrialLocation(score.suite, one.task.id, 1, passed=True) for one in chosen)
     return tuple(islice(first, MAX_TRIALS))
 
 
@@ -86,13 +86,13 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     if len(graded) < len(outcomes):
         return label
     then, now = sum(graded) / len(graded), sum(one.result.score for one in outcomes) / len(outcomes)
-    before, today = shown_score(then), shown_score(now)
+    before, today = format_score(then), format_score(now)
     return label if before == today else f"{label} · {before} → {today}"
 
 
 def live_story(score: Score, now: datetime) -> str:
     """Return in Markdown on which run it was judged, how old that is, and which trials fail."""
-    by = told_by(score.outcomes[0].result.origin)
+    by = executor_and_model(score.outcomes[0].result.origin)
     trials = sum(one.result.trials for one in score.outcomes)
     timestamp = max(one.result.timestamp for one in score.outcomes)
     chosen = next((one.live.bed for one in score.outcomes if one.live is not None and one.live.bed), None)

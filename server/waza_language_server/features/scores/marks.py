@@ -20,14 +20,14 @@ from waza_language_server.features.scores.inlay_hints import (
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import REGRADED
 from waza_language_server.features.scores.verdict_hints import entry_verdicts
-from waza_language_server.features.scores.words import without_path
-from waza_language_server.project.changed_inputs import said_by
+from waza_language_server.features.scores.verdict_labels import without_path
+from waza_language_server.project.changed_inputs import describe_later_run
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
-from waza_language_server.project.verdict_places import VerdictPlaces
+from waza_language_server.project.verdict_places import VerdictLocations
 from waza_language_server.syntax.nodes import ItemMemo
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def file_marks(workspace: Workspace) -> tuple[FileMark, ...]:
                 continue
             state: MarkState = "error" if result.status == "error" else "failed"
             reason = _of_error(result.error) if state == "error" else _of_failed(result)
-            if later := said_by(result.later_than(result.timestamp)):
+            if later := describe_later_run(result.later_than(result.timestamp)):
                 reason = f"{reason}; {later}"
             found.setdefault(task.path, FileMark(task.path, state, reason))
         for mark in _of_trigger_files(project, file.path, run) if run.prompts else ():
@@ -165,7 +165,7 @@ def _of_trigger_files(project: Project, suite: Path, run: RunResult) -> Iterator
 
     known = {(result.prompt, result.should_trigger): result for result in run.prompts}
     by_file: dict[Path, list[PromptResult]] = {}
-    for text, should, place in VerdictPlaces(project, suite).prompts():
+    for text, should, place in VerdictLocations(project, suite).prompts():
         path, result = path_of(place.uri), known.get((text, should))
         if path is not None and result is not None:
             by_file.setdefault(path, []).append(result)

@@ -12,19 +12,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
 from waza_engine.markdown import code, fenced
-from waza_engine.vocabulary import shown_grader
+from waza_engine.number_formats import format_score
+from waza_engine.vocabulary import grader_label
 from waza_language_server.features.scores.live_text import LIVE, is_live, live_label, live_story
-from waza_language_server.features.scores.words import (
+from waza_language_server.features.scores.verdict_labels import (
     SIGNS,
     advisory_label,
     age,
     error_label,
+    executor_and_model,
     share_label,
     sign_of,
-    suite_words,
-    told_by,
+    suite_label,
 )
 from waza_language_server.project.changed_inputs import RUNS_AGAIN, RUNS_ELSEWHERE
 from waza_language_server.project.document_scores import Outcome, Score
@@ -64,7 +64,7 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
     return f"{STALE}: {changes[0].words}{more}"
 
 
-def stale_words(stale: str) -> str:
+def stale_clause(stale: str) -> str:
     """Return the end of a sentence about a result: why it may no longer hold."""
     if stale == RUNS_ELSEWHERE:
         return f"; {stale}"
@@ -143,23 +143,23 @@ def _verdict_label(outcomes: Sequence[Outcome]) -> str:
         return "◷ pending"
     mean = sum(result.score for result in graded) / len(graded)
     if all(result.passed for result in graded):
-        return f"✓ {shown_score(mean)}"
+        return f"✓ {format_score(mean)}"
     if len(graded) > 1:
         passed = sum(result.passed for result in graded)
         sign = sign_of((result.passed_trials, result.trials) for result in graded)
-        return share_label(f"{sign} {shown_score(mean)}", passed, len(graded), "task")
+        return share_label(f"{sign} {format_score(mean)}", passed, len(graded), "task")
     (result,) = graded
     if result.trials > 1 and result.passed_trials:
         return f"◐ {result.passed_trials}/{result.trials} trials"
     passed = sum(check.passed for check in result.checks)
-    label = f"✗ {shown_score(mean)}"
+    label = f"✗ {format_score(mean)}"
     return share_label(label, passed, len(result.checks)) if len(result.checks) > 1 else label
 
 
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
     mark = "✓" if result.passed else SIGNS.get(result.status, "✗")
-    line = f"- {mark} {code(shown_grader(result.name))} {shown_score(result.score)}"
+    line = f"- {mark} {code(grader_label(result.name))} {format_score(result.score)}"
     feedback = result.feedback.strip().splitlines()
     return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
 
@@ -173,7 +173,9 @@ def _outcome_story(outcome: Outcome) -> list[str]:
         # Of a grader that broke no trial was found wrong.
         against = SIGNS.get(result.status, "✗")
         verdicts = zip(result.passes, result.scores, strict=False)
-        trials = ", ".join(f"{'✓' if passed else against} {shown_score(score)}" for passed, score in verdicts)
+        trials = ", ".join(
+            f"{'✓' if passed else against} {format_score(score)}" for passed, score in verdicts
+        )
         lines += ["", f"Trials: {trials}"]
     failed = [check for check in result.checks if not check.passed and check.message]
     if len(failed) > 1:
@@ -183,7 +185,7 @@ def _outcome_story(outcome: Outcome) -> list[str]:
     return lines
 
 
-def graded_again(at: datetime, now: datetime) -> str:
+def regraded_clause(at: datetime, now: datetime) -> str:
     """Return that recorded answers were graded again at a moment, for the end of a sentence."""
     return f"; graded again {age(at, now)}, without the agent"
 
@@ -198,14 +200,14 @@ def _task_line(outcome: Outcome) -> str:
 
 
 def _origin(score: Score, newest: Outcome, now: datetime) -> str:
-    by = told_by(newest.result.origin)
+    by = executor_and_model(newest.result.origin)
     if is_live(score):
         return live_story(score, now)
     words = f"Recorded {age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
     if newest.result.origin is None:
         words = NOTHING_RAN.format(age(newest.result.timestamp, now))
     if newest.regraded is not None:
-        words += graded_again(newest.regraded, now)
+        words += regraded_clause(newest.regraded, now)
     if score.shared:
-        words += f" in {code(suite_words(score.suite))}"
-    return f"{words}{stale_words(score.stale)}."
+        words += f" in {code(suite_label(score.suite))}"
+    return f"{words}{stale_clause(score.stale)}."

@@ -14,13 +14,13 @@ from waza_engine.frozen import frozen
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.score_text import stale_label
-from waza_language_server.project.document_scores import DocumentScores, goes_on_elsewhere
+from waza_language_server.project.document_scores import DocumentScores, is_active_elsewhere
 from waza_language_server.project.recorded_values import (
     INPUTS,
     ByPlace,
     Values,
-    by_place,
     entries,
+    values_by_task,
     values_of_file,
 )
 from waza_language_server.project.runnable_id import RunnableId
@@ -74,7 +74,7 @@ class StaleResult:
 
 
 @frozen()
-class Shown:
+class DisplayedResults:
     """The results of a suite that a client shows: since when, and the records of the shown runs."""
 
     since: datetime
@@ -95,7 +95,9 @@ def _record(results: Path) -> Path:
     )
 
 
-def stale_results(project: Project, suite: Path, shown: Shown | None = None) -> tuple[StaleResult, ...]:
+def stale_results(
+    project: Project, suite: Path, shown: DisplayedResults | None = None
+) -> tuple[StaleResult, ...]:
     """Return the stale results of a suite, its tasks, graders and trigger prompts.
 
     Parents precede their children. With ``shown``, items that have run again elsewhere since or that a person
@@ -108,7 +110,7 @@ def stale_results(project: Project, suite: Path, shown: Shown | None = None) -> 
     if shown is not None and run.later is not None and run.later.started > shown.since:
         return (StaleResult(RunnableId(suite), RAN_ELSEWHERE, whole=True),)
     is_new = shown is not None and shown.lacks(run.origin, run.timestamp)
-    if is_new and not project.scores.going.runs(suite) and goes_on_elsewhere(run):
+    if is_new and not project.scores.going.runs(suite) and is_active_elsewhere(run):
         return (StaleResult(RunnableId(suite), RUNS_ELSEWHERE, whole=True),)
     evidence = _evidence(project, suite, run, shown)
     found: list[StaleResult] = []
@@ -156,7 +158,7 @@ def _elsewhere(verdict: str) -> str:
     return f"{RAN_ELSEWHERE}, {came_to}" if came_to else RAN_ELSEWHERE
 
 
-def _evidence(project: Project, suite: Path, run: RunResult, shown: Shown | None) -> _Evidence:
+def _evidence(project: Project, suite: Path, run: RunResult, shown: DisplayedResults | None) -> _Evidence:
     today = entries(project, suite)
     known = project.suite(suite)
     places = {place: suite for place, _ in today if place}
@@ -181,7 +183,7 @@ class _Evidence:
         today: Values,
         places: Mapping[str, Path],
         scores: DocumentScores,
-        shown: Shown | None,
+        shown: DisplayedResults | None,
     ) -> None:
         self.places = places
         """The file of each task of today."""
@@ -190,7 +192,7 @@ class _Evidence:
         self._shown = shown
         self._scores = scores
         self._regraded = project.scores.regraded
-        self._today = by_place(today)
+        self._today = values_by_task(today)
         self._then: dict[tuple[Path, datetime], ByPlace | None] = {}
         self._entries: tuple[Values, ByPlace] | None = None
 
@@ -313,7 +315,7 @@ class _Evidence:
     def _judged_by(self, entries: Values) -> ByPlace:
         # All tasks that were judged together share them.
         if self._entries is None or self._entries[0] is not entries:
-            self._entries = entries, by_place(entries)
+            self._entries = entries, values_by_task(entries)
         return self._entries[1]
 
     def _again(self, task: TaskResult) -> RegradedResult | None:
@@ -335,7 +337,7 @@ class _Evidence:
         path = self.places.get(place, self._suite)
         if (path, moment) not in self._then:
             values = self._scores.recorded.values_then(path, moment)
-            self._then[path, moment] = None if values is None else by_place(values)
+            self._then[path, moment] = None if values is None else values_by_task(values)
         then = self._then[path, moment]
         is_by_id = path in (self._suite, *self._prompts)
         return None if then is None else then.get(place if is_by_id else "", {})

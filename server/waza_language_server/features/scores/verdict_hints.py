@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
+from waza_engine.number_formats import format_score, format_threshold
 from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.rows.records import id_of, records
@@ -26,14 +26,14 @@ from waza_language_server.features.scores.score_text import (
     STALE,
     age,
     check_label,
-    graded_again,
+    executor_and_model,
     grader_line,
+    regraded_clause,
+    stale_clause,
     stale_label,
-    stale_words,
     suite_graders_label,
-    told_by,
 )
-from waza_language_server.features.scores.words import (
+from waza_language_server.features.scores.verdict_labels import (
     NOT_RUN,
     NOTHING_JUDGED,
     Verdict,
@@ -41,7 +41,7 @@ from waza_language_server.features.scores.words import (
     prompt_line,
     put_together,
     shortfall,
-    suite_words,
+    suite_label,
     task_label,
     task_line,
     tasks_label,
@@ -54,14 +54,14 @@ from waza_language_server.project.changed_inputs import (
     CUT_SHORT,
     GRADED_SINCE,
     RUN_SINCE,
-    said_by,
+    describe_later_run,
     why_stale,
 )
 from waza_language_server.project.document import SUITES
-from waza_language_server.project.eval_cases import JUDGED, judged_assertions
-from waza_language_server.project.judging import Judging, in_parts, judging
+from waza_language_server.project.eval_cases import JUDGED, assertions_with_graders
 from waza_language_server.project.outline import pattern_nodes, pattern_of
-from waza_language_server.project.suite_file import SuiteFile, prompts_in, rule_at, shown_at
+from waza_language_server.project.suite_file import SuiteFile, marked_node, prompts_in, rule_at
+from waza_language_server.project.suite_freshness import SuiteFreshness, in_parts, suite_freshness
 from waza_language_server.project.suites import Task
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def verdicts(
     if not scores.runs:
         return tuple(first_run(document, root, scores, span, now))
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, judging(document, scores, newest), now)
+    view = _View(scores, newest, suite_freshness(document, scores, newest), now)
     found: list[Verdict] = []
     match document.kind:
         case "trigger_tests" | "trigger_list":
@@ -135,7 +135,9 @@ def suite_verdict(document: Document, scores: DocumentScores, now: datetime | No
     if not scores.runs:
         return None
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    return _View(scores, newest, judging(document, scores, newest), now or datetime.now(UTC)).of_whole()
+    return _View(
+        scores, newest, suite_freshness(document, scores, newest), now or datetime.now(UTC)
+    ).of_whole()
 
 
 def metric_verdicts(document: Document, scores: DocumentScores, now: datetime | None) -> tuple[Verdict, ...]:
@@ -144,7 +146,7 @@ def metric_verdicts(document: Document, scores: DocumentScores, now: datetime | 
     if root is None or not scores.runs:
         return ()
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, judging(document, scores, newest), now or datetime.now(UTC))
+    view = _View(scores, newest, suite_freshness(document, scores, newest), now or datetime.now(UTC))
     return tuple(view.of_metrics(root))
 
 
@@ -154,7 +156,7 @@ def entry_verdicts(document: Document, project: Project, scores: DocumentScores)
     if root is None or root.kind != "mapping" or document.kind != "eval" or not scores.runs:
         return ()
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, judging(document, scores, newest), datetime.now(UTC))
+    view = _View(scores, newest, suite_freshness(document, scores, newest), datetime.now(UTC))
     found: list[Verdict] = []
     for node in pattern_nodes(root):
         checkpoint()
@@ -168,7 +170,9 @@ def entry_verdicts(document: Document, project: Project, scores: DocumentScores)
 class _View:
     """A document, its state when it was judged, and its newest results."""
 
-    def __init__(self, scores: DocumentScores, run: RunResult, judging: Judging, now: datetime) -> None:
+    def __init__(
+        self, scores: DocumentScores, run: RunResult, judging: SuiteFreshness, now: datetime
+    ) -> None:
         self._scores = scores
         self._run = run
         self._judging = judging
@@ -272,7 +276,7 @@ class _View:
             changes=changes,
             agent=self._scores.recorded.other_agent(task.timestamp),
             awaited=self._scores.awaits_task(self._run, task),
-            since=GRADED_SINCE if task.rejudged else said_by(task.later_than(task.timestamp)),
+            since=GRADED_SINCE if task.rejudged else describe_later_run(task.later_than(task.timestamp)),
         )
         return stale, changes
 
@@ -294,7 +298,7 @@ class _View:
         """Return a note about later runs after a run of the entire suite, "" if there are none."""
         newest, later = self._run, self._run.later
         if later is not None and later.started > max(run.timestamp, newest.timestamp):
-            return said_by(later)
+            return describe_later_run(later)
         if newest.timestamp <= run.timestamp:
             return ""
         if newest.origin is None:
@@ -317,11 +321,11 @@ class _View:
             word = item.get("name")
             metric = by_name.get(word.value) if word is not None else None
             if run is not None and word is not None and metric is not None:
-                said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
+                said = f"✓ {format_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
                 again = self._judging.suite_again
                 stale, changes = self._of_stale_metric(run, metric.name)
                 told = f"{_sign(again)}{said}{stale_label(stale, changes)}"
-                value = f"{shown_score(metric.value)}, threshold {shown_threshold(metric.threshold)}"
+                value = f"{format_score(metric.value)}, threshold {format_threshold(metric.threshold)}"
                 origin = self._origin(run, stale, again)
                 yield Verdict(word, told, f"**{code(metric.name)}** {value}\n\n{origin}", changes)
 
@@ -346,7 +350,7 @@ class _View:
             estimates = pass_estimates(task.passed_trials, task.trials).words
             lines += ["", f"{task.passed_trials} of {task.trials} trials passed: {estimates}"]
         if any(grader.weight != 1 for grader in task.graders.values()):
-            lines += ["", f"The score is weighted; the plain mean is {shown_score(task.plain_score)}."]
+            lines += ["", f"The score is weighted; the plain mean is {format_score(task.plain_score)}."]
         judged = chain(task.graders.values(), task.checkpoints.values())
         shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
         again = self._judging.again(task)
@@ -365,7 +369,7 @@ class _View:
         if task is None:
             return
         is_old = bool(self._judging.rewritten_task(task, task_id))
-        for node, name, place in judged_assertions(case):
+        for node, name, place in assertions_with_graders(case):
             grader = task.graders.get(name)
             checks = grader.checks if grader is not None else ()
             of_criterion = [check for check in checks if name != JUDGED or check.path[-1:] == (place,)]
@@ -379,7 +383,7 @@ class _View:
         for run in self._scores.runs:
             suite, task = self._scores.suite_of(run), run.tasks.get(task_id)
             if run is not self._run and suite is not None and task is not None and task.status:
-                yield f"\n{task_label(task)} {age(task.timestamp, self._now)} in {code(suite_words(suite))}."
+                yield f"\n{task_label(task)} {age(task.timestamp, self._now)} in {code(suite_label(suite))}."
 
     def worst_of(self, ids: Iterable[str]) -> str:
         """Return the worst verdict of some tasks; one that was not run is worse than one that passed."""
@@ -425,7 +429,7 @@ class _View:
                 if rule is not None:
                     tooltip = fenced(check.message) if check.message else ""
                     said = mark + check_label(check.passed_trials, check.trials)
-                    yield Verdict(shown_at(rule), said, tooltip, kind="check", is_old=is_old and not mark)
+                    yield Verdict(marked_node(rule), said, tooltip, kind="check", is_old=is_old and not mark)
 
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""
@@ -443,7 +447,9 @@ class _View:
             changes=changes,
             agent=self._scores.recorded.other_agent(result.timestamp),
             awaited=self._scores.awaits_prompt(self._run, result),
-            since=said_by(result.later if result.later and result.timestamp < result.later.started else None),
+            since=describe_later_run(
+                result.later if result.later and result.timestamp < result.later.started else None
+            ),
         )
         lines = [fenced(result.error)] if result.error else []
         lines += [f"Invoked: {', '.join(map(code, result.skills))}."] if result.skills else []
@@ -457,14 +463,14 @@ class _View:
         again: RegradedResult | RegradedSuite | None = None,
         recorded_words: str = "Recorded",
     ) -> str:
-        by = told_by(recorded.origin)
+        by = executor_and_model(recorded.origin)
         words = f"{recorded_words} {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
         if recorded.origin is None:
             words = NOTHING_RAN.format(age(recorded.timestamp, self._now))
-        words += graded_again(again.at, self._now) if again is not None else ""
+        words += regraded_clause(again.at, self._now) if again is not None else ""
         suite = self._scores.suite_of(self._run)
-        words += f" in {code(suite_words(suite))}" if suite is not None else ""
-        return f"{words}{stale_words(stale)}."
+        words += f" in {code(suite_label(suite))}" if suite is not None else ""
+        return f"{words}{stale_clause(stale)}."
 
 
 def _sign(again: RegradedResult | RegradedSuite | None) -> str:

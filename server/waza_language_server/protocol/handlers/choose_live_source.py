@@ -33,7 +33,7 @@ MOST_RUNS = 5
 MOST_TRIALS = 5
 
 
-async def choose_bed(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
+async def choose_baseline(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
     """Change the test bed of a suite; answer which it is now."""
     given = only_argument(arguments)
     suite = target_of(given.get("id"), TEST_BED).suite

@@ -11,7 +11,7 @@ from waza_language_server.features.runnables.code_lens import (
     begins_within,
     code_lenses,
 )
-from waza_language_server.project.claim import says_nothing
+from waza_language_server.project.claim import is_blank_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
@@ -44,7 +44,7 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> list[types.C
         running = {run.target for run in ls.active_runs}
         convert = Converter(document, ls.session.encoding, ls.abilities)
         within = None if place is None else convert.span(place)
-        if says_nothing(document.text):
+        if is_blank_text(document.text):
             if "newSuite" not in shown:
                 return []
             offers = suite_offers(document, ls.session.workspace)[:_MOST_LENSES]
@@ -97,9 +97,9 @@ def _test_beds(ls: WazaServer, document: Document) -> list[CodeLens]:
     path = path_of(document.uri)
     if not ls.judges_live or path is None or document.kind != "eval":
         return []
-    from waza_language_server.features.runnables.live_source import test_bed_lens
+    from waza_language_server.features.runnables.live_source import baseline_lens
 
     run = ls.session.project.scores.results(path)
     bed = None if run is None else ls.beds.shown(path, run)
-    lens = None if bed is None else test_bed_lens(document, bed)
+    lens = None if bed is None else baseline_lens(document, bed)
     return [] if lens is None else [lens]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.analysis.directives import known_severities
-from waza_language_server.protocol.client import Shown, known_live
+from waza_language_server.protocol.client import ShownKinds, known_live
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -61,9 +61,9 @@ def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
 def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
     before = ls.options
     if isinstance(section.get("lens"), dict):
-        ls.options = replace(ls.options, lens=Shown.of(section["lens"]))
+        ls.options = replace(ls.options, lens=ShownKinds.of(section["lens"]))
     if isinstance(section.get("hints"), dict):
-        ls.options = replace(ls.options, hints=Shown.of(section["hints"]))
+        ls.options = replace(ls.options, hints=ShownKinds.of(section["hints"]))
     if ls.options.lens != before.lens:
         ls.refresh.ask_for_lenses()
     if ls.options.hints != before.hints:

@@ -21,7 +21,7 @@ from waza_language_server.protocol.services.live import records_of
 from waza_language_server.protocol.services.run_events import tell_event
 from waza_language_server.protocol.services.run_requests import (
     FAILED,
-    confirm_place,
+    confirm_outside_suite,
     refused,
     require_trust,
     run_request,
@@ -53,7 +53,7 @@ async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -
     records = {} if run is None else records_of(run, target)
     if not records:
         raise refused("There is no recorded answer to grade again; run it first.", FAILED)
-    await confirm_place(ls, target.suite)
+    await confirm_outside_suite(ls, target.suite)
     # Read the open documents first: the entries come from them.
     overlays = ls.session.texts()
     entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, target.suite))
@@ -149,7 +149,7 @@ async def measure(ls: WazaServer, arguments: Sequence[object], _token: object) -
     require_trust(ls, "Graders execute code, so nothing is measured in an untrusted workspace")
     if ls.session.project.scores.results(suite) is None:
         raise refused("There is no recorded answer to measure graders with; run the suite first.", FAILED)
-    await confirm_place(ls, suite)
+    await confirm_outside_suite(ls, suite)
     overlays = ls.session.texts()
     entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, suite))
     request: dict[str, Any] = {"record": str(suite), "suite": str(suite), "overlays": overlays}

@@ -25,7 +25,7 @@ from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.services.run_requests import (
     FAILED,
-    confirm_place,
+    confirm_outside_suite,
     only_argument,
     refused,
     require_trust,
@@ -55,7 +55,7 @@ async def harness(ls: WazaServer, arguments: Sequence[object], token: types.Prog
     require_trust(ls, "Agents and graders are programs, so nothing runs in an untrusted workspace")
     if path in ls.session.unsaved(path.parent):
         raise refused(f"{path.name} has unsaved changes; save it first.", FAILED)
-    await confirm_place(ls, path)
+    await confirm_outside_suite(ls, path)
     request = await _request(ls, str(command), path, prompt)
     if request is None:
         return {"status": "canceled", "file": None, "message": None}

@@ -75,7 +75,7 @@ async def _with_reason(
     ls: WazaServer, document: Document, found: feature.Hover | None, rule: Rule
 ) -> types.Hover | None:
     """Add the matches of the rule in the recorded trials to the explanation of its value."""
-    from waza_language_server.features.scores.live_text import TrialPlace, why_text
+    from waza_language_server.features.scores.live_text import TrialLocation, why_text
 
     path = path_of(document.uri)
     for suite in ls.session.project.suites_of(path) if path is not None else ():
@@ -85,7 +85,7 @@ async def _with_reason(
         text = why_text(explained.answer, explained.recorded, datetime.now(UTC))
         if text:
             most = explained.answer["most"]
-            place = TrialPlace(suite.path, str(most["task"]), int(most["trial"]), bool(most["passed"]))
+            place = TrialLocation(suite.path, str(most["task"]), int(most["trial"]), bool(most["passed"]))
             link = Converter(document, ls.session.encoding, ls.abilities).trial_link(place)
             text = "\n\n".join(part for part in (text, link) if part)
         if text and found is None:

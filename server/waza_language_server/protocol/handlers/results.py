@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 from waza_language_server.features.runnables.code_lens import REVIEW
-from waza_language_server.features.scores.words import waits
+from waza_language_server.features.scores.verdict_labels import waits
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.own_requests import RECORDED_RUNS, RESULT_DOCUMENT, REVIEWS, TRIAL_DOCUMENT
 from waza_language_server.protocol.services.run_requests import (
@@ -204,7 +204,7 @@ async def _asked(ls: WazaServer, waiting: dict[str, Any]) -> bool | None:
     """Ask whether an answer passes; None if the user does not say."""
     if not ls.abilities.asks_the_user:
         raise refused(f"{REVIEW} needs `passed` in this editor.", FAILED)
-    which = f"{label(waiting['task'])}, trial {waiting['trial']}, {label(shown_grader(waiting['grader']))}"
+    which = f"{label(waiting['task'])}, trial {waiting['trial']}, {label(grader_label(waiting['grader']))}"
     output: str = waiting["output"]
     shown = output if len(output) <= _ASKED_CHARACTERS else f"{output[:_ASKED_CHARACTERS]}…"
     question = message(f"{which}: {waiting['instructions'] or 'does it pass?'}\n\n{shown}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from waza_language_server.features.runnables.runnables import TreeItem
-    from waza_language_server.features.scores.stale_results import Shown
+    from waza_language_server.features.scores.stale_results import DisplayedResults
     from waza_language_server.project.document import Document, DocumentKind
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.project.workspace import Workspace
@@ -103,8 +103,8 @@ async def stale_results(ls: WazaServer, params: StaleResultsParams) -> list[dict
     return [{"id": str(each.id), "words": label(each.words), "whole": each.whole} for each in found]
 
 
-def _shown(params: StaleResultsParams) -> Shown | None:
-    from waza_language_server.features.scores.stale_results import Shown
+def _shown(params: StaleResultsParams) -> DisplayedResults | None:
+    from waza_language_server.features.scores.stale_results import DisplayedResults
 
     if params.since is None:
         return None
@@ -112,7 +112,7 @@ def _shown(params: StaleResultsParams) -> Shown | None:
         since = datetime.fromisoformat(params.since)
     except ValueError:
         raise refused("The `since` of waza/staleResults must be a time as ISO 8601 has it.") from None
-    return Shown(
+    return DisplayedResults(
         since if since.tzinfo is not None else since.astimezone(), frozenset(map(Path, params.results))
     )
 

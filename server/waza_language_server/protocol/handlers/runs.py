@@ -32,7 +32,7 @@ from waza_language_server.protocol.services.run_requests import (
     FAILED,
     confirm_cost,
     confirm_errors,
-    confirm_place,
+    confirm_outside_suite,
     refused,
     require_trust,
     run_request,
@@ -141,7 +141,7 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
     require_trust(ls, "Suites execute code, so nothing runs in an untrusted workspace")
     if not target.suite.is_file():
         raise refused(f"There is no eval file {target.suite}; save it before it runs.", FAILED)
-    await confirm_place(ls, target.suite)
+    await confirm_outside_suite(ls, target.suite)
     confirmed = await confirm_cost(ls, request) if await confirm_errors(ls, target) else None
     if confirmed is None:
         return {"status": "canceled", "resultsFile": None, "message": None}

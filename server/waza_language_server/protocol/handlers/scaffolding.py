@@ -21,7 +21,7 @@ from pygls.exceptions import JsonRpcException
 from waza_engine.counting import counted
 from waza_engine.terminal import visible
 from waza_language_server.features.actions.new_graders import new_graders as feature
-from waza_language_server.project.claim import says_nothing
+from waza_language_server.project.claim import is_blank_text
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.own_requests import CREATE_FILES, NEW_GRADERS
@@ -76,7 +76,7 @@ async def new_suite(ls: WazaServer, arguments: Sequence[object], _token: object)
         await _show(ls, Path(made["eval"]))
         return made
     before = ls.session.text(uri)
-    if before is not None and not says_nothing(before):
+    if before is not None and not is_blank_text(before):
         raise refused("The eval file is not empty any more; nothing was made.", FAILED)
     directory = str(_path(uri).parent)
     is_open = before is not None
@@ -177,7 +177,7 @@ async def _create(ls: WazaServer, made: dict[str, Any], edit: types.WorkspaceEdi
 def _filled(ls: WazaServer, uri: str, text: str) -> types.WorkspaceEdit:
     """Return the change that writes a text into a document that says nothing, below its comments."""
     before = ls.session.text(uri)
-    if before is None or not says_nothing(before):
+    if before is None or not is_blank_text(before):
         raise refused("The eval file was changed meanwhile; it was left as it is.", FAILED)
     kept = len(before.rstrip())
     written = (f"\n{text}" if kept else text).replace("\n", line_break(before))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.checkpoint import collect
-from waza_language_server.features.scores.inlay_hints import fitted, inlay_hints
+from waza_language_server.features.scores.inlay_hints import inlay_hints, shortened_hints
 from waza_language_server.project.document_scores import scores
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.convert import Converter
@@ -38,7 +38,7 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> list[types.Inla
         if "history" in wanted:
             _look_at_histories(ls, document)
         hints = inlay_hints(document, ls.session.workspace, shown)
-        kept = fitted([hint for hint in hints if hint.kind in wanted], document.lines)
+        kept = shortened_hints([hint for hint in hints if hint.kind in wanted], document.lines)
         return collect(convert.inlay_hints(kept))
 
     def find_of_skill(skill: SkillFile) -> list[types.InlayHint]:
@@ -48,7 +48,7 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> list[types.Inla
         if "requirement" in wanted:
             hints += _hints_of_requirements(ls, skill)
         kept = [hint for hint in hints if hint.kind in wanted and shown.contains(hint.offset)]
-        return list(convert.inlay_hints(fitted(kept, skill.lines)))
+        return list(convert.inlay_hints(shortened_hints(kept, skill.lines)))
 
     if not wanted.enabled:
         return []

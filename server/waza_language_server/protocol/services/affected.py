@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import agent_differs
 from waza_language_server.features.runnables.code_lens import nothing_affected
-from waza_language_server.project.changed_inputs import FilesToday
+from waza_language_server.project.changed_inputs import CurrentFiles
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
@@ -104,7 +104,7 @@ class AffectedTasks:
         if not here <= were_run or self._ls.run_settings.of(suite).keys() & {"executor", "model"}:
             return True
         origins = {task.origin for task in recorded.tasks.values() if task.origin is not None}
-        today = FilesToday(project.disk, {})
+        today = CurrentFiles(project.disk, {})
         for origin in origins:
             if any(
                 agent_differs(origin.executor, origin.model, outline.executor or None, outline.model or "")

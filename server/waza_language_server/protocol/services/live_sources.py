@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.features.runnables.live_source import TestBed
+from waza_language_server.features.runnables.live_source import RecordedBaseline
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.services.live import records_of
 
@@ -47,7 +47,7 @@ class LiveBaselines:
         """Take another test bed for a suite."""
         self._chosen[suite] = bed
 
-    def shown(self, suite: Path, run: RunResult) -> TestBed | None:
+    def shown(self, suite: Path, run: RunResult) -> RecordedBaseline | None:
         """Return the recorded baseline of the verdicts of a suite; None without recorded trials."""
         chosen, records = self.of(suite), records_of(run, RunnableId(suite))
         if not records:
@@ -60,4 +60,4 @@ class LiveBaselines:
             (tasks,) = records.values()
             started = max(task.timestamp for task in tasks.values())
         gone = not any(record.is_file() for record in records)
-        return TestBed(suite, records, started, chosen.trial, gone)
+        return RecordedBaseline(suite, records, started, chosen.trial, gone)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 
 from waza_engine.terminal import visible_lines
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import grader_label
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.verdict_places import VerdictPlaces
+from waza_language_server.project.verdict_places import VerdictLocations
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.own_requests import RUN_EVENT
 from waza_language_server.text.labels import label
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from waza_language_server.engine.runs import Event
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.text.workspace_edit import FilePlace
+    from waza_language_server.text.workspace_edit import FileLocation
 
 _PLACED = frozenset({"graded", "passed", "failed", "errored", "pending", "skipped", "tried"})
 """The events that say something of a line."""
@@ -54,7 +54,7 @@ def _item(suite: Path, event: Event) -> tuple[str, str] | None:
     if not isinstance(task, str):
         return None
     name = grader if isinstance(grader, str) else None
-    return str(RunnableId(suite, task, name)), label(shown_grader(name) if name else task)
+    return str(RunnableId(suite, task, name)), label(grader_label(name) if name else task)
 
 
 def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
 class _Located:
     """Locations in the files of a suite, each looked up once: a run reports thousands of verdicts."""
 
-    def __init__(self, places: VerdictPlaces, files: FileConverter) -> None:
+    def __init__(self, places: VerdictLocations, files: FileConverter) -> None:
         self._places = places
         self._files = files
         self._known: dict[tuple[str, str | None], dict[str, Any]] = {}
@@ -104,7 +104,7 @@ class _Located:
             for failure in failures
         ]
 
-    def _location(self, place: FilePlace) -> dict[str, Any]:
+    def _location(self, place: FileLocation) -> dict[str, Any]:
         return _document(self._files.location(place))
 
 
@@ -121,7 +121,7 @@ def _shown(value: object, *, said: bool = False) -> object:
 @lru_cache(maxsize=4)
 def _located_in(ls: WazaServer, project: Project, suite: Path) -> _Located:
     # A view of the files does not change; an edit makes another one.
-    return _Located(VerdictPlaces(project, suite), FileConverter(ls.session, ls.abilities))
+    return _Located(VerdictLocations(project, suite), FileConverter(ls.session, ls.abilities))
 
 
 def _document(location: types.Location) -> dict[str, Any]:

@@ -249,7 +249,7 @@ def is_at_home(ls: WazaServer, suite: Path) -> bool:
     )
 
 
-async def confirm_place(ls: WazaServer, suite: Path) -> None:
+async def confirm_outside_suite(ls: WazaServer, suite: Path) -> None:
     """Ask the user before a suite outside the open folders runs; raises if it must not run.
 
     Links are followed first: the real location of the file counts. Without an open folder, that of an open

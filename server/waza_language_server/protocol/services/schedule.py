@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from waza_engine.checkpoint import Superseded
-from waza_language_server.project.claim import says_nothing
+from waza_language_server.project.claim import is_blank_text
 from waza_language_server.protocol.messages import CancelledRequestError, OutdatedError
 from waza_language_server.protocol.turns import MOST_RESTARTS, Turns
 from waza_language_server.schema.catalog import VALLY_KINDS
@@ -130,7 +130,7 @@ class Diagnostics:
         if document is None:
             return None
         problems = self._problems(document)
-        if document.kind == "eval" and says_nothing(document.text):
+        if document.kind == "eval" and is_blank_text(document.text):
             # An empty open file is offered a draft of a suite, instead of a problem.
             problems = tuple(problem for problem in problems if problem.code != "empty-file")
         typed_at = self._session.typed_at(document)

@@ -15,14 +15,14 @@ from waza_engine.boundary import note_open_folders
 from waza_engine.files import FileError, read_bytes
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.project.claim import begins_eval, claim, says_nothing
+from waza_language_server.project.claim import begins_eval, claim, is_blank_text
 from waza_language_server.project.disk import MAX_BYTES, content_of
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project, configured_eval_name
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import is_outlined, outline_of
 from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
-from waza_language_server.project.suite_files import read_suites_again
+from waza_language_server.project.suite_files import reread_suites
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
@@ -209,7 +209,7 @@ class Session:
         self.close(uri)
         text = _well_formed(text)
         self._opened[uri] = _Opened(
-            uri, language, version, text, began_empty=says_nothing(text), settled=text
+            uri, language, version, text, began_empty=is_blank_text(text), settled=text
         )
 
     def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
@@ -281,7 +281,7 @@ class Session:
         self, roots: Iterable[Path] | None = None, changed: Iterable[Path] | None = None
     ) -> None:
         """Take a new view of the disk, and of other folders when given; ``changed`` when that is all."""
-        read_suites_again(self.project, changed)
+        reread_suites(self.project, changed)
         self.suites_of_skills.forget()
         self._use(self.project.with_roots(self.project.roots if roots is None else roots))
         self.judge_again()

@@ -25,7 +25,7 @@ from waza_engine.boundary import Boundary
 from waza_engine.files import FileError, create_file, read_bytes, remove_file, write_atomically
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import Block, object_in, text_of
-from waza_engine.results.places import LONGEST_BYTES, place_directory, record_boundary
+from waza_engine.results.places import LONGEST_BYTES, record_boundary, run_store_directory
 from waza_engine.terminal import json_text
 
 LEASE_SECONDS = 30.0
@@ -35,19 +35,21 @@ _ENTRIES = (".asked", ".jsonl", ".json")
 _NOTE = "store.json"
 
 
-def place_of_journal(journal: Path, begun: Block) -> Path | None:
+def run_store_of_journal(journal: Path, begun: Block) -> Path | None:
     """Return the shared folder of the run of a journal, None without one; ``begun`` is its first line."""
     run_id = text_of(begun.get("eval_id"))
     if record_boundary(journal) is None or not _RUN_ID.fullmatch(run_id):
         return None
-    place = place_directory(journal.absolute().parents[2], run_id)
-    return place if place.is_dir() and not place.is_symlink() else None
+    run_store = run_store_directory(journal.absolute().parents[2], run_id)
+    return run_store if run_store.is_dir() and not run_store.is_symlink() else None
 
 
-def entries_in(place: Path, within: Boundary) -> Iterator[Block]:
+def entries_in(run_store: Path, within: Boundary) -> Iterator[Block]:
     """Yield what workers have left: answers and active trials first, then trials that have ended."""
     files = sorted(
-        (_ENTRIES.index(file.suffix), file) for file in place.glob("trials/*/*") if file.suffix in _ENTRIES
+        (_ENTRIES.index(file.suffix), file)
+        for file in run_store.glob("trials/*/*")
+        if file.suffix in _ENTRIES
     )
     for _, file in files:
         with contextlib.suppress(FileError):
@@ -57,46 +59,46 @@ def entries_in(place: Path, within: Boundary) -> Iterator[Block]:
                     yield entry
 
 
-def workers_in(place: Path, within: Boundary) -> Iterator[Block]:
+def workers_in(run_store: Path, within: Boundary) -> Iterator[Block]:
     """Yield the workers on this machine that have executed trials of the run, each with its ``process``."""
-    for lease in place.glob("workers/*.json"):
+    for lease in run_store.glob("workers/*.json"):
         with contextlib.suppress(FileError):
             worker = object_in(read_bytes(lease, LONGEST_BYTES, within=within))
             if worker is not None and worker.get("machine") == platform.node():
                 yield worker
 
 
-def write_note(place: Path, store: str, within: Boundary) -> None:
+def write_note(run_store: Path, store: str, within: Boundary) -> None:
     """Note that the trials of the run are at the address of an object store. Raises ``OSError``."""
-    write_atomically(place / _NOTE, [json_text({"store": store}).encode()], within=within)
+    write_atomically(run_store / _NOTE, [json_text({"store": store}).encode()], within=within)
 
 
-def note_in(place: Path, within: Boundary) -> str:
+def note_in(run_store: Path, within: Boundary) -> str:
     """Return the address at which the trials of the run are, "" when they are in the folder."""
     with contextlib.suppress(FileError):
         return text_of(
-            (object_in(read_bytes(place / _NOTE, LONGEST_BYTES, within=within)) or {}).get("store")
+            (object_in(read_bytes(run_store / _NOTE, LONGEST_BYTES, within=within)) or {}).get("store")
         )
     return ""
 
 
-def remove_note(place: Path, within: Boundary) -> None:
+def remove_note(run_store: Path, within: Boundary) -> None:
     """Note that all of the store is in the folder now. Raises ``OSError``."""
-    remove_file(place / _NOTE, within=within)
+    remove_file(run_store / _NOTE, within=within)
 
 
-def is_held(place: Path, within: Boundary, *, is_fetched: bool = False) -> bool:
+def is_held(run_store: Path, within: Boundary, *, is_fetched: bool = False) -> bool:
     """Return whether a worker still executes a trial of the run, or may: its trials are in a store.
 
     ``is_fetched`` says that those are in the folder as well.
     """
-    if not is_fetched and note_in(place, within):
+    if not is_fetched and note_in(run_store, within):
         return True
     with contextlib.suppress(OSError):
-        now = place_clock(place, within)
-        for claim in place.glob("trials/*/*.claim"):
+        now = run_store_clock(run_store, within)
+        for claim in run_store.glob("trials/*/*.claim"):
             ended = claim.with_name(claim.name.split(".")[0] + ".json")
-            lease = place / "workers" / f"{_worker_of(claim, within)}.json"
+            lease = run_store / "workers" / f"{_worker_of(claim, within)}.json"
             if not ended.exists() and lease.is_file() and not is_over(lease, now, within):
                 return True
     return False
@@ -111,7 +113,7 @@ def _worker_of(claim: Path, within: Boundary) -> str:
 def is_over(lease: Path, now: float, within: Boundary) -> bool:
     """Return whether a lease is over: it was not renewed, or its process on this machine has ended.
 
-    ``now`` is the time of ``place_clock``. Raises ``OSError`` when the lease cannot be read.
+    ``now`` is the time of ``run_store_clock``. Raises ``OSError`` when the lease cannot be read.
     """
     from waza_engine.results.reading.journals import goes_on
 
@@ -121,20 +123,20 @@ def is_over(lease: Path, now: float, within: Boundary) -> bool:
     return worker.get("machine") == platform.node() and not goes_on(worker)
 
 
-def place_clock(place: Path, within: Boundary) -> float:
+def run_store_clock(run_store: Path, within: Boundary) -> float:
     """Return the time by the clock of the folder, which may be that of another machine, in seconds.
 
     Raises ``OSError``.
     """
-    file = place / f"clock-{platform.node()}-{os.getpid()}"
+    file = run_store / f"clock-{platform.node()}-{os.getpid()}"
     remove_file(file, within=within)
     with create_file(file, within=within) as created:
         return os.fstat(created.fileno()).st_mtime
 
 
-def remove_place(place: Path, within: Boundary) -> None:
+def remove_run_store(run_store: Path, within: Boundary) -> None:
     """Remove the shared folder of a run whose results are written."""
-    if within.holds(place) and not place.is_symlink():
-        shutil.rmtree(place, ignore_errors=True)
+    if within.holds(run_store) and not run_store.is_symlink():
+        shutil.rmtree(run_store, ignore_errors=True)
         with contextlib.suppress(OSError):
-            place.parent.rmdir()
+            run_store.parent.rmdir()

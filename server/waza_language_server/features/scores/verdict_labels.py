@@ -10,14 +10,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_below, shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.moments import SOME_TIME_AGO, is_known
+from waza_engine.number_formats import format_below, format_score, format_threshold
 from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.spec.executors import asked_model
-from waza_engine.vocabulary import COULD_NOT_GRADE, shown_grader
+from waza_engine.vocabulary import COULD_NOT_GRADE, grader_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,13 +105,13 @@ def shortened(line: str, longest: int = LONGEST_REASON) -> str:
     return f"{words if len(words) > longest // 2 else begun[:-1]}…"
 
 
-def told_by(origin: RunOrigin | None) -> str:
+def executor_and_model(origin: RunOrigin | None) -> str:
     """Return the executor and the model of a run in Markdown, "" when they are not known."""
     found = (origin.executor, asked_model(origin.executor, origin.model)) if origin is not None else ()
     return " · ".join(code(word) for word in found if word)
 
 
-def suite_words(suite: Path) -> str:
+def suite_label(suite: Path) -> str:
     """Return the name that distinguishes an eval file from others: ``deploy/eval.yaml``."""
     return f"{suite.parent.name}/{suite.name}"
 
@@ -150,14 +150,14 @@ def task_label(task: TaskResult) -> str:
     chances = f" · {pass_estimates(task.passed_trials, task.trials).label}" if differ else ""
     if task.passed:
         # One that was judged and has an error was cut off: not all of its trials ran.
-        return f"✓ {shown_score(task.score)}{' so far' if task.error else chances}"
+        return f"✓ {format_score(task.score)}{' so far' if task.error else chances}"
     if differ:
         return f"◐ {task.passed_trials}/{task.trials} trials{chances}"
-    if shown_score(task.score) == shown_score(1.0) and (names := _failed_names(task)):
+    if format_score(task.score) == format_score(1.0) and (names := _failed_names(task)):
         # The failed graders have no weight in the score, so name them instead.
         more = f" and {len(names) - 1} more" if names[1:] else ""
-        return f"✗ {shown_grader(names[0])}{more}"
-    return f"✗ {shown_score(task.score)}"
+        return f"✗ {grader_label(names[0])}{more}"
+    return f"✗ {format_score(task.score)}"
 
 
 def _failed_names(task: TaskResult) -> list[str]:
@@ -231,8 +231,8 @@ def prompt_line(prompt: PromptResult) -> str:
 
 def shortfall(metric: MetricOutcome) -> str:
     """Return the value of a metric below its threshold: ``0.75 < 0.80``."""
-    value, _ = shown_below(metric.value, metric.threshold)
-    return f"{value} < {shown_threshold(metric.threshold)}"
+    value, _ = format_below(metric.value, metric.threshold)
+    return f"{value} < {format_threshold(metric.threshold)}"
 
 
 def prompt_label(result: PromptResult) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from waza_engine.cluster.active_runs import WORKER, ActiveRun, LeaseLostError, active_run
 from waza_engine.cluster.host import Host, Request
-from waza_engine.cluster.place import Place
+from waza_engine.cluster.run_store import RunStore
 from waza_engine.executors.base import ExecutorError
 from waza_engine.masking import masked
 from waza_engine.results.codec.runs import trigger_document
@@ -44,22 +44,22 @@ Send = Callable[[Json], None]
 
 
 def carry(message: Block, send: Send) -> None:
-    """Execute a step unless it was begun before; its document is in the place of the run afterwards.
+    """Execute a step unless it was begun before; its document is in the store of the run afterwards.
 
     ``message`` is made by ``message_of``; its ``address`` is that of this worker. Raises ``OSError`` and
-    ``LeaseLostError`` when the place cannot be used: then there is no document.
+    ``LeaseLostError`` when the store cannot be used: then there is no document.
     """
     run = active_run(message)
-    key, attempt, place = text_of(message["key"]), whole(message["attempt"]), run.place
+    key, attempt, run_store = text_of(message["key"]), whole(message["attempt"]), run.run_store
     try:
         with run.held():
-            if place.is_stopped or place.document(key) or not place.claim(key, attempt, WORKER):
+            if run_store.is_stopped or run_store.document(key) or not run_store.claim(key, attempt, WORKER):
                 return
             document = _document(_STEPS[message["step"]](message, run, send))
             if run.failure:
                 raise LeaseLostError(run.failure)
             if document is not None:
-                place.finish(key, document)
+                run_store.finish(key, document)
     except (OSError, LeaseLostError):
         # A worker that cannot write must not take one trial after the other.
         time.sleep(_BROKEN_SECONDS)
@@ -67,7 +67,7 @@ def carry(message: Block, send: Send) -> None:
 
 
 def message_of(
-    step: Step, request: Request, place: Place, suite: Path, run_id: str, spent: Spending, bundle: str
+    step: Step, request: Request, run_store: RunStore, suite: Path, run_id: str, spent: Spending, bundle: str
 ) -> Json:
     """Return the message for a step without its ``key`` and ``attempt``: plain JSON.
 
@@ -82,7 +82,7 @@ def message_of(
     )
     return {
         "run": run_id,
-        "place": place.name,
+        "place": run_store.name,
         "suite": str(suite),
         "bundle": bundle,
         "started_in": str(Path.cwd()),
@@ -171,7 +171,7 @@ class _Step(ABC):
 
     def store(self, entry: Json) -> None:
         try:
-            self.run.place.append(self._key, entry)
+            self.run.run_store.append(self._key, entry)
         except OSError as error:
             # Nothing more may be paid for when it cannot be kept.
             self.run.fail(f"an answer could not be stored: {error.strerror or error}")
@@ -180,11 +180,11 @@ class _Step(ABC):
         """Raise ``CancelledRunError`` when the attempt was revoked."""
         if self.is_permitted:
             return
-        place = self.run.place
+        run_store = self.run.run_store
         try:
-            self.is_permitted = place.permit(self._key, self._attempt, WORKER, {"asked": self.asked})
+            self.is_permitted = run_store.permit(self._key, self._attempt, WORKER, {"asked": self.asked})
         except OSError as error:
-            self.run.fail(f"{place.name} cannot be written: {error.strerror or error}")
+            self.run.fail(f"{run_store.name} cannot be written: {error.strerror or error}")
         if not self.is_permitted:
             raise CancelledRunError
 

@@ -1,9 +1,9 @@
-"""The place that the coordinator and the workers of a run share: claims, leases, answers, documents.
+"""The store that the coordinator and the workers of a run share: claims, leases, answers, documents.
 
 Dask carries messages; the truth about a trial is here. The first to create a file has won: the claim of an
 attempt, and then either the permission to ask an agent that costs, or the revocation of the attempt. So no
-agent is asked twice for a trial, whatever the scheduler repeats. ``results/reading/place_entries.py`` has the
-layout, and reads what is left of a run whose coordinator was killed.
+agent is asked twice for a trial, whatever the scheduler repeats. The layout is in
+``results/reading/run_store_entries.py``, which reads what is left of a run whose coordinator was killed.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from waza_engine import files
 from waza_engine.boundary import Boundary, FileError
 from waza_engine.results.json_values import Block, Json, object_in, plain, text_of
 from waza_engine.results.places import LONGEST_BYTES
-from waza_engine.results.reading.place_entries import LEASE_SECONDS, is_over, place_clock
+from waza_engine.results.reading.run_store_entries import LEASE_SECONDS, is_over, run_store_clock
 from waza_engine.terminal import json_text
 
 
-class Place(ABC):
-    """A shared place of a run. Methods may be called from several threads; they raise ``OSError``.
+class RunStore(ABC):
+    """A shared store of a run. Methods may be called from several threads; they raise ``OSError``.
 
     ``name`` is its address, the same on all machines. ``key`` names a trial, ``attempt`` counts how often it
     was handed out, from 1.
     """
 
     look_seconds = 0.0
-    """How long a look at the place stays valid: each request to an object store takes time, and costs."""
+    """How long a look at the store stays valid: each request to an object store takes time, and costs."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     @abstractmethod
     def create(self) -> str:
-        """Create the place and a file in it; return its name, by which others find out that they see it."""
+        """Create the store and a file in it; return its name, by which others find out that they see it."""
 
     @property
     @abstractmethod
     def is_there(self) -> bool:
-        """Return whether the run still has its place: it is removed when the results are written."""
+        """Return whether the run still has its store: it is removed when the results are written."""
 
     @property
     @abstractmethod
@@ -114,7 +114,7 @@ class Place(ABC):
         """Return the object in a file, empty when it is being written, None when there is none."""
 
 
-class FolderPlace(Place):
+class FolderRunStore(RunStore):
     """A shared folder."""
 
     def __init__(self, folder: Path, within: Boundary) -> None:
@@ -166,7 +166,7 @@ class FolderPlace(Place):
 
     def is_lost(self, worker: str, key: str, attempt: int) -> bool:
         """Return whether the worker of a claim has ended, or has not renewed its lease."""
-        now = place_clock(self.folder, self._within)
+        now = run_store_clock(self.folder, self._within)
         lease = self.folder / f"workers/{worker}.json"
         # A worker that was killed while it wrote its claim is not named in it.
         if not worker or not lease.exists():

@@ -23,10 +23,10 @@ from waza_language_server.project.recorded_values import (
     INPUTS,
     ByPlace,
     Values,
-    by_place,
+    current_values,
     entries,
+    values_by_task,
     values_of_file,
-    values_today,
 )
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ _Said = Mapping[str, Json]
 _METRICS = "//metrics"
 
 
-def judging(document: Document, scores: DocumentScores, run: RunResult) -> Judging:
+def suite_freshness(document: Document, scores: DocumentScores, run: RunResult) -> SuiteFreshness:
     """Return how the suite of a document is written that the newest results are of."""
     (suite, *_) = scores.suites_of(run)
     own: Values = {}
     if document.kind != "trigger_tests":
-        own = values_today(document.tree)
+        own = current_values(document.tree)
     of_suite, written = own, dict[tuple[str, str], Json]()
     if document.kind in {"task", "prompts"}:
         of_suite = values_of_file(scores.project, suite)
@@ -57,7 +57,7 @@ def judging(document: Document, scores: DocumentScores, run: RunResult) -> Judgi
     if can_be_again and (is_again or in_parts(run)):
         written = entries(scores.project, suite)
     again = regraded.of_suite(suite, run) if can_be_again else None
-    return Judging(scores, suite, own, of_suite, again, written)
+    return SuiteFreshness(scores, suite, own, of_suite, again, written)
 
 
 def in_parts(newest: RunResult) -> bool:
@@ -69,7 +69,7 @@ def in_parts(newest: RunResult) -> bool:
     return newest.origin is not None and any(map(whole.is_older_than, judged))
 
 
-class Judging:
+class SuiteFreshness:
     """A document and its eval file as they are written today, compared with their state when judged."""
 
     def __init__(
@@ -83,10 +83,10 @@ class Judging:
     ) -> None:
         self._scores = scores
         self._suite = suite
-        self._own = by_place(own)
+        self._own = values_by_task(own)
         self._of_suite = _of_file(of_suite)
         self._entries = entries
-        self._parts = by_place(entries)
+        self._parts = values_by_task(entries)
         self._then: dict[datetime, ByPlace | None] = {}
         self._of_suite_then: dict[datetime, _Said | None] = {}
         self._judged: tuple[Values, ByPlace] | None = None
@@ -177,7 +177,7 @@ class Judging:
         if then is None:
             return REWRITTEN.format("file")
         if again is not None:
-            if deciding(by_place(again.entries)) != deciding(self._parts):
+            if deciding(values_by_task(again.entries)) != deciding(self._parts):
                 return SUITE_REWRITTEN_AGAIN
             today = self.tasks_today
             for name, task in run.tasks.items():
@@ -227,7 +227,7 @@ class Judging:
         """Return the values of the document at a moment, task by task; None if unknown."""
         if moment not in self._then:
             values = self._scores.then(moment)
-            self._then[moment] = None if values is None else by_place(values)
+            self._then[moment] = None if values is None else values_by_task(values)
         return self._then[moment]
 
     def _of_suite_at(self, moment: datetime) -> _Said | None:
@@ -239,7 +239,7 @@ class Judging:
     def _judged_by(self, entries: Values) -> ByPlace:
         # All tasks that were judged together share them.
         if self._judged is None or self._judged[0] is not entries:
-            self._judged = entries, by_place(entries)
+            self._judged = entries, values_by_task(entries)
         return self._judged[1]
 
 

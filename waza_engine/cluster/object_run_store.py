@@ -1,4 +1,4 @@
-"""A place in an object store (S3, Google Cloud, Azure, a folder), for machines that share no disk.
+"""The store of a run in an object store (S3, Google Cloud, Azure, a folder), for machines that share no disk.
 
 A claim is an object that is created conditionally: the store refuses the second. Credentials and endpoints
 are those of the environment of each machine; the address has none.
@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 import obstore
 from obstore import exceptions, store
 
-from waza_engine.cluster.place import Place
+from waza_engine.cluster.run_store import RunStore
 from waza_engine.masking import masked
 from waza_engine.results.json_values import Block, Json, object_in, plain, text_of
 from waza_engine.results.reading.journals import goes_on
-from waza_engine.results.reading.place_entries import LEASE_SECONDS
+from waza_engine.results.reading.run_store_entries import LEASE_SECONDS
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import json_text
 
@@ -60,8 +60,8 @@ def checked_store(written: str) -> str:
     return written.rstrip("/")
 
 
-class ObjectPlace(Place):
-    """A place in an object store, at an address of ``checked_store`` and the id of the run."""
+class ObjectRunStore(RunStore):
+    """The store of a run in an object store, at an address of ``checked_store`` and the id of the run."""
 
     look_seconds = _LOOK_SECONDS
 
@@ -77,7 +77,7 @@ class ObjectPlace(Place):
         self._clock_read: float | None = None
 
     def create(self) -> str:
-        """Create the place. Raises ``OSError``, also for a store that lets two create the same object."""
+        """Create the store. Raises ``OSError``, also for a store that lets two create the same object."""
         self._put(_MARKER, {})
         name = f"seen-{secrets.token_hex(8)}"
         if not self._put(name, {}) or self._put(name, {}):
@@ -86,7 +86,7 @@ class ObjectPlace(Place):
 
     @property
     def is_there(self) -> bool:
-        """Return whether the run still has its place, as it was seen in the last seconds."""
+        """Return whether the run still has its store, as it was seen in the last seconds."""
         return self._seen(_MARKER, if_unknown=True)
 
     @property
@@ -97,7 +97,7 @@ class ObjectPlace(Place):
     def permit(self, key: str, attempt: int, worker: str, entry: Json) -> bool:
         """Permit a worker to ask an agent, as a folder does."""
         permitted = super().permit(key, attempt, worker, entry)
-        # Another run may have taken over in between, and removed the place.
+        # Another run may have taken over in between, and removed the store.
         self._check()
         return permitted
 
@@ -275,7 +275,7 @@ _KNOWN = (
 
 @contextmanager
 def _as_os_errors(name: str) -> Generator[None]:
-    """Raise ``OSError`` with a reason for people in place of the errors of a store."""
+    """Raise ``OSError`` with a reason for people instead of the errors of a store."""
     try:
         yield
     except (exceptions.BaseError, FileNotFoundError) as error:

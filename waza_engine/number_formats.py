@@ -25,7 +25,7 @@ def reaches(value: float, threshold: float) -> bool:
     return value >= threshold - ROUNDING
 
 
-def shown_score(score: float, digits: int = 2) -> str:
+def format_score(score: float, digits: int = 2) -> str:
     """Return a score of 0 to 1 with some digits; only a full one reads as ``1.00``."""
     if abs(score) >= _NO_SCORE:
         return f"{score:.{digits}g}"
@@ -33,31 +33,31 @@ def shown_score(score: float, digits: int = 2) -> str:
     return f"{score if full else math.floor(score * 10**digits) / 10**digits:.{digits}f}"
 
 
-def shown_scores(score: float, plain: float, digits: int = 2) -> str:
+def format_scores(score: float, plain: float, digits: int = 2) -> str:
     """Return a score, followed by the mean without weights if it is displayed differently."""
-    weighted, unweighted = shown_score(score, digits), shown_score(plain, digits)
+    weighted, unweighted = format_score(score, digits), format_score(plain, digits)
     return weighted if weighted == unweighted else f"{weighted} (plain mean {unweighted})"
 
 
-def shown_score_history(scores: Sequence[float | None], most: int) -> str:
+def format_score_history(scores: Sequence[float | None], most: int) -> str:
     """Return the last of some scores, the oldest first: ``0.50 → – → 1.00``, a dash for a missing one."""
-    last = ["–" if score is None else shown_score(score) for score in scores[-most:]]
+    last = ["–" if score is None else format_score(score) for score in scores[-most:]]
     return ("… " if len(scores) > most else "") + " → ".join(last)
 
 
-def shown_share(share: float, digits: int = 0) -> str:
+def format_share(share: float, digits: int = 0) -> str:
     """Return a share of 0 to 1 in percent; only all of something reads as ``100%``."""
-    return f"{shown_percent(share, digits)}%"
+    return f"{format_percent(share, digits)}%"
 
 
-def shown_percent(share: float, digits: int = 0) -> str:
+def format_percent(share: float, digits: int = 0) -> str:
     """Return the same without the percent sign."""
     percent = share * 100
     full = share >= 1 - ROUNDING or float(f"{percent:.{digits}f}") < 100
     return f"{percent if full else math.floor(percent * 10**digits) / 10**digits:.{digits}f}"
 
 
-def shown_below(value: float, threshold: float) -> tuple[str, str]:
+def format_below(value: float, threshold: float) -> tuple[str, str]:
     """Return a value and the threshold that it misses, the value with so many digits that it is below.
 
     Two digits at least: ``0.50`` and ``0.9``, but ``0.896`` and ``0.9``.
@@ -68,7 +68,7 @@ def shown_below(value: float, threshold: float) -> tuple[str, str]:
     return repr(value), repr(threshold)
 
 
-def shown_above(value: float, limit: float) -> tuple[str, str]:
+def format_above(value: float, limit: float) -> tuple[str, str]:
     """Return a value and the limit that it passes, both with so many digits, two at least, that it does."""
     for digits in range(2, _MOST_DIGITS):
         texts = f"{value:.{digits}f}", f"{limit:.{digits}f}"
@@ -77,6 +77,6 @@ def shown_above(value: float, limit: float) -> tuple[str, str]:
     return repr(value), repr(limit)
 
 
-def shown_threshold(threshold: float) -> str:
+def format_threshold(threshold: float) -> str:
     """Return a threshold with two digits, or with those that it has."""
     return text if float(text := f"{threshold:.2f}") == threshold else f"{threshold:g}"

@@ -6,16 +6,16 @@ import os
 from pathlib import Path
 
 from waza_engine.boundary import Boundary
-from waza_engine.cluster.object_place import ObjectPlace
+from waza_engine.cluster.object_run_store import ObjectRunStore
 from waza_engine.files import write_atomically
-from waza_engine.results.reading.place_entries import is_held, note_in, place_clock, remove_note
+from waza_engine.results.reading.run_store_entries import is_held, note_in, remove_note, run_store_clock
 from waza_engine.runs.loading.suite import SuiteError
 
 
-def fetch_place(folder: Path, store: str, within: Boundary) -> None:
+def fetch_run_store(folder: Path, store: str, within: Boundary) -> None:
     """Copy the trials of a run from its store into its folder.
 
-    The place in the store is removed, unless workers still execute trials. Raises ``SuiteError`` for another
+    The objects of the run are removed, unless workers still execute trials. Raises ``SuiteError`` for another
     ``store`` than that of the run: a file in a folder must not decide where credentials are used.
     """
     name = note_in(folder, within)
@@ -23,19 +23,19 @@ def fetch_place(folder: Path, store: str, within: Boundary) -> None:
         where = name.rpartition("/")[0]
         raise SuiteError(f"The trials of {folder.name} are in {where}: resume it with `--store {where}`.")
     try:
-        place = ObjectPlace(name)
-        if place.is_there:
-            remote, here = place.now(), place_clock(folder, within)
+        run_store = ObjectRunStore(name)
+        if run_store.is_there:
+            remote, here = run_store.now(), run_store_clock(folder, within)
             for kind in ("workers", "trials"):
-                for found, modified in place.listed(kind):
+                for found, modified in run_store.listed(kind):
                     copy = folder / _flat(found)
-                    write_atomically(copy, [place.content(found)], within=within)
+                    write_atomically(copy, [run_store.content(found)], within=within)
                     # A lease is as old here as there.
                     renewed = here - (remote - modified)
                     os.utime(copy, (renewed, renewed))
             if is_held(folder, within, is_fetched=True):
                 return
-            place.remove()
+            run_store.remove()
         remove_note(folder, within)
     except OSError as error:
         raise SuiteError(f"{name} cannot be read: {error.strerror or error}.") from None

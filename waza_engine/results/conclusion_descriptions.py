@@ -63,7 +63,7 @@ class Reason:
     is_counted: bool = False
 
 
-def ended_words(
+def describe_end(
     verdict: str,
     reasons: Sequence[Reason],
     counts: Counts,
@@ -93,20 +93,20 @@ def ended_words(
     )
 
 
-def counts_words(counts: Counts) -> str:
+def describe_counts(counts: Counts) -> str:
     """Return the number of tasks by result: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
-    rest = [word for word in rest_words(counts) if word]
+    rest = [word for word in describe_other_counts(counts) if word]
     return ", ".join([f"{counts.passed} of {counted(counts.total, 'task')} passed", *rest])
 
 
-def graders_words(run: int, of: int) -> str:
+def describe_graders_run(run: int, of: int) -> str:
     """Return how many graders of a suite were run: ``1 of 4 graders was run``; ``of`` is 0 where unknown."""
     if not of:
         return "not all graders were run"
     return f"{run} of {counted(of, 'grader')} {'was' if run == 1 else 'were'} run"
 
 
-def rest_words(counts: Counts) -> list[str]:
+def describe_other_counts(counts: Counts) -> list[str]:
     """Return the same for each other verdict of the tasks."""
     return [
         f"{count} {word}"
@@ -121,7 +121,7 @@ def rest_words(counts: Counts) -> list[str]:
     ]
 
 
-def prompt_words(right: int, wrong: int, errored: int) -> str:
+def describe_prompts(right: int, wrong: int, errored: int) -> str:
     """Return how many trigger prompts were answered rightly: ``1 of 2 trigger prompts right``; "" of none."""
     tried = right + wrong
     if not tried and not errored:
