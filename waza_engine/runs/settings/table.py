@@ -175,7 +175,7 @@ class RunSettings:
             maximum=MOST_WORKERS,
         ),
     ] = None
-    # Who starts the run opens it, and hands its backend to `prepare`.
+    # The caller opens it, and passes its backend to `prepare`.
     cluster: Annotated[
         str | None,
         Setting(
