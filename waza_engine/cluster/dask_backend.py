@@ -53,7 +53,7 @@ class DaskBackend:
         self._numbers = count()
         self._pending: dict[str, Pending[Any]] = {}
         self._workers_of: dict[tuple[str, int] | None, list[str]] = {}
-        """The workers that have run the hooks before a task, by its file and position; the last one has it."""
+        """The workers that have run the hooks before a task, by its file and position; the last has it."""
         self._run_store = run_store
         self._bundle = bundle
         self._looked = time.monotonic()

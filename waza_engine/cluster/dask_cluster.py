@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from distributed import Client, Future, LocalCluster
 
@@ -29,6 +29,7 @@ from waza_engine.cluster.versions import difference, hello, machine, resource_of
 from waza_engine.counting import counted
 from waza_engine.results.json_values import Json
 from waza_engine.results.places import workspace_prefix
+from waza_engine.runs.limits.cancellation import RunCancellation, TooSlowError, call_bounded
 from waza_engine.runs.loading.suite import SuiteError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from waza_engine.runs.trials.context import RunContext
     from waza_engine.runs.trials.selection import SelectedTask
 
+_AnswerT = TypeVar("_AnswerT")
 _TICK_SECONDS = 0.25
 _REFRESH_SECONDS = 2.0
 _OPEN_SECONDS = 30.0
@@ -44,6 +46,8 @@ _OPEN_SECONDS = 30.0
 _QUEUE_SECONDS = 600.0
 _NO_WORKER_SECONDS = 60.0
 _SILENT_SECONDS = 60.0
+# Longer than Dask waits for a worker.
+_ANSWER_SECONDS = 60.0
 _ENDING_SECONDS = 5.0
 
 
@@ -62,6 +66,7 @@ class DaskCluster:
         self._resource = resource_of(hello())
         self._local: LocalWorkers | None = None
         self._client: Client | None = None
+        self._scheduler = ""
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._backends: list[DaskBackend] = []
         self._unfit: dict[str, str] = {}
@@ -182,7 +187,8 @@ class DaskCluster:
         workers, found = self._workers(), self._on_usable(machine)
         self._slots = sum(workers.values())
         return [
-            f"{address}: {counted(workers.get(address, 0), 'slot')}, {found[address]}" for address in found
+            f"{address}: {counted(workers.get(address, 0), 'slot')}, {answer or 'it does not answer'}"
+            for address, answer in found.items()
         ]
 
     def check_store(self) -> None:
@@ -196,6 +202,11 @@ class DaskCluster:
         if not blind:
             return
         address, why = blind[0]
+        if why is None:
+            raise SuiteError(
+                f"The worker {address} does not answer; restart it, or end it and wait a minute until the "
+                "scheduler has noticed."
+            )
         if isinstance(run_store, FolderRunStore):
             raise SuiteError(
                 f"The worker {address} does not see {run_store.name}; it needs the folder of the suite at "
@@ -206,12 +217,27 @@ class DaskCluster:
             "of the store in its own environment."
         )
 
-    def _on_usable(self, call: Callable[..., object], *arguments: object) -> Mapping[str, object]:
-        """Call a function on each worker that gets trials; return its results, or errors, by address."""
+    def _on_usable(self, call: Callable[..., str], *arguments: object) -> Mapping[str, str | None]:
+        """Call a function on each worker that gets trials; return its results by address.
+
+        None is that of a worker that did not answer. Raises ``SuiteError`` when the scheduler does not.
+        """
         assert self._client is not None
-        usable = [address for address, slots in self._workers().items() if slots]
-        found: Mapping[str, object] = self._client.run(call, *arguments, workers=usable, on_error="return")
-        return found
+        client = self._client
+
+        def asked() -> Mapping[str, str | None]:
+            usable = [address for address, slots in self._workers().items() if slots]
+            found: Mapping[str, object] = client.run(call, *arguments, workers=usable, on_error="return")
+            return {address: answer if isinstance(answer, str) else None for address, answer in found.items()}
+
+        return self._answered(asked)
+
+    def _answered(self, ask: Callable[[], _AnswerT]) -> _AnswerT:
+        try:
+            # Dask waits for ever for a scheduler that is frozen.
+            return call_bounded(ask, _ANSWER_SECONDS, RunCancellation())
+        except (TooSlowError, OSError, TimeoutError):
+            raise SuiteError(f"The scheduler {self._scheduler} does not answer; restart it.") from None
 
     @property
     def _patience(self) -> float:
@@ -258,7 +284,7 @@ class DaskCluster:
             client = Client(address, security=security, set_as_default=False, timeout=_OPEN_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise SuiteError(f"The scheduler {address} cannot be reached: {_reason(error)}.") from None
-        self._client = client
+        self._client, self._scheduler = client, address
         self._closing.callback(self._close_client, client)
         self._await_workers(address)
         self._heard = time.monotonic()
@@ -282,7 +308,7 @@ class DaskCluster:
         began, is_told = time.monotonic(), False
         deadline = began + self._patience_to_open
         while True:
-            self._refresh()
+            self._answered(self._refresh)
             if self._slots >= wanted or (self._slots and time.monotonic() > deadline):
                 break
             if self._local is not None and self._local.are_gone:

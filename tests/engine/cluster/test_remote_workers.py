@@ -131,6 +131,18 @@ def test_a_worker_that_was_frozen_for_long_works_again(tmp_path: Path) -> None:
         assert run.ended(200) == 0, run.text
 
 
+@pytest.mark.scale
+def test_a_worker_that_is_frozen_when_a_run_begins_is_named(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")})
+    with Cluster(tmp_path) as cluster:
+        frozen = engine_of(cluster.workers[0])
+        kill(frozen, signal.SIGSTOP)
+        run = cluster.run(path)
+        assert run.ended(120) == 2
+        kill(frozen, signal.SIGCONT)
+    assert "does not answer; restart it" in run.text
+
+
 def test_a_run_whose_folder_is_gone_ends_and_asks_nothing_more(tmp_path: Path) -> None:
     suite = LedgerSuite(tmp_path, tasks=200, seconds=0.3)
     with Cluster(tmp_path) as cluster:
