@@ -20,7 +20,7 @@ from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
 from waza_engine.cluster.dask_backend import DaskBackend
-from waza_engine.cluster.dask_processes import carry_in_dask, offer_slots
+from waza_engine.cluster.dask_processes import execute_in_dask, offer_slots
 from waza_engine.cluster.dask_settings import BackgroundErrors, apply_settings
 from waza_engine.cluster.local_workers import SLOTS, LocalWorkers
 from waza_engine.cluster.run_store import FolderRunStore, RunStore
@@ -142,7 +142,7 @@ class DaskCluster:
         """Hand a trial to the scheduler, for the worker of an address, "" for any."""
         assert self._client is not None
         return self._client.submit(
-            carry_in_dask,
+            execute_in_dask,
             message,
             key=key,
             pure=False,

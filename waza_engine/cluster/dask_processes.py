@@ -17,7 +17,7 @@ from distributed import Scheduler, Worker, get_worker
 from waza_engine.cluster.active_runs import WORKER, close_runs
 from waza_engine.cluster.certificates import security_of
 from waza_engine.cluster.dask_settings import apply_settings
-from waza_engine.cluster.steps import carry
+from waza_engine.cluster.steps import execute_step
 from waza_engine.cluster.versions import hello, resource_of
 from waza_engine.results.json_values import Block, Json
 from waza_engine.results.places import workspace_prefix
@@ -31,7 +31,7 @@ WORKS = "works for"
 _CLOSING_SECONDS = 5.0
 
 
-def carry_in_dask(message: Block) -> None:
+def execute_in_dask(message: Block) -> None:
     """Execute a trial in a thread of a worker."""
     # `get_worker` finds the worker by the thread, and judges and graders have threads of their own.
     worker, topic = get_worker(), message["topic"]
@@ -39,7 +39,7 @@ def carry_in_dask(message: Block) -> None:
     def send(event: Json) -> None:
         worker.log_event(topic, event)
 
-    carry({**message, "address": worker.address}, send)
+    execute_step({**message, "address": worker.address}, send)
 
 
 async def offer_slots(resource: str, dask_worker: Worker) -> Mapping[str, str]:

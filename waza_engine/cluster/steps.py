@@ -43,7 +43,7 @@ Send = Callable[[Json], None]
 """Sends an event of a trial to the coordinator: its ``key`` and ``attempt``, a ``text`` and a ``phase``."""
 
 
-def carry(message: Block, send: Send) -> None:
+def execute_step(message: Block, send: Send) -> None:
     """Execute a step unless it was begun before; its document is in the store of the run afterwards.
 
     ``message`` is made by ``message_of``; its ``address`` is that of this worker. Raises ``OSError`` and
