@@ -117,11 +117,11 @@ def test_what_fails_a_run_besides_its_tasks_is_a_failure_of_its_verdict(tmp_path
     assert "trigger_accuracy is 0.00, below 0.9" in printed
 
 
-def test_a_record_without_all_tasks_gives_no_verdict_of_the_suite(tmp_path: Path) -> None:
+def test_a_suite_does_not_pass_with_a_record_that_lacks_a_task(tmp_path: Path) -> None:
     recorded(tmp_path, lambda document: document["tasks"].pop())
     printed = pytest_of(tmp_path, "--waza")
-    assert "1 passed, 2 skipped" in printed, printed
-    assert "The record has no result of other." in printed
+    assert "2 failed, 1 passed" in printed, printed
+    assert "FAILED evals/eval.yaml::other - Failed: it was not recorded" in printed
 
 
 def test_a_suite_that_cannot_run_fails_each_test(tmp_path: Path) -> None:

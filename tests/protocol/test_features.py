@@ -99,6 +99,7 @@ async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Pa
             "Write in single quotes",
             "Convert to evals.json",
             "Convert to a Vally eval file",
+            "Convert to agent-eval-harness files",
         ]
         assert {action.kind for action in found or () if isinstance(action, types.CodeAction)} == {
             types.CodeActionKind.RefactorRewrite

@@ -86,7 +86,7 @@ async def test_stimuli_and_graders_are_run_and_have_verdicts_that_become_stale(t
         lens = (await editor.lenses(uri))[0]
         assert lens.command is not None
         await editor.command("waza.run", *(lens.command.arguments or ()))
-        fresh = ["✗ 1 of 2 tasks", "✓ 1.00", "✗ 0.75", "✓ 1.00", "○ 0.00 · advisory", "✓ 1.00", "✓ 1.00"]
+        fresh = ["✗ 1 of 2 tasks", "✓ 1.00", "✗ 0.75", "✓ 1.00", "✗ 0.00", "✓ 1.00", "✓ 1.00"]
         assert await editor.labels_until(uri, lambda labels: len(labels) > 6) == fresh
         items: list[dict[str, Any]] = await editor.ask(
             "waza/tests", parent=f"{path.as_posix()}::greets-people"

@@ -189,7 +189,7 @@ COMMANDS: Mapping[str, str] = {
     "waza.regrade": "grading.regrade",
     "waza.strength": "grading.measure",
     "waza.review": "results.review",
-    "waza.testBed": "choose_live_source.choose_bed",
+    "waza.testBed": "choose_live_source.choose_baseline",
     "waza.cancel": "runs.cancel",
     "waza.restartEngine": "runs.restart_engine",
     "waza.newSuite": "scaffolding.new_suite",

@@ -63,7 +63,8 @@ def test_processes_that_are_started_elsewhere_get_the_certificates(tmp_path: Pat
     make_certificates(tmp_path / "certificates")
     security = security_of(tmp_path / "certificates", "tls:")
     # SSHCluster sends its settings to the other machine.
-    with dask.config.set({"distributed.comm": copy.deepcopy(dask.config.get("distributed.comm"))}):
+    comm = copy.deepcopy(dask.config.get("distributed.comm"))
+    with dask.config.set({"distributed.comm": comm, "temporary-directory": str(tmp_path)}):
         start_cluster(read_cluster_file(cluster_file(tmp_path, LOCAL)), security).close()
         comm, folder = dask.config.get("distributed.comm"), tmp_path / "certificates"
     assert (comm["default-scheme"], comm["require-encryption"]) == ("tls", True)
