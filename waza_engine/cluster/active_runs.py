@@ -235,7 +235,7 @@ def active_run(message: Block) -> ActiveRun:
 
 
 def _look_after_runs() -> None:
-    """Renew leases, and end runs whose coordinator wants that or is gone, until there is none."""
+    """Renew leases, and end runs that were stopped or abandoned, until no run is left."""
     while True:
         time.sleep(_CHECK_SECONDS)
         for run_store, run in tuple(_runs.items()):

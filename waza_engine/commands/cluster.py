@@ -95,7 +95,7 @@ class ChosenCluster:
 
     @contextlib.contextmanager
     def opened_by_a_run(self) -> Generator[None]:
-        """Let a run open the cluster when it has begun: whoever watches it sees errors, and may cancel it."""
+        """Let a run open the cluster at its first trial, so that its events report errors."""
         try:
             yield
         finally:
