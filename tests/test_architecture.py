@@ -676,7 +676,6 @@ LISTS_OR_MAKES = {
     "waza_engine/lab/mutations.py": "a new temporary folder",
     "server/waza_language_server/check.py": "below a folder that a person has named, links asked one by one",
     "server/waza_language_server/diagnostics_page.py": "a temporary folder",
-    "server/waza_language_server/commands.py": "the file that it has made",
     "server/waza_language_server/project/disk.py": "a folder of which the boundary was asked",
     "server/waza_language_server/schema/catalog.py": "data of the package",
 }

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
-import secrets
-import stat
 import traceback
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +43,7 @@ from waza_language_server.features.actions.code_actions import fixed
 from waza_language_server.features.annotated_source import Caret, Hint, Lens, annotate_source, carets_of
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.scores.inlay_hints import inlay_hints
+from waza_language_server.fixed_file import CHANGED, MARK, write_fixed
 from waza_language_server.project.disk import MAX_BYTES, TOO_LARGE
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.workspace import Workspace
@@ -300,9 +298,6 @@ def _counted(count: int, severity: str) -> str:
     return f"{count} {severity}{plural}"
 
 
-_MARK = "\ufeff"
-
-
 @frozen()
 class Fixed:
     """The result for a file: how many problems were repaired, or why it was not changed.
@@ -363,26 +358,16 @@ def _diff(file: Path, old: str, new: str) -> str:
 
 
 def _replace(path: Path, old: str, new: str) -> str:
-    """Replace the text of a file in one step; return why that cannot be, "" when it is done."""
-    target = path.resolve()
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
+    """Replace the text of a file; return why that cannot be, "" when it is done."""
+
+    def content_of(target: Path) -> list[bytes]:
         content = files.read_bytes(target, MAX_BYTES)
-        mark = _MARK if content.startswith(_MARK.encode()) and not old.startswith(_MARK) else ""
+        mark = MARK if content.startswith(MARK.encode()) and not old.startswith(MARK) else ""
         if content != f"{mark}{old}".encode():
-            return "it has changed meanwhile"
-        if not os.access(target, os.W_OK):
-            return "it is read-only"
-        files.write_bytes(temporary, f"{mark}{new}".encode())
-        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        temporary.replace(target)
-    except FileError as error:
-        return error.why
-    except OSError as error:
-        return error.strerror or "it cannot be written"
-    finally:
-        temporary.unlink(missing_ok=True)
-    return ""
+            raise FileError("unreadable", CHANGED)
+        return [f"{mark}{new}".encode()]
+
+    return write_fixed(path, content_of)
 
 
 @frozen()

@@ -7,21 +7,18 @@ they are.
 from __future__ import annotations
 
 import contextlib
-import os
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from waza_engine.boundary import Boundary
-from waza_engine.files import FileError, opened_to_read, write_atomically
+from waza_engine.files import FileError, opened_to_read
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check_rows import checked_parts
 from waza_language_server.features.actions.code_actions import fixed
+from waza_language_server.fixed_file import CHANGED, MARK, write_fixed
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.workspace import Workspace
-
-_MARK = "\ufeff"
 
 
 @dataclass(slots=True)
@@ -60,18 +57,8 @@ def fixed_rows(path: Path, kind: DocumentKind, workspace: Workspace) -> FixedRow
 
 def write_rows(path: Path, lines: Mapping[int, tuple[str, str]], workspace: Workspace) -> str:
     """Write the changed lines of a file in one step; return why that cannot be, "" when it is done."""
-    target, within = path.resolve(), workspace.project.disk.reach.around(path.parent)
-    try:
-        if not os.access(target, os.W_OK):
-            return "it is read-only"
-        mode = stat.S_IMODE(target.stat().st_mode)
-        write_atomically(target, _changed(target, lines, within), within=within)
-        target.chmod(mode)
-    except FileError as error:
-        return error.why
-    except OSError as error:
-        return error.strerror or "it cannot be written"
-    return ""
+    within = workspace.project.disk.reach.around(path.parent)
+    return write_fixed(path, lambda target: _changed(target, lines, within), within)
 
 
 def _changed(path: Path, lines: Mapping[int, tuple[str, str]], within: Boundary) -> Iterator[bytes]:
@@ -82,11 +69,11 @@ def _changed(path: Path, lines: Mapping[int, tuple[str, str]], within: Boundary)
                 yield line
                 continue
             old, new = lines[index]
-            mark = _MARK if not index and line.startswith(_MARK.encode()) else ""
+            mark = MARK if not index and line.startswith(MARK.encode()) else ""
             content = line.rstrip(b"\r\n")
             if content != f"{mark}{old}".encode():
-                raise FileError("unreadable", "it has changed meanwhile")
+                raise FileError("unreadable", CHANGED)
             left -= 1
             yield f"{mark}{new}".encode() + line[len(content) :]
     if left:
-        raise FileError("unreadable", "it has changed meanwhile")
+        raise FileError("unreadable", CHANGED)
