@@ -67,7 +67,9 @@ def history_command(paths: Sequence[Path], most: int, output_format: str) -> int
 
 
 def _is_result_file(path: Path) -> bool:
-    return path.is_file() and path.suffix in (".json", *ROW_SUFFIXES) and not runs_as_suite(path)
+    return path.suffix in ROW_SUFFIXES or (
+        path.is_file() and path.suffix == ".json" and not runs_as_suite(path)
+    )
 
 
 def _tell(found: dict[str, Any]) -> None:
