@@ -77,7 +77,7 @@ def _tell(found: dict[str, Any]) -> None:
     runs = found["runs"]
     printer.line(
         (format_score_history([run["score"] for run in runs], _MOST_SCORES), "bold"),
-        f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
+        f"  {_span([run['started'] for run in runs])}",
         f", {'' if len(runs) == 1 else 'the last one '}"
         f"{recorded_verdict_label(runs[-1]['verdict'], runs[-1]['part'])}",
         f" ({part})" if (part := runs[-1]["part"]) else "",
@@ -94,9 +94,13 @@ def _tell(found: dict[str, Any]) -> None:
         )
 
 
-def _span(first: str, last: str, runs: int) -> str:
-    when = first if first == last else f"{first} to {last}"
-    return f"the only run, {when}" if runs == 1 else f"the last {runs} runs, {when}"
+def _span(started: Sequence[str | None]) -> str:
+    """Return the number of runs and their dates, those that are known."""
+    days = [moment[:10] for moment in started if moment]
+    which = "the only run" if len(started) == 1 else f"the last {len(started)} runs"
+    return ", ".join(
+        (which, *([days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"] if days else ()))
+    )
 
 
 def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from waza_engine.moments import is_known
 from waza_engine.results.codec.runs import commit_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.history import RecordedRun, RecordedTask
@@ -30,7 +31,7 @@ def trend(runs: Sequence[RecordedRun]) -> Json:
         "runs": [
             {
                 "file": run.file,
-                "started": run.started.isoformat(),
+                "started": run.started.isoformat() if is_known(run.started) else None,
                 "model": asked_model(run.executor, run.model),
                 "verdict": run.verdict,
                 "score": run.score,
