@@ -26,9 +26,8 @@ from tests.protocol.editor import Editor, editing, is_told_to_ask_again
 pytestmark = pytest.mark.check
 
 MOST_MEMORY_BYTES = 200 * 2**20
-# Of the server's own time, with room for a machine that is three times as slow: nearly every answer takes
-# less than 0.05 s, the slowest 0.3 s.
-SLOWEST_ANSWER_SECONDS = 1.0
+# Of the server's own time. It finds what grows without bound; how fast answers are, `make bench` measures.
+SLOWEST_ANSWER_SECONDS = 10.0
 SLOWEST_COMMAND_SECONDS = 240
 BIN = Path(sys.executable).parent
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
