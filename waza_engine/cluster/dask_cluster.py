@@ -264,7 +264,7 @@ class DaskCluster:
             )
             self._closing.callback(scheduler.close, _ENDING_SECONDS)
             address = str(scheduler.scheduler_address)
-            self._local = LocalWorkers(self._address.local, address, certificates)
+            self._local = LocalWorkers(self._address.local, address, certificates, folder)
             self._closing.callback(self._local.close)
             self._local.start()
             return address, security

@@ -31,12 +31,14 @@ class _LocalWorker:
 class LocalWorkers:
     """Worker processes on this machine, which end with this one."""
 
-    def __init__(self, count: int, address: str, certificates: Path) -> None:
+    def __init__(self, count: int, address: str, certificates: Path, folder: str) -> None:
+        """``folder`` is for their files, so that those of a killed one are removed as well."""
         self._count = count
         self._command = [
             *(sys.executable, "-P", "-m", "waza_engine", "worker", address),
             *("--slots", str(SLOTS), "--tls", str(certificates)),
         ]
+        self._environment = {**os.environ, "DASK_TEMPORARY_DIRECTORY": folder}
         self._scope = ProcessScope()
         self._workers: list[_LocalWorker] = []
 
@@ -69,7 +71,11 @@ class LocalWorkers:
     def _start(self) -> None:
         process = self._scope.start(
             lambda: start_marked(
-                self._command, Path.cwd(), os.environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT
+                self._command,
+                Path.cwd(),
+                self._environment,
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.STDOUT,
             )
         )
         worker = _LocalWorker(process)
