@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -56,8 +57,10 @@ class LocalWorkers:
         """Start another worker for each that has ended, unless it did not even begin."""
         for worker in tuple(self._workers):
             if worker.process.poll() is not None and worker.has_begun:
-                self._workers.remove(worker)
-                self._start()
+                # Without memory for another one, the run ends when the last is gone.
+                with suppress(OSError):
+                    self._start()
+                    self._workers.remove(worker)
 
     def last_words(self) -> str:
         """Return what a worker that ended has printed last."""
@@ -69,14 +72,9 @@ class LocalWorkers:
         self._scope.close()
 
     def _start(self) -> None:
+        streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
         process = self._scope.start(
-            lambda: start_marked(
-                self._command,
-                Path.cwd(),
-                self._environment,
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.STDOUT,
-            )
+            lambda: start_marked(self._command, Path.cwd(), self._environment, **streams)
         )
         worker = _LocalWorker(process)
         self._workers.append(worker)
