@@ -44,6 +44,7 @@ class RecordedRuns:
         self._scores = project.scores
         self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
         self._moves: dict[tuple[Path, Path], Mapping[Path, InputFile]] = {}
+        self._files: dict[tuple[Path, Path], Mapping[Path, InputFile]] = {}
         self._rewritten: dict[tuple[Path, Path], Mapping[str, bool]] = {}
         """The tasks with a file of their own that say something else today, and whether they ask it."""
         self._ran = {
@@ -201,16 +202,13 @@ class RecordedRuns:
         One that has another id today is named by that of then.
         """
         suite, origin = self._origins[moment]
-        moved = self._moves.get((suite.path, origin.results), {})
-        files = self._scores.inputs.recorded(origin).files if origin.inputs else ()
-        recorded = {recorded_file_path(suite.path, file.path): file for file in files}
         found: dict[str, bool] = {}
         for task in self._project.tasks_of(suite).value:
             if of_task not in (None, task.id):
                 continue
             checkpoint()
             path = task.path
-            file = moved.get(path) or recorded.get(path)
+            file = self._file_then(suite, origin, path)
             if file is None:
                 is_same = bool(origin.inputs) or (path not in today.documents and was_there(path, moment))
             else:
@@ -236,44 +234,24 @@ class RecordedRuns:
                 return task.id
         return ""
 
-    @property
-    def known_suites(self) -> Mapping[Path, Json]:
-        """The deciding values of the eval files of today, by their paths."""
-        return self._today
-
-    @property
-    def known_added(self) -> Mapping[tuple[Path, Path], str]:
-        """A task that each run of a whole suite had not, as ``known_changes``."""
-        return self._added
-
-    @property
-    def known_other_prompts(self) -> Mapping[tuple[Path, Path], bool]:
-        """Return whether the trigger prompts have changed since each whole run, as ``known_changes``."""
-        return self._other_prompts
-
-    @property
-    def known_rewritten(self) -> Mapping[tuple[Path, Path], Mapping[str, bool]]:
-        """The tasks that have changed since each compared run, by the keys of ``known_changes``."""
-        return self._rewritten
-
-    @property
-    def known_changes(self) -> Mapping[tuple[Path, Path], tuple[ChangedInput, ...]]:
-        """The changed inputs since each compared run, by its eval file and its result file."""
-        return self._changes
-
     def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
         """Return the text of a suite file as it was at a run, None when it was not kept."""
-        before = self._moves.get((suite.path, origin.results), {}).get(path)
-        for file in self._scores.inputs.recorded(origin).files:
-            if file is before or recorded_file_path(suite.path, file.path) == path:
-                # Prefer an unchanged file on disk: credentials are redacted in the record.
-                if path not in self._on_disk:
-                    self._on_disk[path] = _text_and_digest(path)
-                text, digest = self._on_disk[path]
-                if digest == file.sha256:
-                    return text
-                return self._scores.inputs.text_then(origin, file.path)
-        return None
+        file = self._file_then(suite, origin, path)
+        if file is None:
+            return None
+        # Prefer an unchanged file on disk: credentials are redacted in the record.
+        if path not in self._on_disk:
+            self._on_disk[path] = _text_and_digest(path)
+        text, digest = self._on_disk[path]
+        return text if digest == file.sha256 else self._scores.inputs.text_then(origin, file.path)
+
+    def _file_then(self, suite: Suite, origin: RunOrigin, path: Path) -> InputFile | None:
+        """Return what a run recorded of a file, which may have had another name."""
+        key = suite.path, origin.results
+        if key not in self._files:
+            files = self._scores.inputs.recorded(origin).files if origin.inputs else ()
+            self._files[key] = {recorded_file_path(suite.path, file.path): file for file in files}
+        return self._moves.get(key, {}).get(path) or self._files[key].get(path)
 
 
 def _text_and_digest(path: Path) -> tuple[str, str]:
