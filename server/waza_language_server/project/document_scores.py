@@ -244,10 +244,6 @@ class DocumentScores:
         """Return the eval files that a run of ``runs`` is of."""
         return [suite.path for suite, known in self._runs if known is run]
 
-    def then(self, moment: datetime) -> Values | None:
-        """Return the values of the document at a moment; None if unknown."""
-        return self.recorded.values_then(self.path, moment) if self.path is not None else None
-
     def read(self) -> None:
         """Read the task files that the scores of a suite's graders depend on, a checkpoint after each."""
         for suite, _ in self._runs if self.task is None else ():
