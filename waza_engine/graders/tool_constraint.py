@@ -19,7 +19,7 @@ from waza_engine.graders.matching.tool_patterns import (
     label_of,
 )
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import (
     Alternatives,
     Limit,
@@ -89,16 +89,13 @@ class ToolConstraintConfig(GraderConfig):
         "max_turns": Given.POSITIVE,
         "max_tokens": Given.POSITIVE,
     }
-    misspellings: ClassVar = {
-        "expected_tools": "expect_tools",
-        "required_tools": "expect_tools",
-        "require_tools": "expect_tools",
-        "rejected_tools": "reject_tools",
-        "forbidden_tools": "reject_tools",
-        "forbid_tools": "reject_tools",
-        "allowed_tools": "allow_only",
-        "allow_tools": "allow_only",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "expect_tools": ("expected_tools", "required_tools", "require_tools"),
+            "reject_tools": ("rejected_tools", "forbidden_tools", "forbid_tools"),
+            "allow_only": ("allowed_tools", "allow_tools"),
+        }
+    )
 
 
 @register

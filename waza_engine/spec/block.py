@@ -212,6 +212,15 @@ class Block(BaseModel):
         return schema
 
 
+def misspelt(names: Mapping[str, str | Sequence[str]]) -> Mapping[str, str]:
+    """Return the keys by their misspellings; ``names`` has the misspellings of each key."""
+    return {
+        wrong: key
+        for key, wrongs in names.items()
+        for wrong in ([wrongs] if isinstance(wrongs, str) else wrongs)
+    }
+
+
 def one_of(keys: Sequence[str] | Mapping[str, Any]) -> str:
     """Return ``a, b or c`` with every key in backticks."""
     quoted = [f"`{key}`" for key in keys]

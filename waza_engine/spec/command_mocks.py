@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, cast
 from annotated_types import Le
 from pydantic import Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given
+from waza_engine.spec.block import Block, Conflict, Given, misspelt
 from waza_engine.spec.fields import (
     InsidePath,
     ListOfBlocks,
@@ -88,7 +88,7 @@ class CommandStep(CommandOutput):
     """The result of one call of several."""
 
     at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
-    misspellings: ClassVar = {**_OUTPUT_SPELLINGS, "delay": "delay_ms"}
+    misspellings: ClassVar = {**_OUTPUT_SPELLINGS, **misspelt({"delay_ms": "delay"})}
 
     exit_code: Annotated[StepNumber, Field(ge=0, le=255)] = Field(
         default=0, description="Its exit code, 0 to 255.", examples=[1]
@@ -115,12 +115,15 @@ class CommandResponse(CommandOutput, WithSequence):
     )
     misspellings: ClassVar = {
         **_OUTPUT_SPELLINGS,
-        "arguments": "args",
-        "match": "args",
-        "match_regex": "args_regex",
-        "env": "environment",
-        "cwd": "workdir",
-        "steps": "sequence",
+        **misspelt(
+            {
+                "args": ("arguments", "match"),
+                "args_regex": "match_regex",
+                "environment": "env",
+                "workdir": "cwd",
+                "sequence": "steps",
+            }
+        ),
     }
 
     args: TextList | None = Field(
@@ -159,7 +162,7 @@ class CommandMock(Block):
     `command` run some; for others it has no effect.
     """
 
-    misspellings: ClassVar = {"command": "name", "response": "responses", "calls": "expect_calls"}
+    misspellings: ClassVar = misspelt({"name": "command", "responses": "response", "expect_calls": "calls"})
 
     name: Annotated[
         PlainText,

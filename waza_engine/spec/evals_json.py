@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, RootModel, Tag, model_validator
 
-from waza_engine.spec.block import Block, Given
+from waza_engine.spec.block import Block, Given, misspelt
 from waza_engine.spec.fields import (
     Alternatives,
     AnyMap,
@@ -47,15 +47,15 @@ def _with(key: str) -> dict[str, Any]:
 class AssertionObject(Block):
     """An assertion with a type is checked without a judge; one without a type is a sentence to judge."""
 
-    misspellings: ClassVar = {
-        "text": "description",
-        "assertion": "description",
-        "regex": "pattern",
-        "value": "pattern",
-        "file": "path",
-        "id": "name",
-        "kind": "type",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "description": ("text", "assertion"),
+            "pattern": ("regex", "value"),
+            "path": "file",
+            "name": "id",
+            "type": "kind",
+        }
+    )
     uncertain: ClassVar = frozenset({"value"})
     rules: ClassVar = (
         *(
@@ -113,7 +113,7 @@ class AssertionObject(Block):
 class CaseFile(Block):
     """An input file with its content."""
 
-    misspellings: ClassVar = {"name": "path", "file": "path", "text": "content", "contents": "content"}
+    misspellings: ClassVar = misspelt({"path": ("name", "file"), "content": ("text", "contents")})
 
     path: Annotated[Text, matching(r"^(?![/\\~])(?=.*\S)", "must be a relative path")] = Field(
         description="The path of the file in the workspace.", examples=["orders.csv"]
@@ -137,24 +137,17 @@ class EvalCase(Block):
         "expectations": Given.LISTED,
         "expected_output": Given.WRITTEN,
     }
-    misspellings: ClassVar = {
-        "eval_id": "id",
-        "query": "prompt",
-        "input": "prompt",
-        "question": "prompt",
-        "expected": "expected_output",
-        "expected_result": "expected_output",
-        "expectedOutput": "expected_output",
-        "expected_behavior": "assertions",
-        "assertion": "assertions",
-        "asserts": "assertions",
-        "checks": "assertions",
-        "expectation": "expectations",
-        "file": "files",
-        "input_files": "files",
-        "title": "name",
-        "eval_name": "name",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "id": "eval_id",
+            "prompt": ("query", "input", "question"),
+            "expected_output": ("expected", "expected_result", "expectedOutput"),
+            "assertions": ("expected_behavior", "assertion", "asserts", "checks"),
+            "expectations": "expectation",
+            "files": ("file", "input_files"),
+            "name": ("title", "eval_name"),
+        }
+    )
     uncertain: ClassVar = frozenset({"expected", "expected_behavior", "checks", "input"})
 
     id: RequiredText = Field(description="The number or name of the case, unique in the file.", examples=[1])
@@ -212,14 +205,9 @@ class EvalCase(Block):
 class EvalsFile(Block):
     """The cases that test a skill."""
 
-    misspellings: ClassVar = {
-        "skill": "skill_name",
-        "name": "skill_name",
-        "skillName": "skill_name",
-        "cases": "evals",
-        "tests": "evals",
-        "test_cases": "evals",
-    }
+    misspellings: ClassVar = misspelt(
+        {"skill_name": ("skill", "name", "skillName"), "evals": ("cases", "tests", "test_cases")}
+    )
     uncertain: ClassVar = frozenset({"name"})
 
     skill_name: Annotated[RequiredText, kind("skill.name")] = Field(
@@ -241,15 +229,12 @@ class EvalsFile(Block):
 class TriggerQuery(Block):
     """A prompt, and whether the agent should use the skill for it."""
 
-    misspellings: ClassVar = {
-        "question": "query",
-        "text": "query",
-        "input": "query",
-        "shouldTrigger": "should_trigger",
-        "should_activate": "should_trigger",
-        "trigger": "should_trigger",
-        "expected": "should_trigger",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "query": ("question", "text", "input"),
+            "should_trigger": ("shouldTrigger", "should_activate", "trigger", "expected"),
+        }
+    )
     uncertain: ClassVar = frozenset({"expected", "trigger"})
     at_least_one: ClassVar = {"query": Given.WRITTEN, "prompt": Given.WRITTEN}
 
@@ -276,7 +261,7 @@ class TriggerQuery(Block):
 class TriggerQueries(Block):
     """The object form of a trigger list."""
 
-    misspellings: ClassVar = {"skill": "skill_name", "queries": "evals", "cases": "evals"}
+    misspellings: ClassVar = misspelt({"skill_name": "skill", "evals": ("queries", "cases")})
 
     skill_name: Annotated[Text, kind("skill.name")] = Field(
         default="", description="The skill; that of the folder when it is left out.", examples=["csv-charts"]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given, PlacedError
+from waza_engine.spec.block import Block, Conflict, Given, PlacedError, misspelt
 from waza_engine.spec.command_mocks import COMMAND_MOCKS_EXAMPLE, CommandMock, without_twins
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.fields import (
@@ -41,13 +41,9 @@ from waza_engine.spec.schema_version import after_0_38, since
 class Checkpoint(Block):
     """Graders that run after a turn, on the conversation so far; the trial's score leaves them out."""
 
-    misspellings: ClassVar = {
-        "turn": "after_turn",
-        "grader": "graders",
-        "checks": "graders",
-        "evaluators": "graders",
-        "on_fail": "on_failure",
-    }
+    misspellings: ClassVar = misspelt(
+        {"after_turn": "turn", "graders": ("grader", "checks", "evaluators"), "on_failure": "on_fail"}
+    )
 
     after_turn: Annotated[WholeNumber, Positive] = Field(
         description="The turn after which they run. Turn 1 is the first prompt.", examples=[1]
@@ -116,15 +112,9 @@ class InputFile(Block):
     """A file that is put into the agent's workspace."""
 
     at_least_one: ClassVar = {"path": Given.WRITTEN}
-    misspellings: ClassVar = {
-        "source": "path",
-        "src": "path",
-        "filename": "path",
-        "file": "path",
-        "name": "path",
-        "text": "content",
-        "contents": "content",
-    }
+    misspellings: ClassVar = misspelt(
+        {"path": ("source", "src", "filename", "file", "name"), "content": ("text", "contents")}
+    )
     uncertain: ClassVar = frozenset({"name", "text"})
 
     path: Annotated[Text, kind("path.fixture")] = Field(
@@ -173,11 +163,9 @@ class Repository(Block):
 class Responder(Block):
     """A model that plays the user: after every answer of the agent it replies, stops or abstains."""
 
-    misspellings: ClassVar = {
-        "max_follow_ups": "max_followups",
-        "max_turns": "max_followups",
-        "prompt": "instructions",
-    }
+    misspellings: ClassVar = misspelt(
+        {"max_followups": ("max_follow_ups", "max_turns"), "instructions": "prompt"}
+    )
 
     instructions: RequiredText = Field(
         description="The user: who they are, what they know and when they are satisfied.",
@@ -200,15 +188,15 @@ class TaskInputs(Block):
     at_least_one: ClassVar = {"prompt": Given.PRESENT, "prompt_file": Given.WRITTEN}
     misspellings: ClassVar = {
         **dict.fromkeys(OTHER_PROMPT_NAMES, "prompt"),
-        "prompts": "follow_up_prompts",
-        "followup_prompts": "follow_up_prompts",
-        "followups": "follow_up_prompts",
-        "vars": "context",
-        "variables": "context",
-        "cwd": "workdir",
-        "working_directory": "workdir",
-        "file": "files",
-        "env": "environment",
+        **misspelt(
+            {
+                "follow_up_prompts": ("prompts", "followup_prompts", "followups"),
+                "context": ("vars", "variables"),
+                "workdir": ("cwd", "working_directory"),
+                "files": "file",
+                "environment": "env",
+            }
+        ),
     }
     uncertain: ClassVar = frozenset({"vars", "variables", "text", "content"})
     rules: ClassVar = (
@@ -330,27 +318,19 @@ class TaskInputs(Block):
 
 INPUTS_DESCRIPTION = "The prompt of the agent, and the files it works on."
 
-_TASK_MISSPELLINGS = {
-    "input": "inputs",
-    "expect": "expected",
-    "expectations": "expected",
-    "timeout": "timeout_seconds",
-    "display_name": "name",
-    "title": "name",
-    "task_id": "id",
-    "tag": "tags",
-    "grader": "graders",
-    "evaluators": "graders",
-    "scorers": "graders",
-    "assert": "graders",
-    "assertions": "graders",
-    "checks": "graders",
-    "labels": "tags",
-    "summary": "description",
-    "skip": "enabled",
-    "skipped": "enabled",
-    "disabled": "enabled",
-}
+_TASK_MISSPELLINGS = misspelt(
+    {
+        "inputs": "input",
+        "expected": ("expect", "expectations"),
+        "timeout_seconds": "timeout",
+        "name": ("display_name", "title"),
+        "id": "task_id",
+        "tags": ("tag", "labels"),
+        "graders": ("grader", "evaluators", "scorers", "assert", "assertions", "checks"),
+        "description": "summary",
+        "enabled": ("skip", "skipped", "disabled"),
+    }
+)
 _UNCERTAIN = frozenset({"skip", "skipped", "disabled", "scorers", "assert", "assertions", "checks", "labels"})
 
 
