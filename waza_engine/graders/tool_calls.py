@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from waza_engine.counting import counted
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
@@ -23,10 +23,11 @@ from waza_engine.spec.fields import (
     Alternatives,
     Limit,
     ListOf,
+    ListOfBlocks,
     PlainText,
     SchemaKeywords,
+    TextOrBlock,
     ToolNameList,
-    text_or_block,
 )
 from waza_engine.vocabulary import Check, ToolCall
 
@@ -48,13 +49,12 @@ class CallPattern(GraderConfig):
     uncertain: ClassVar = frozenset({"command", "name", "tool", "tool_name"})
 
 
-Pattern = Annotated[
-    Annotated[PlainText, SchemaKeywords({"x-waza-any-case": True}), Tag("text")]
-    | Annotated[CallPattern, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("regex"),
+PatternEntries = ListOfBlocks[
+    Annotated[
+        TextOrBlock[Annotated[PlainText, SchemaKeywords({"x-waza-any-case": True})], CallPattern],
+        Alternatives("regex"),
+    ]
 ]
-PatternEntries = Annotated[tuple[Pattern, ...], ListOf(texts=False)]
 
 
 class ToolCallsConfig(GraderConfig):

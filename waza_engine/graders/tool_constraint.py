@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tokens_check
@@ -20,28 +20,12 @@ from waza_engine.graders.matching.tool_patterns import (
 )
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given, misspelt
-from waza_engine.spec.fields import (
-    Alternatives,
-    Limit,
-    ListOf,
-    PlainText,
-    text_or_block,
-)
+from waza_engine.spec.fields import Alternatives, Limit, ListOfBlocks, PlainText, TextOrBlock
 from waza_engine.spec.schema_version import after_0_38
 from waza_engine.vocabulary import Check, ToolCall
 
-ToolEntry = Annotated[
-    Annotated[PlainText, Tag("text")] | Annotated[ToolPattern, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("tool.name"),
-]
-ToolEntries = Annotated[tuple[ToolEntry, ...], ListOf(texts=False)]
-AllowedEntry = Annotated[
-    Annotated[PlainText, Tag("text")] | Annotated[AllowedCall, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("tool.name"),
-]
-AllowedEntries = Annotated[tuple[AllowedEntry, ...], ListOf(texts=False)]
+ToolEntries = ListOfBlocks[Annotated[TextOrBlock[PlainText, ToolPattern], Alternatives("tool.name")]]
+AllowedEntries = ListOfBlocks[Annotated[TextOrBlock[PlainText, AllowedCall], Alternatives("tool.name")]]
 
 
 class ToolConstraintConfig(GraderConfig):

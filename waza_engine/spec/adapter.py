@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from waza_engine.spec.block import Block, misspelt
+from waza_engine.spec.block import Block, forbidden, misspelt
 from waza_engine.spec.fields import AtMost, ListOf, Number, PlainText, SchemaKeywords, matching, severity
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 
@@ -44,19 +44,10 @@ WRITTEN: dict[str, Any] = {"type": "string", "minLength": 1}
 _FLAG_AND_STDIN = "`flag` and `stdin: true` exclude each other: leave out one of them"
 
 
-def exclusive(one: dict[str, Any], other: dict[str, Any], message: str) -> dict[str, Any]:
-    """Return the rule that two keys must not be given together; ``one`` and ``other`` define "given"."""
-    properties = {**one, **other}
-    return {
-        "not": {"type": "object", "required": list(properties), "properties": properties},
-        "x-waza-message": message,
-    }
-
-
 class PromptOptions(Block):
     """How the prompt reaches the program: after a flag, as the last argument, or on standard input."""
 
-    rules: ClassVar = (exclusive({"flag": WRITTEN}, {"stdin": {"const": True}}, _FLAG_AND_STDIN),)
+    rules: ClassVar = (forbidden(_FLAG_AND_STDIN, flag=WRITTEN, stdin={"const": True}),)
     misspellings: ClassVar = misspelt({"stdinFormat": "stdin_format", "flag": "option"})
 
     flag: PlainText = Field(
@@ -280,8 +271,8 @@ class Extensions(Block):
     """Options of the program for this engine alone. The harness leaves them out."""
 
     rules: ClassVar = (
-        exclusive({"instructions_flag": WRITTEN}, {"instructions_file": WRITTEN}, _TWO_INSTRUCTIONS),
-        exclusive({"mcp_config_flag": WRITTEN}, {"mcp_config_file": WRITTEN}, _TWO_MCP),
+        forbidden(_TWO_INSTRUCTIONS, instructions_flag=WRITTEN, instructions_file=WRITTEN),
+        forbidden(_TWO_MCP, mcp_config_flag=WRITTEN, mcp_config_file=WRITTEN),
     )
     misspellings: ClassVar = misspelt(
         {

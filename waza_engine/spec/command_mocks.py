@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, cast
 from annotated_types import Le
 from pydantic import Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given, misspelt
+from waza_engine.spec.block import Block, Conflict, Given, forbidden, misspelt
 from waza_engine.spec.fields import (
     InsidePath,
     ListOfBlocks,
@@ -65,16 +65,7 @@ class CommandOutput(Block):
 class WithSequence(Block):
     """A response of a mock: what it says, or a step for each call."""
 
-    rules: ClassVar = (
-        {
-            "not": {
-                "type": "object",
-                "required": ["sequence"],
-                "properties": {"sequence": {"type": "null"}},
-            },
-            "x-waza-message": EMPTY_SEQUENCE,
-        },
-    )
+    rules: ClassVar = (forbidden(EMPTY_SEQUENCE, sequence={"type": "null"}),)
 
     @model_validator(mode="before")
     @classmethod

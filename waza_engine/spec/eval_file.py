@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 from annotated_types import Le
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from waza_engine.spec.block import Block, Conflict, Given, misspelt
 from waza_engine.spec.command_mocks import (
@@ -33,12 +33,12 @@ from waza_engine.spec.fields import (
     Switch,
     Text,
     TextList,
+    TextOrBlock,
     WholeNumber,
     WordMap,
     kind,
     matching,
     severity,
-    text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
@@ -410,17 +410,7 @@ class EvalFile(Block):
         ),
         examples=[{"language": "Python"}],
     )
-    tasks: Annotated[
-        tuple[
-            Annotated[
-                Annotated[Text, Tag("text")] | Annotated[TaskElement, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("task.glob"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    tasks: ListOfBlocks[Annotated[TextOrBlock[Text, TaskElement], Alternatives("task.glob")]] = Field(
         default=(),
         description=(
             "The task files: paths or patterns relative to `eval.yaml`. `*`, `?` and `[…]` "

@@ -21,9 +21,9 @@ from waza_engine.spec.fields import (
     PlainText,
     RequiredText,
     Text,
+    TextOrBlock,
     kind,
     matching,
-    text_or_block,
 )
 
 _WRITTEN: dict[str, Any] = {"type": ["string", "number", "boolean"], "pattern": r"\S"}
@@ -121,12 +121,7 @@ class CaseFile(Block):
     content: Text = Field(description="The content of the file.", examples=["id,total\n1,20\n"])
 
 
-Assertion = Annotated[
-    Annotated[RequiredText, Tag("text")] | Annotated[AssertionObject, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("prompt.text"),
-]
-Assertions = Annotated[tuple[Assertion, ...], ListOf(texts=False)]
+Assertions = ListOfBlocks[Annotated[TextOrBlock[RequiredText, AssertionObject], Alternatives("prompt.text")]]
 
 
 class EvalCase(Block):
@@ -159,17 +154,7 @@ class EvalCase(Block):
         description="A good result in words, for the judge. Without assertions it is the assertion.",
         examples=["A bar chart with one bar a month."],
     )
-    files: Annotated[
-        tuple[
-            Annotated[
-                Annotated[RequiredText, Tag("text")] | Annotated[CaseFile, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("path.suite"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    files: ListOfBlocks[Annotated[TextOrBlock[RequiredText, CaseFile], Alternatives("path.suite")]] = Field(
         default=(),
         description="Input files, relative to the skill's folder or to the folder of this file.",
         examples=[["evals/files/orders.csv"]],

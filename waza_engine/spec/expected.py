@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Discriminator, Field, JsonValue, Tag
+from pydantic import Field, JsonValue
 
 from waza_engine.spec.block import Block, misspelt
 from waza_engine.spec.fields import (
     Alternatives,
     AnyMap,
-    ListOf,
     ListOfBlocks,
     Switch,
     Text,
     TextList,
+    TextOrBlock,
     ToolNameList,
     WholeNumber,
     severity,
-    text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
 
@@ -137,17 +136,7 @@ class Expected(Block):
         examples=[{"max_tool_calls": 10}],
         json_schema_extra=_INERT,
     )
-    graders: Annotated[
-        tuple[
-            Annotated[
-                Annotated[Text, Tag("text")] | Annotated[GraderEntry, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("grader.name"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    graders: ListOfBlocks[Annotated[TextOrBlock[Text, GraderEntry], Alternatives("grader.name")]] = Field(
         default=(),
         description=(
             "Graders of this task: the name of a grader of `eval.yaml` (which applies to every task anyway), "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given, PlacedError, misspelt
+from waza_engine.spec.block import Block, Conflict, Given, PlacedError, forbidden, misspelt
 from waza_engine.spec.command_mocks import COMMAND_MOCKS_EXAMPLE, CommandMock, without_twins
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.fields import (
@@ -27,11 +27,11 @@ from waza_engine.spec.fields import (
     Switch,
     TagList,
     Text,
+    TextOrBlock,
     WholeNumber,
     WordMap,
     kind,
     severity,
-    text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.reading.csv_table import OTHER_PROMPT_NAMES
@@ -200,36 +200,15 @@ class TaskInputs(Block):
     }
     uncertain: ClassVar = frozenset({"vars", "variables", "text", "content"})
     rules: ClassVar = (
-        {
-            "not": {
-                "type": "object",
-                "required": ["prompt", "prompt_file"],
-                "properties": {
-                    "prompt": {"type": ["string", "number", "boolean"], "not": {"const": ""}},
-                    "prompt_file": {"not": {"type": "null"}},
-                },
-            },
-            "x-waza-message": _BOTH_PROMPTS,
-        },
-        {
-            "not": {
-                "type": "object",
-                "required": ["follow_up_prompts", "responder"],
-                "properties": {
-                    "follow_up_prompts": {"type": "array", "minItems": 1},
-                    "responder": {"type": "object"},
-                },
-            },
-            "x-waza-message": _BOTH_PARTNERS,
-        },
-        {
-            "not": {
-                "type": "object",
-                "required": ["git", "repos"],
-                "properties": {"git": {"const": True}, "repos": {"type": "array", "minItems": 1}},
-            },
-            "x-waza-message": _BOTH_REPOSITORIES,
-        },
+        forbidden(
+            _BOTH_PROMPTS,
+            prompt={"type": ["string", "number", "boolean"], "not": {"const": ""}},
+            prompt_file={"not": {"type": "null"}},
+        ),
+        forbidden(
+            _BOTH_PARTNERS, follow_up_prompts={"type": "array", "minItems": 1}, responder={"type": "object"}
+        ),
+        forbidden(_BOTH_REPOSITORIES, git={"const": True}, repos={"type": "array", "minItems": 1}),
     )
 
     prompt: Annotated[Text, kind("prompt.text")] = Field(
@@ -245,17 +224,7 @@ class TaskInputs(Block):
         description="A file that holds the prompt, relative to the task file.",
         examples=["prompts/long.md"],
     )
-    files: Annotated[
-        tuple[
-            Annotated[
-                Annotated[Text, Tag("text")] | Annotated[InputFile, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("path.fixture"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    files: ListOfBlocks[Annotated[TextOrBlock[Text, InputFile], Alternatives("path.fixture")]] = Field(
         default=(),
         description="Files for the workspace. A plain path is an older way to write `{path: …}`.",
         examples=[[{"path": "app.py"}, {"path": "note.txt", "content": "hello"}]],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from waza_engine.spec.block import Conflict, Given, misspelt
 from waza_engine.spec.fields import (
@@ -20,10 +20,10 @@ from waza_engine.spec.fields import (
     Switch,
     Text,
     TextList,
+    TextOrBlock,
     WholeNumber,
     WordMap,
     kind,
-    text_or_block,
 )
 from waza_engine.spec.vally.blocks import Duration, PathsOfFile, VallyBlock, of_versions
 
@@ -70,11 +70,7 @@ class Defaults(VallyBlock):
     judge_reasoning_effort: Effort | None = Field(
         default=None, description="How much the judge's model reasons."
     )
-    executor: Annotated[
-        Annotated[Text, Tag("text")] | Annotated[Executor, Tag("block")],
-        Discriminator(text_or_block),
-        Alternatives(),
-    ] = Field(
+    executor: Annotated[TextOrBlock[Text, Executor], Alternatives()] = Field(
         default="copilot-sdk",
         description="The program that runs the agent; a block gives it settings.",
         examples=["copilot-sdk", "mock"],
@@ -178,11 +174,7 @@ class Environment(VallyBlock):
     )
 
 
-EnvironmentOrName: TypeAlias = Annotated[
-    Annotated[Text, Tag("text")] | Annotated[Environment, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("vally.environment"),
-]
+EnvironmentOrName: TypeAlias = Annotated[TextOrBlock[Text, Environment], Alternatives("vally.environment")]
 
 
 class VallyGrader(VallyBlock):
@@ -296,17 +288,7 @@ class Stimulus(VallyBlock):
     prompt: Annotated[RequiredText, kind("prompt.text")] | None = Field(
         default=None, description="The prompt for the agent.", examples=["Explain what this function does."]
     )
-    turns: Annotated[
-        tuple[
-            Annotated[
-                Annotated[Text, Tag("text")] | Annotated[Turn, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("prompt.text"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    turns: ListOfBlocks[Annotated[TextOrBlock[Text, Turn], Alternatives("prompt.text")]] = Field(
         default=(),
         description="The prompts of a conversation, instead of `prompt`.",
         examples=[["Write a parser.", "Now add tests."]],

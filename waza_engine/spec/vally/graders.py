@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from waza_engine.spec.block import Conflict, Given, misspelt
 from waza_engine.spec.fields import (
@@ -20,10 +20,10 @@ from waza_engine.spec.fields import (
     Switch,
     Text,
     TextList,
+    TextOrBlock,
     WholeNumber,
     WordMap,
     kind,
-    text_or_block,
 )
 from waza_engine.spec.vally.blocks import Duration, TextOrTexts, VallyBlock, of_versions
 from waza_engine.spec.vally.eval_file import Effort
@@ -139,17 +139,7 @@ class ToolCallPattern(VallyBlock):
     final: Switch = Field(default=False, description="Only the last call.")
 
 
-ToolCalls: TypeAlias = Annotated[
-    tuple[
-        Annotated[
-            Annotated[Text, Tag("text")] | Annotated[ToolCallPattern, Tag("block")],
-            Discriminator(text_or_block),
-            Alternatives("regex"),
-        ],
-        ...,
-    ],
-    ListOf(texts=False),
-]
+ToolCalls: TypeAlias = ListOfBlocks[Annotated[TextOrBlock[Text, ToolCallPattern], Alternatives("regex")]]
 
 
 class ToolCallOptions(VallyBlock):
