@@ -28,15 +28,16 @@ path.
 class Setting:
     """The row of a setting; ``setting_rows`` adds what follows from its type and its option.
 
-    ``option`` is its name on the command line, ``parameter`` that in JSON-RPC, which is that of the option if
-    it is None; "" where it cannot be given. ``minimum`` and ``maximum`` hold for numbers. A ``told`` setting
-    decides the numbers of a run, so its results store it as requested; settings that a suite may have too are
-    stored with their final value (``header.py``).
+    ``option`` is its name on the command line, ``parameter`` that in JSON-RPC, by default that of the option;
+    "" where it cannot be given, as in JSON-RPC if it is not ``remote``. ``minimum`` and ``maximum`` hold for
+    numbers. A ``told`` setting decides the numbers of a run, so its results store it as requested; settings
+    that a suite may have too are stored with their final value (``header.py``).
     """
 
     help: str
     option: str = ""
-    parameter: str | None = None
+    parameter: str = ""
+    remote: bool = True
     metavar: str = ""
     minimum: int = 0
     maximum: int | None = None
@@ -197,18 +198,18 @@ class RunSettings:
     ] = False
     transcript_directory: Annotated[
         Path | None,
-        Setting("Write a transcript of each task to this directory.", "--transcript-dir", parameter=""),
+        Setting("Write a transcript of each task to this directory.", "--transcript-dir", remote=False),
     ] = None
     session_log: Annotated[
         bool | None,
         Setting(
             "Log the run to .waza/sessions, one JSON object per line.",
             "--session-log/--no-session-log",
-            parameter="",
+            remote=False,
         ),
     ] = None
     session_directory: Annotated[
-        Path | None, Setting("Log the run to this directory instead.", "--session-dir", parameter="")
+        Path | None, Setting("Log the run to this directory instead.", "--session-dir", remote=False)
     ] = None
     no_skills: Annotated[bool, Setting("Run without skills.", "--no-skills")] = False
     shard: Annotated[
@@ -216,7 +217,7 @@ class RunSettings:
         Setting(
             "Run only this part of the tasks, such as 2/5; `waza-engine merge` joins the results.",
             "--shard",
-            parameter="",
+            remote=False,
             metavar="NUMBER/OF",
         ),
     ] = None
@@ -225,7 +226,7 @@ class RunSettings:
         Setting(
             "How tasks are dealt out: history balances recorded durations; by default by their ids.",
             "--shard-by",
-            parameter="",
+            remote=False,
             metavar="WAY",
         ),
     ] = None
@@ -234,7 +235,7 @@ class RunSettings:
         Setting(
             "Go on with a run that did not end: the newest, or that of a result file or run id in PATH.",
             "--resume",
-            parameter="",
+            remote=False,
         ),
     ] = False
     record: Annotated[Path | None, Setting("The result file to go on with.")] = None
@@ -243,7 +244,7 @@ class RunSettings:
         Setting(
             "With --resume, also run these trials again: lost, errors or failed; repeatable.",
             "--retry",
-            parameter="",
+            remote=False,
             metavar="WHICH",
         ),
     ] = ()
@@ -301,12 +302,8 @@ _KINDS: Mapping[object, tuple[SettingKind, str]] = {
 def _completed(value: object, row: Setting) -> Setting:
     kind, metavar = _KINDS[value]
     option = row.option.partition("/")[0].removeprefix("--").replace("-", "_")
-    return replace(
-        row,
-        kind=kind,
-        metavar=row.metavar or metavar,
-        parameter=option if row.parameter is None else row.parameter,
-    )
+    parameter = row.parameter or option if row.remote else ""
+    return replace(row, kind=kind, metavar=row.metavar or metavar, parameter=parameter)
 
 
 def settings_from(document: Mapping[str, Any]) -> RunSettings:
