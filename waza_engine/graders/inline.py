@@ -34,6 +34,7 @@ from waza_engine.graders.programs.input import (
 )
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText
 from waza_engine.spec.program_files import is_module, why_not_started
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -105,12 +106,7 @@ class InlineConfig(GraderConfig):
     protocol: AnswerWords = "auto"
     timeout: TimeLimit = None
 
-    misspellings: ClassVar = {
-        "file": "grader",
-        "path": "grader",
-        "script": "grader",
-        "timeout_seconds": "timeout",
-    }
+    misspellings: ClassVar = misspelt({"grader": ("file", "path", "script"), "timeout": "timeout_seconds"})
     uncertain: ClassVar = frozenset({"file", "path", "script"})
 
 

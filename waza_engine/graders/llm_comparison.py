@@ -19,6 +19,7 @@ from waza_engine.graders.judging.ratings import (
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText
 
 _QUESTION = """\
@@ -43,7 +44,7 @@ class LlmComparisonConfig(JudgedConfig):
         json_schema_extra={"x-waza-kind": "prompt.text"},
     )
 
-    misspellings: ClassVar = {"expected": "reference", "reference_text": "reference", "golden": "reference"}
+    misspellings: ClassVar = misspelt({"reference": ("expected", "reference_text", "golden")})
     uncertain: ClassVar = frozenset({"expected", "golden"})
 
 

@@ -29,6 +29,7 @@ from waza_engine.graders.programs.input import (
 )
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import ArgumentList, PlainText
 from waza_engine.spec.limits import first_version_advice
 from waza_engine.spec.program_files import is_path, script_of
@@ -60,14 +61,13 @@ class ProgramConfig(GraderConfig):
         ),
     )
 
-    misspellings: ClassVar = {
-        "timeout_seconds": "timeout",
-        "timeout_sec": "timeout",
-        "cmd": "command",
-        "program": "command",
-        "run": "command",
-        "arguments": "args",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "timeout": ("timeout_seconds", "timeout_sec"),
+            "command": ("cmd", "program", "run"),
+            "args": "arguments",
+        }
+    )
 
 
 @register

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, forbidden, misspelt
 from waza_engine.spec.fields import AtMost, ListOf, Number, PlainText, SchemaKeywords, matching, severity
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 
@@ -44,20 +44,11 @@ WRITTEN: dict[str, Any] = {"type": "string", "minLength": 1}
 _FLAG_AND_STDIN = "`flag` and `stdin: true` exclude each other: leave out one of them"
 
 
-def exclusive(one: dict[str, Any], other: dict[str, Any], message: str) -> dict[str, Any]:
-    """Return the rule that two keys must not be given together; ``one`` and ``other`` define "given"."""
-    properties = {**one, **other}
-    return {
-        "not": {"type": "object", "required": list(properties), "properties": properties},
-        "x-waza-message": message,
-    }
-
-
 class PromptOptions(Block):
     """How the prompt reaches the program: after a flag, as the last argument, or on standard input."""
 
-    rules: ClassVar = (exclusive({"flag": WRITTEN}, {"stdin": {"const": True}}, _FLAG_AND_STDIN),)
-    misspellings: ClassVar = {"stdin_format": "stdinFormat", "option": "flag"}
+    rules: ClassVar = (forbidden(_FLAG_AND_STDIN, flag=WRITTEN, stdin={"const": True}),)
+    misspellings: ClassVar = misspelt({"stdinFormat": "stdin_format", "flag": "option"})
 
     flag: PlainText = Field(
         default="",
@@ -98,7 +89,7 @@ class OutputOptions(Block):
 class Resume(Block):
     """How a follow-up prompt continues the session of the one before it."""
 
-    misspellings: ClassVar = {"session_id_path": "sessionIdPath"}
+    misspellings: ClassVar = misspelt({"sessionIdPath": "session_id_path"})
 
     flag: PlainText = Field(description="The flag before the session's id.", examples=["--resume"])
     session_id_path: EventPath = Field(
@@ -126,7 +117,9 @@ class Match(Condition):
 class Extract(Block):
     """Where the facts are in a matching event, or in the matching item of a list."""
 
-    misspellings: ClassVar = {"name": "title", "text": "content", "arguments": "input", "result": "output"}
+    misspellings: ClassVar = misspelt(
+        {"title": "name", "content": "text", "input": "arguments", "output": "result"}
+    )
 
     content: EventPath = Field(
         default="", description="Text of a message, a thought or a plan.", examples=["$.text"]
@@ -163,7 +156,7 @@ class Extract(Block):
 class EventMapping(Block):
     """One kind of event and what it means."""
 
-    misspellings: ClassVar = {"emit_as": "emitAs", "emit": "emitAs", "extracts": "extract"}
+    misspellings: ClassVar = misspelt({"emitAs": ("emit_as", "emit"), "extract": "extracts"})
 
     match: Match = Field(description="The events that match.")
     when: Condition | None = Field(
@@ -180,7 +173,7 @@ class EventMapping(Block):
 class PassthroughMap(Block):
     """How events that have our kinds already are recognized."""
 
-    misspellings: ClassVar = {"type_field": "typeField", "type_values": "typeValues"}
+    misspellings: ClassVar = misspelt({"typeField": "type_field", "typeValues": "type_values"})
 
     type_field: PlainText = Field(
         default="type", alias="typeField", description="The key that names the kind of an event."
@@ -201,11 +194,9 @@ class PassthroughMap(Block):
 class ResultOptions(Block):
     """The event that ends the turn. Its text is the answer; when it has none, all messages are."""
 
-    misspellings: ClassVar = {
-        "match_path": "matchPath",
-        "match_value": "matchValue",
-        "content_path": "contentPath",
-    }
+    misspellings: ClassVar = misspelt(
+        {"matchPath": "match_path", "matchValue": "match_value", "contentPath": "content_path"}
+    )
 
     match_path: EventPath = Field(
         alias="matchPath", description="Where the value is that tells the event.", examples=["$.type"]
@@ -221,7 +212,7 @@ class ResultOptions(Block):
 class HistoryTemplate(Block):
     """The conversation so far, as text before the next prompt."""
 
-    misspellings: ClassVar = {"turn_format": "turnFormat"}
+    misspellings: ClassVar = misspelt({"turnFormat": "turn_format"})
 
     system: PlainText = Field(default="", description="Text before every prompt.", examples=["Be brief."])
     turn_format: PlainText = Field(
@@ -280,17 +271,19 @@ class Extensions(Block):
     """Options of the program for this engine alone. The harness leaves them out."""
 
     rules: ClassVar = (
-        exclusive({"instructions_flag": WRITTEN}, {"instructions_file": WRITTEN}, _TWO_INSTRUCTIONS),
-        exclusive({"mcp_config_flag": WRITTEN}, {"mcp_config_file": WRITTEN}, _TWO_MCP),
+        forbidden(_TWO_INSTRUCTIONS, instructions_flag=WRITTEN, instructions_file=WRITTEN),
+        forbidden(_TWO_MCP, mcp_config_flag=WRITTEN, mcp_config_file=WRITTEN),
     )
-    misspellings: ClassVar = {
-        "modelFlag": "model_flag",
-        "outputMode": "output_mode",
-        "eventMatching": "event_matching",
-        "instructionsFlag": "instructions_flag",
-        "mcpConfigFlag": "mcp_config_flag",
-        "environment": "env",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "model_flag": "modelFlag",
+            "output_mode": "outputMode",
+            "event_matching": "eventMatching",
+            "instructions_flag": "instructionsFlag",
+            "mcp_config_flag": "mcpConfigFlag",
+            "env": "environment",
+        }
+    )
 
     model_flag: PlainText = Field(
         default="", description="The flag before the model's name.", examples=["--model"]
@@ -408,19 +401,19 @@ class AdapterFile(Block):
             "x-waza-message": _NO_EVENTS,
         },
     )
-    misspellings: ClassVar = {
-        "session_mode": "sessionMode",
-        "auto_approve": "autoApprove",
-        "cwd_flag": "cwdFlag",
-        "output_mode": "outputMode",
-        "output_events": "outputEvents",
-        "events": "outputEvents",
-        "history_template": "historyTemplate",
-        "passthrough_type_map": "passthroughTypeMap",
-        "cmd": "command",
-        "x_waza": "x-waza",
-        "xWaza": "x-waza",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "sessionMode": "session_mode",
+            "autoApprove": "auto_approve",
+            "cwdFlag": "cwd_flag",
+            "outputMode": "output_mode",
+            "outputEvents": ("output_events", "events"),
+            "historyTemplate": "history_template",
+            "passthroughTypeMap": "passthrough_type_map",
+            "command": "cmd",
+            "x-waza": ("x_waza", "xWaza"),
+        }
+    )
 
     schema_: PlainText = Field(
         default="",

@@ -212,6 +212,23 @@ class Block(BaseModel):
         return schema
 
 
+def misspelt(names: Mapping[str, str | Sequence[str]]) -> Mapping[str, str]:
+    """Return the keys by their misspellings; ``names`` has the misspellings of each key."""
+    return {
+        wrong: key
+        for key, wrongs in names.items()
+        for wrong in ([wrongs] if isinstance(wrongs, str) else wrongs)
+    }
+
+
+def forbidden(message: str, **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rule against a block with all of these keys, each with a value of its schema."""
+    return {
+        "not": {"type": "object", "required": list(properties), "properties": dict(properties)},
+        "x-waza-message": message,
+    }
+
+
 def one_of(keys: Sequence[str] | Mapping[str, Any]) -> str:
     """Return ``a, b or c`` with every key in backticks."""
     quoted = [f"`{key}`" for key in keys]

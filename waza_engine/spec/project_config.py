@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Le
 from pydantic import Field
 
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, misspelt
 from waza_engine.spec.fields import (
     ListOfBlocks,
     NotNegative,
@@ -67,14 +67,16 @@ class Paths(Section):
 class Defaults(Section):
     """Defaults of the commands when neither a flag nor the suite sets a value."""
 
-    misspellings: ClassVar = {
-        "executor": "engine",
-        "judge_model": "judgeModel",
-        "session_log": "sessionLog",
-        "timeout_seconds": "timeout",
-        "max_workers": "workers",
-        "model_name": "model",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "engine": "executor",
+            "judgeModel": "judge_model",
+            "sessionLog": "session_log",
+            "timeout": "timeout_seconds",
+            "workers": "max_workers",
+            "model": "model_name",
+        }
+    )
 
     engine: Annotated[
         Text,
