@@ -1,7 +1,5 @@
 """Code actions that convert an eval file: the losses are shown first, and no file is replaced."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

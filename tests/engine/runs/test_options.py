@@ -1,7 +1,5 @@
 """What a caller asks for outranks what the suite says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

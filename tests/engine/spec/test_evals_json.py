@@ -1,7 +1,5 @@
 """``evals.json`` and trigger lists: which are valid, and what is said of mistakes, at which line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files that are made to cost: what is said of them is bounded, and the work between checkpoints."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 from pathlib import Path
