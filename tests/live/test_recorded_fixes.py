@@ -1,7 +1,5 @@
 """Each fix that is made of recorded trials, applied to the text, gives what its title promises."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Agents that cost, and note in a ledger what they were asked; and the workers of a run."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

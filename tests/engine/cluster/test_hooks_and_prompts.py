@@ -1,7 +1,5 @@
 """Hooks of tasks and trigger prompts on workers: where trials run, once, with the results of threads."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Trials in worker processes: the results of threads, nothing paid twice, and an end in every case."""
 
-from __future__ import annotations
-
 import errno
 import json
 import re

@@ -1,7 +1,5 @@
 """Workers of a scheduler: what happens when one of the processes of a run is gone, or does not fit."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Runs whose workers see neither the suite nor its folder: an object store has all that they share."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Whenever a paid run is killed, no answer that has reached it is lost."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

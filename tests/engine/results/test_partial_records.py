@@ -1,7 +1,5 @@
 """What a run of some graders comes to: nothing that it left out passes for it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

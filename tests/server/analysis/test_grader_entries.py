@@ -1,7 +1,5 @@
 """What is asked of all grader entries, over edits, against the same asked of a text that was just read."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from dataclasses import dataclass
