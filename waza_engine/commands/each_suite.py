@@ -103,6 +103,16 @@ def for_each(
     return max((each.code for each in ended.values()), key=worst_last.index)
 
 
+def attempted(write: Callable[[], object]) -> bool:
+    """Write something; return whether it is written, and print why it is not."""
+    try:
+        write()
+    except ResultsError as error:
+        complain(str(error))
+        return False
+    return True
+
+
 def selected_paths(paths: Iterable[Path]) -> list[Path]:
     """Return the paths, with the eval files in the place of directories of several suites and of skills.
 

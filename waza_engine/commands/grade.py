@@ -12,10 +12,13 @@ from waza_engine.commands.conclusion_text import (
     describe_score,
     describe_verdict,
     mark_of,
+    print_reasons,
+    verdict_mark,
 )
 from waza_engine.commands.each_suite import (
     Ended,
     are_several,
+    attempted,
     file_for_suite,
     for_each_suite,
     given_option,
@@ -32,7 +35,6 @@ from waza_engine.results.json_values import plain
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.descriptions import verdict_label
 from waza_engine.results.writing.store import (
-    ResultsError,
     check_writable,
     copy_attachments,
     encoded,
@@ -113,13 +115,11 @@ def _graded(
 
 
 def _written(regrading: Regrading, reports: Sequence[TaskReport], output: Path) -> bool:
-    try:
+    def write() -> None:
         write_output(output, encoded(document(regrading, reports)))
         copy_attachments(regrading.recording.path, output)
-    except ResultsError as error:
-        complain(str(error))
-        return False
-    return True
+
+    return attempted(write)
 
 
 def with_files(request: RegradeRequest) -> RegradeRequest:
@@ -153,12 +153,7 @@ def _tell(
         _explain(printer, report)
     changed = _changed_count(reports)
     found = conclusion_of(regrading, reports)
-    printer.line()
-    for reason in found.reasons:
-        if not reason.is_counted:
-            printer.line(MARKS[reason.kind], f" {reason.words}")
-    for note in found.notes:
-        printer.line(("note: ", "dim"), note)
+    print_reasons(printer, found)
     printer.line(
         f"{verdict_label(found)}: {found.came_to}"
         f"{describe_score(found)}"
@@ -208,7 +203,8 @@ def _explain(printer: Printer, report: TaskReport) -> None:
     """Print why a task does not pass, and every grader whose verdict has changed."""
     lines: list[tuple[Part, ...]] = [
         (
-            *("    ", _mark(grader), f" {grader_label(name)}  {_score(grader)}"),
+            *("    ", verdict_mark(grader.status, passed=grader.passed)),
+            f" {grader_label(name)}  {_score(grader)}",
             *((_then(grader, report), "dim"), describe_feedback(grader.feedback)),
         )
         for name, grader in report.now.graders.items()
@@ -257,10 +253,6 @@ def _then(grader: GraderResult, report: TaskReport) -> str:
     if abs(recorded.score - grader.score) < 1e-9 and recorded.passed == grader.passed:
         return ""
     return f"  (was {format_score(recorded.score)}{', passed' if recorded.passed else ''})"
-
-
-def _mark(grader: GraderResult) -> Part:
-    return MARKS[grader.status if grader.status != "graded" else "passed" if grader.passed else "failed"]
 
 
 def _score(grader: GraderResult) -> str:

@@ -15,13 +15,14 @@ from waza_engine.commands.conclusion_text import (
     mark_of,
     print_conclusion,
     run_mark,
+    verdict_mark,
 )
 from waza_engine.commands.printer import BufferedPrinter, Part, Printer
 from waza_engine.counting import counted
 from waza_engine.number_formats import format_score
 from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.record import TrialOutcome, Validation, verdicts_of
+from waza_engine.results.record import TrialOutcome, verdicts_of
 from waza_engine.results.reports.descriptions import describe_impact, describe_spending
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.terminal import visible
@@ -227,16 +228,10 @@ class TextReport:
             score = "" if verdict.status == "pending" else format_score(verdict.score)
             self._printer.line(
                 "    ",
-                _mark(verdict),
+                verdict_mark(verdict.shown_status, passed=verdict.passed),
                 f" {where}{grader_label(name)}  {score}",
                 describe_feedback(verdict.feedback),
             )
-
-
-def _mark(verdict: Validation) -> Part:
-    if verdict.shown_status != "graded":
-        return MARKS[verdict.shown_status]
-    return MARKS["passed" if verdict.passed else "failed"]
 
 
 _BEGINNINGS = ("warning: ", "error: ")

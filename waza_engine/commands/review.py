@@ -22,6 +22,7 @@ from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import why_unreadable
 from waza_engine.results.reviews import Review, broken_lines, calibrations, describe_agreement
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, say, say_json
 
 DONE, NOT_DONE = 0, 2
@@ -41,7 +42,7 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
         if request.score is not None or request.comment:
             raise ReviewError("A review needs a verdict: add `--pass` or `--fail`.")
         files = recorded_files(request.results)
-    except ReviewError as error:
+    except SuiteError as error:
         complain(str(error))
         return NOT_DONE
     for warning in dict.fromkeys(line for path in files for line in broken_lines(path)):

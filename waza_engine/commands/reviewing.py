@@ -26,7 +26,7 @@ from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 
 
-class ReviewError(Exception):
+class ReviewError(SuiteError):
     """A review cannot be listed or recorded; the message is for the user."""
 
 
@@ -118,12 +118,9 @@ def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
 
 
 def recorded_files(given: Path) -> list[Path]:
-    """Return result files, newest first. Raises ``ReviewError`` when there is none."""
+    """Return result files, newest first. Raises ``SuiteError`` when there is none."""
     if given.is_dir() or given.suffix in (".yaml", ".yml"):
-        try:
-            suite = eval_file_of(given).parent
-        except SuiteError as error:
-            raise ReviewError(str(error)) from None
+        suite = eval_file_of(given).parent
         files = result_files(suite)
         if not files:
             raise ReviewError(describe_missing_results(suite, suite, "run the suite first"))

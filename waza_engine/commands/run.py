@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.each_suite import RefusedSuite, file_for_suite, summarize_suites
+from waza_engine.commands.each_suite import RefusedSuite, attempted, file_for_suite, summarize_suites
 from waza_engine.commands.printer import Printer, StandardOutput
 from waza_engine.commands.report import Complaints, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
@@ -31,9 +31,9 @@ from waza_engine.results.writing.store import (
     ResultsError,
     check_writable,
     encoded_run,
-    is_persistent,
     write_atomically,
     write_output,
+    write_run,
 )
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
@@ -547,13 +547,7 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     """Write the file of ``-o``; return whether the results are stored as requested."""
     if output is None:
         return found.results_file is not None
-    try:
-        outcome = Attachments(output).of_run(found.outcome) if is_persistent(output) else found.outcome
-        write_output(output, encoded_run(outcome))
-    except ResultsError as error:
-        complain(str(error))
-        return False
-    return True
+    return attempted(lambda: write_run(output, found.outcome))
 
 
 def _laid_out(ended: _Ended, *, layout: str, keeps_workspaces: bool) -> bool:
@@ -592,12 +586,7 @@ def _reported(ended: Sequence[_Ended], plan: _Plan, file: Path) -> bool:
         for suite in plan.refused
         if suite.is_broken
     }
-    try:
-        write_output(file, junit_report(*documents, refused=refused, places=places))
-    except ResultsError as error:
-        complain(str(error))
-        return False
-    return True
+    return attempted(lambda: write_output(file, junit_report(*documents, refused=refused, places=places)))
 
 
 def _exit_code(found: RunReport, *, kept: bool) -> int:

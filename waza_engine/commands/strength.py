@@ -18,7 +18,6 @@ from waza_engine.executors.base import Cancellation
 from waza_engine.lab.labels import (
     LabelledCase,
     LabelledCaseVerdicts,
-    LabelsError,
     check_tasks,
     contradictions,
     judge_labelled,
@@ -37,7 +36,6 @@ from waza_engine.lab.measuring import (
 )
 from waza_engine.results.json_values import plain
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.terminal import complain, say_json
@@ -78,8 +76,6 @@ def _shown(request: RegradeRequest, output_format: str, seed: int, references: P
                 check_tasks(references, labels, [task.id for task in regrading.suite.tasks])
             found = measured(regrading, cancellation, seed)
             judged = _judged(regrading, labels, cancellation) if labels else []
-    except LabelsError as error:
-        raise SuiteError(*error.sentences) from None
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
         return Ended(INTERRUPTED, ("– interrupted",))

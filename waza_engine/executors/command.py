@@ -38,6 +38,7 @@ from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
+    Executor,
     ExecutorError,
     ExecutorSettings,
     environment_with,
@@ -266,14 +267,10 @@ _SHOWN = 500
 
 
 @register
-class CommandExecutor:
+class CommandExecutor(Executor):
     """Drives the command line of an agent. ``warnings`` name parts of its adapter file without effect."""
 
     name = "command"
-    answers_triggers = False
-    has_model = False
-    costs = True
-    library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         self._suite = settings.suite_directory

@@ -37,6 +37,7 @@ from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
+    Executor,
     ExecutorError,
     ExecutorSettings,
 )
@@ -295,7 +296,7 @@ _DIED = "the Copilot agent ended in the middle of its work"
 
 
 @register
-class CopilotExecutor:
+class CopilotExecutor(Executor):
     """Executes prompts with the Copilot agent.
 
     Raises ``ExecutorError`` when the agent is not installed or its provider cannot be used. A missing login
@@ -303,12 +304,8 @@ class CopilotExecutor:
     """
 
     name = "copilot-sdk"
-    answers_triggers = False
     has_model = True
-    costs = True
-    reports_cost = False
     library = "github-copilot-sdk"
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:
         self._provider = find_provider(settings.config.provider)

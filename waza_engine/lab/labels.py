@@ -25,6 +25,7 @@ from waza_engine.graders.matching.strings import shortened
 from waza_engine.lab.measuring import NO_EVIDENCE, built_expectations, reads_answers_alone, why_not_measured
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
 from waza_engine.runs.grading.graders import BuiltGrader, grade
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import GradableTask
 from waza_engine.vocabulary import grader_label
 
@@ -40,12 +41,8 @@ Classification = Literal["good", "alternative_valid", "critical_bad"]
 _CLASSIFICATIONS: Mapping[str, Classification] = {word: word for word in get_args(Classification)}
 
 
-class LabelsError(Exception):
-    """The labels cannot be used; the sentences are for their author, a line each."""
-
-    def __init__(self, *sentences: str) -> None:
-        super().__init__("\n".join(sentences))
-        self.sentences = sentences
+class LabelsError(SuiteError):
+    """The labels cannot be used; the sentences are for their author."""
 
 
 @dataclass(frozen=True, slots=True)

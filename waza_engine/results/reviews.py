@@ -149,19 +149,7 @@ def review_file(results: Path) -> Path:
 
 def add_review(file: Path, key: ReviewKey, review: Review) -> None:
     """Add a line to a review file. Raises ``OSError``."""
-    line = json_text(
-        {
-            "run": key.run,
-            "task": key.task,
-            "trial": key.trial,
-            "grader": key.grader,
-            "passed": review.passed,
-            "score": review.score,
-            "reviewer": review.reviewer,
-            "comments": review.comments,
-            "time": review.time,
-        }
-    ).encode()
+    line = json_text({**asdict(key), "passed": review.passed, **asdict(review)}).encode()
     with opened_to_append(file, within=suite_boundary(file.parent)) as opened:
         # Somebody may have edited the file and left its last line open.
         if opened.seek(0, os.SEEK_END) > 0:

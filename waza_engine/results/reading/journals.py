@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +18,7 @@ from waza_engine.results.codec.trials import (
     usage_of,
     with_answers,
 )
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, object_in, text_of, whole
 from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
 from waza_engine.scoring.cost import Spending, tokens_of, total_cost
@@ -134,10 +133,9 @@ def begun(path: Path) -> Block | None:
     """Return the first line of a journal, None when it is missing or incomplete."""
     try:
         line, end, _ = read_beginning(path, _LONGEST_BEGINNING, within=record_boundary(path)).partition(b"\n")
-        found: Any = json.loads(line) if end else None
-    except (FileError, ValueError, RecursionError):
+    except FileError:
         return None
-    return cast("Block", found) if isinstance(found, dict) else None
+    return object_in(line) if end else None
 
 
 def goes_on(journal: Block) -> bool:
