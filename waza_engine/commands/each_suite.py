@@ -82,7 +82,7 @@ def for_each(
         if several and as_json:
             say_document(b"," if number else b'{"suites": [\n')
         elif several:
-            (heading or _say_heading)(name)
+            (heading or _print_heading)(name)
         try:
             ended[name] = command()
         except UNUSABLE as error:
@@ -155,7 +155,7 @@ def _selected(path: Path, *, is_alone: bool) -> Sequence[Path]:
     return eval_files_of([path]) if is_name else [path]
 
 
-def _say_heading(name: str) -> None:
+def _print_heading(name: str) -> None:
     Printer().line((f"── {name}", "bold"))
 
 

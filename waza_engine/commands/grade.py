@@ -93,7 +93,7 @@ def _graded(
             # Before judges are paid.
             check_writable(output, regrading.suite.path)
         if output_format == "text":
-            _tell(regrading, cancellation, reports, add)
+            _grade_and_print(regrading, cancellation, reports, add)
         else:
             graded(regrading, cancellation, add)
             say_json(plain(answer(regrading, reports)))
@@ -128,7 +128,7 @@ def with_files(request: RegradeRequest) -> RegradeRequest:
     return replace(request, record=record_of(request.record), suite=suite)
 
 
-def _tell(
+def _grade_and_print(
     regrading: Regrading,
     cancellation: Cancellation,
     reports: Sequence[TaskReport],
@@ -205,10 +205,10 @@ def _explain(printer: Printer, report: TaskReport) -> None:
         (
             *("    ", verdict_mark(grader.status, passed=grader.passed)),
             f" {grader_label(name)}  {_score(grader)}",
-            *((_then(grader, report), "dim"), describe_feedback(grader.feedback)),
+            *((_describe_change(grader, report), "dim"), describe_feedback(grader.feedback)),
         )
         for name, grader in report.now.graders.items()
-        if not grader.passed or _then(grader, report)
+        if not grader.passed or _describe_change(grader, report)
     ]
     # Verdicts of checkpoints stay as recorded, and may be the only ones.
     lines += [
@@ -239,14 +239,14 @@ def _changed_count(reports: Sequence[TaskReport]) -> int:
 
 def _differs(report: TaskReport) -> bool:
     graders = report.now.graders.values()
-    return _is_other(report) or report.doubted or any(_then(grader, report) for grader in graders)
+    return _is_other(report) or report.doubted or any(_describe_change(grader, report) for grader in graders)
 
 
 def _is_other(report: TaskReport) -> bool:
     return report.now.status != report.recorded.status and not report.part
 
 
-def _then(grader: GraderResult, report: TaskReport) -> str:
+def _describe_change(grader: GraderResult, report: TaskReport) -> str:
     recorded = report.recorded.graders.get(grader.name)
     if recorded is None:
         return "  (new)"

@@ -162,9 +162,9 @@ def _metrics(documents: Sequence[Block]) -> Json:
 
 def _in_order(ids: Sequence[str], documents: Sequence[Block]) -> list[Block]:
     """Return the tasks of all shards, in the order of the suite."""
-    position = {name: number for number, name in enumerate(ids)}
+    index = {name: number for number, name in enumerate(ids)}
     tasks = [task for found in documents for task in blocks_of(found.get("tasks"))]
-    return sorted(tasks, key=lambda task: position.get(text_of(task.get("test_id")), len(ids)))
+    return sorted(tasks, key=lambda task: index.get(text_of(task.get("test_id")), len(ids)))
 
 
 def _summary(first: Block, documents: Sequence[Block]) -> Json:

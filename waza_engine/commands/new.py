@@ -64,7 +64,7 @@ def new_suite_command(
         paths = write_files(made.directory, made.files, force=force)
     for warning in made.warnings:
         complain(f"warning: {warning}")
-    _tell(paths, as_json=as_json, then=command_line("run", _short(made.directory)))
+    _print_written(paths, as_json=as_json, then=command_line("run", _short(made.directory)))
 
 
 @new.command("task")
@@ -98,7 +98,7 @@ def new_task_command(
         else:
             made = new_task(identifier, suite, prompt=prompt, name=name)
             paths = write_files(made.path.parent, {made.path.name: made.text}, force=force)
-    _tell(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
+    _print_written(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
 
 
 @new.command("grader", short_help="Print a grader to paste, or add it to a file; write a grader file.")
@@ -169,7 +169,7 @@ def new_workflow_command(
 
     with _clear_errors():
         paths = new_workflow(system, force=force)
-    _tell(paths, as_json=as_json, then="commit the file")
+    _print_written(paths, as_json=as_json, then="commit the file")
 
 
 @contextmanager
@@ -191,7 +191,7 @@ def _short(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _tell(paths: Sequence[Path], *, as_json: bool, then: str) -> None:
+def _print_written(paths: Sequence[Path], *, as_json: bool, then: str) -> None:
     if as_json:
         say_json({"files": [str(path) for path in paths]})
         return

@@ -57,7 +57,7 @@ class Found:
     def to_json(self) -> dict[str, Any]:
         """Return it for programs, with its review if it has one."""
         item, details = self.item, block_of(self.item.verdict, "details")
-        said = {
+        review = {
             "passed": item.verdict.get("passed"),
             "score": item.verdict.get("score"),
             "reviewer": details.get("reviewer"),
@@ -74,14 +74,14 @@ class Found:
             "instructions": details.get("instructions"),
             "criteria": details.get("criteria") or [],
             "output": item.output,
-            **({} if item.pending else said),
+            **({} if item.pending else review),
         }
 
 
 def for_people(request: ReviewRequest, files: Sequence[Path], *, everything: bool) -> list[Found]:
     """Return the verdicts of a request in result files: pending ones, with ``everything`` also others."""
-    meant = (each for each in _found(files) if _is_meant(each.item, request))
-    return [each for each in meant if everything or each.item.pending]
+    matching = (each for each in _found(files) if _matches(each.item, request))
+    return [each for each in matching if everything or each.item.pending]
 
 
 def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
@@ -168,7 +168,7 @@ def _found(files: Sequence[Path]) -> list[Found]:
     return found
 
 
-def _is_meant(item: ReviewItem, request: ReviewRequest) -> bool:
+def _matches(item: ReviewItem, request: ReviewRequest) -> bool:
     return (
         request.task in (None, item.key.task, item.task_name)
         and request.trial in (None, item.key.trial)

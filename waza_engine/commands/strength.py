@@ -83,9 +83,9 @@ def _shown(request: RegradeRequest, output_format: str, seed: int, references: P
         of_labels = {} if references is None else {"references": labelled_document(references, judged)}
         say_json(plain({**answer(regrading, found), **of_labels}))
     else:
-        _tell(regrading, found)
+        _print_strength(regrading, found)
         if references is not None:
-            _tell_labelled(references, judged)
+            _print_labelled(references, judged)
     wrong = sum(bool(each.finding or each.rejected) for each in found)
     is_weak = bool(wrong) or any(each.judged == "otherwise" for each in judged)
     row = (
@@ -118,7 +118,7 @@ def answer(regrading: Regrading, found: Sequence[GraderStrength]) -> dict[str, A
     }
 
 
-def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
+def _print_strength(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
     printer = Printer()
     recording = regrading.recording
     name = recording.header.eval_name or regrading.suite.path.name
@@ -140,7 +140,7 @@ def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
             )
 
 
-def _tell_labelled(path: Path, judged: Sequence[LabelledCaseVerdicts]) -> None:
+def _print_labelled(path: Path, judged: Sequence[LabelledCaseVerdicts]) -> None:
     printer = Printer()
     for case in judged:
         for sentence in contradictions(case):

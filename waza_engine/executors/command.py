@@ -446,13 +446,13 @@ class CommandExecutor(Executor):
         answered = turn.answer is not None and not is_text
         if answered or request.stops_after(turn.skills):
             return ""
-        said = ended.stderr.strip()[-_SHOWN:] or turn.noise
+        output = ended.stderr.strip()[-_SHOWN:] or turn.noise
         if ended.exit_code not in (0, None):
-            return f"the agent ended with exit code {ended.exit_code}" + (f": {said}" if said else "")
+            return f"the agent ended with exit code {ended.exit_code}" + (f": {output}" if output else "")
         if turn.matched or is_text:
             return ""
-        said = said or turn.unmatched
-        began = f"; it wrote: {said}" if said else ""
+        output = output or turn.unmatched
+        began = f"; it wrote: {output}" if output else ""
         return f"nothing that the agent wrote fits the adapter{began}"
 
 

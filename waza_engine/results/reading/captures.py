@@ -111,14 +111,14 @@ def _document(rows: Sequence[Block]) -> Json:
 
 def _trials(row: Block, before: int) -> Iterator[TrialOutcome]:
     entries = blocks_of(row.get("trials"))
-    told = block_of(block_of(row, "metadata"), AGENT_ERRORS)
+    errors = block_of(block_of(row, "metadata"), AGENT_ERRORS)
     if not entries and "trials" not in row:
         yield _capture(row, before + 1)
     for position, entry in enumerate(entries, 1):
         reason = text_of(entry.get("reasoning"))
         nothing = not (entry.get("output") or entry.get("trajectory"))
         broke = "score" not in entry and reason.startswith(_GRADER_ERROR)
-        error = text_of(told.get(str(entry.get("trialNum") or position))) or "; ".join(agent_errors(entry))
+        error = text_of(errors.get(str(entry.get("trialNum") or position))) or "; ".join(agent_errors(entry))
         error = error or (reason.removeprefix(_GRADER_ERROR) if broke and nothing else "")
         score = {key: entry[key] for key in HARNESS_KEYS if key in entry}
         is_graded = not score.keys().isdisjoint(("pass", "score"))

@@ -44,13 +44,13 @@ def unended_document(journal: Block, message: str) -> Json:
     neither passed nor failed.
     """
     broke = text_of(journal.get("broke"))
-    status, told, message = ("error", broke, _UNKEPT) if broke else ("canceled", message, message)
+    status, reason, message = ("error", broke, _UNKEPT) if broke else ("canceled", message, message)
     # A free run goes on after a failed write, so a task may have run.
     unknown = f"{'nothing is known of it' if broke else 'not run'}: {message}"
     journal = _with_trials(journal, message)
     planned = blocks_of(journal.get("planned"))
     metadata = block_of(journal, "metadata")
-    engine = {**block_of(metadata, "engine"), "status": status, "message": told}
+    engine = {**block_of(metadata, "engine"), "status": status, "message": reason}
     known = {key: value for key, value in journal.items() if key not in _OF_JOURNALS}
     known |= given(unjudged_answers=unjudged_documents(_of_untried_prompts(journal)))
     head: Json = {

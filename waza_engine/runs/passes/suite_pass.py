@@ -279,8 +279,8 @@ def suite_metrics(
         else:
             value = metric_value(metric.name, tasks) if follows_from_tasks(metric.name) else None
         if value is not None and metric.name not in found:
-            told = MetricOutcome(metric.name, value, metric.threshold, True, metric.weight)
-            found[metric.name] = replace(told, passed=told.reached)
+            outcome = MetricOutcome(metric.name, value, metric.threshold, True, metric.weight)
+            found[metric.name] = replace(outcome, passed=outcome.reached)
     return list(found.values())
 
 
