@@ -85,10 +85,10 @@ def _module_command(file: Path) -> list[str]:
 def _node_version(node: str) -> tuple[int, int]:
     """Return the major and minor version, (0, 0) if unknown."""
     try:
-        told = subprocess.run(
+        printed = subprocess.run(
             [node, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False
         ).stdout
-        major, minor, *_ = told.strip().removeprefix("v").split(".")
+        major, minor, *_ = printed.strip().removeprefix("v").split(".")
         return int(major), int(minor)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return (0, 0)

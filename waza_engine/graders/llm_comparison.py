@@ -96,6 +96,6 @@ class LlmComparisonGrader(Grader[LlmComparisonConfig]):
         reply, response = asked(rating, prompt, scale, context)
         score = scale.score(reply.rating)
         passed = score >= DEFAULT_THRESHOLD if reply.passed is None else reply.passed
-        said = f"Rated {reply.rating:g} on the scale {scale.text}"
-        feedback = ": ".join(text for text in (said, reply.reasoning) if text)
+        rated = f"Rated {reply.rating:g} on the scale {scale.text}"
+        feedback = ": ".join(text for text in (rated, reply.reasoning) if text)
         return Verdict(score, passed, feedback, rating_details(reply, scale, prompt, response))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from waza_engine.spec.block import Block, forbidden, misspelt
+from waza_engine.spec.block import Block, CamelBlock, forbidden, misspelt
 from waza_engine.spec.fields import AtMost, ListOf, Number, PlainText, SchemaKeywords, matching, severity
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 
@@ -44,7 +44,7 @@ WRITTEN: dict[str, Any] = {"type": "string", "minLength": 1}
 _FLAG_AND_STDIN = "`flag` and `stdin: true` exclude each other: leave out one of them"
 
 
-class PromptOptions(Block):
+class PromptOptions(CamelBlock):
     """How the prompt reaches the program: after a flag, as the last argument, or on standard input."""
 
     rules: ClassVar = (forbidden(_FLAG_AND_STDIN, flag=WRITTEN, stdin={"const": True}),)
@@ -64,7 +64,6 @@ class PromptOptions(Block):
     )
     stdin_format: Literal["text", "json"] = Field(
         default="text",
-        alias="stdinFormat",
         description="Reserved: the prompt is sent as text, whatever stands here.",
     )
 
@@ -86,14 +85,13 @@ class OutputOptions(Block):
     )
 
 
-class Resume(Block):
+class Resume(CamelBlock):
     """How a follow-up prompt continues the session of the one before it."""
 
     misspellings: ClassVar = misspelt({"sessionIdPath": "session_id_path"})
 
     flag: PlainText = Field(description="The flag before the session's id.", examples=["--resume"])
     session_id_path: EventPath = Field(
-        alias="sessionIdPath",
         description="Where an event names the session. Every event is asked, the last answer counts.",
         examples=["$.session_id"],
     )
@@ -153,7 +151,7 @@ class Extract(Block):
     )
 
 
-class EventMapping(Block):
+class EventMapping(CamelBlock):
     """One kind of event and what it means."""
 
     misspellings: ClassVar = misspelt({"emitAs": ("emit_as", "emit"), "extract": "extracts"})
@@ -164,20 +162,18 @@ class EventMapping(Block):
         description="A second condition on the whole event. Not known to the harness.",
         examples=[{"path": "$.type", "value": "assistant"}],
     )
-    emit_as: Emitted = Field(alias="emitAs", description="The kind of such an event.", examples=["message"])
+    emit_as: Emitted = Field(description="The kind of such an event.", examples=["message"])
     extract: Extract = Field(
         default_factory=Extract, description="Where its facts are.", examples=[{"content": "$.text"}]
     )
 
 
-class PassthroughMap(Block):
+class PassthroughMap(CamelBlock):
     """How events that have our kinds already are recognized."""
 
     misspellings: ClassVar = misspelt({"typeField": "type_field", "typeValues": "type_values"})
 
-    type_field: PlainText = Field(
-        default="type", alias="typeField", description="The key that names the kind of an event."
-    )
+    type_field: PlainText = Field(default="type", description="The key that names the kind of an event.")
     type_values: Annotated[
         dict[str, Emitted],
         SchemaKeywords(
@@ -185,38 +181,30 @@ class PassthroughMap(Block):
         ),
     ] = Field(
         default_factory=dict[str, Emitted],
-        alias="typeValues",
         description="The meaning of the program's own names of kinds.",
         examples=[{"text": "message"}],
     )
 
 
-class ResultOptions(Block):
+class ResultOptions(CamelBlock):
     """The event that ends the turn. Its text is the answer; when it has none, all messages are."""
 
     misspellings: ClassVar = misspelt(
         {"matchPath": "match_path", "matchValue": "match_value", "contentPath": "content_path"}
     )
 
-    match_path: EventPath = Field(
-        alias="matchPath", description="Where the value is that tells the event.", examples=["$.type"]
-    )
-    match_value: PlainText = Field(
-        alias="matchValue", description="That value; `*` for anything but null.", examples=["result"]
-    )
-    content_path: EventPath = Field(
-        alias="contentPath", description="Where the answer is.", examples=["$.result"]
-    )
+    match_path: EventPath = Field(description="Where the value is that tells the event.", examples=["$.type"])
+    match_value: PlainText = Field(description="That value; `*` for anything but null.", examples=["result"])
+    content_path: EventPath = Field(description="Where the answer is.", examples=["$.result"])
 
 
-class HistoryTemplate(Block):
+class HistoryTemplate(CamelBlock):
     """The conversation so far, as text before the next prompt."""
 
     misspellings: ClassVar = misspelt({"turnFormat": "turn_format"})
 
     system: PlainText = Field(default="", description="Text before every prompt.", examples=["Be brief."])
     turn_format: PlainText = Field(
-        alias="turnFormat",
         description="One past turn, with `{{input}}` and `{{output}}` in it.",
         examples=["User: {{input}}\nAssistant: {{output}}"],
     )
@@ -378,7 +366,7 @@ class Extensions(Block):
         return self
 
 
-class AdapterFile(Block):
+class AdapterFile(CamelBlock):
     """How to drive an agent's command line: its arguments, and what its output means."""
 
     rules: ClassVar = (
@@ -433,7 +421,6 @@ class AdapterFile(Block):
         examples=[["claude"], ["codex", "exec"]],
     )
     session_mode: Literal["stream", "iterative"] = Field(
-        alias="sessionMode",
         description=(
             "How a conversation goes on; the program is started again for every prompt. `stream` continues "
             "its own session with `resume`, `iterative` sends the conversation so far as text."
@@ -456,13 +443,11 @@ class AdapterFile(Block):
     )
     auto_approve: Texts = Field(
         default=(),
-        alias="autoApprove",
         description="Arguments with which the program asks nobody before it acts.",
         examples=[["--allow-all-tools"]],
     )
     cwd_flag: PlainText = Field(
         default="",
-        alias="cwdFlag",
         description="The flag before the working directory. The program is started there in any case.",
         examples=["--cwd"],
     )
@@ -473,12 +458,10 @@ class AdapterFile(Block):
     )
     output_mode: Literal["jsonpath", "passthrough"] = Field(
         default="jsonpath",
-        alias="outputMode",
         description="`passthrough`: the program's events have our kinds, see `passthroughTypeMap`.",
     )
     output_events: Annotated[tuple[EventMapping, ...], ListOf(texts=False)] = Field(
         default=(),
-        alias="outputEvents",
         description="The meaning of the program's events, in the order in which they are tried.",
         examples=[
             [
@@ -492,7 +475,6 @@ class AdapterFile(Block):
     )
     passthrough_type_map: PassthroughMap | None = Field(
         default=None,
-        alias="passthroughTypeMap",
         description="How kinds are recognized in `passthrough`.",
         examples=[{"typeField": "type", "typeValues": {"text": "message"}}],
     )
@@ -506,7 +488,6 @@ class AdapterFile(Block):
         | None
     ) = Field(
         default=None,
-        alias="historyTemplate",
         description="How a past turn is written, for `iterative`.",
         examples=["User: {{input}}\nAssistant: {{output}}"],
     )

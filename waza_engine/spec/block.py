@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic.alias_generators import to_camel
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -210,6 +211,12 @@ class Block(BaseModel):
             names = dict.fromkeys((*cls.first_keys, *block["properties"]))
             block["properties"] = {name: block["properties"][name] for name in names}
         return schema
+
+
+class CamelBlock(Block):
+    """A block whose keys are the names of its fields in camel case."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
 
 
 def misspelt(names: Mapping[str, str | Sequence[str]]) -> Mapping[str, str]:

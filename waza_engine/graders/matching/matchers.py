@@ -155,14 +155,14 @@ def _json_parts(value: object) -> Iterator[str]:
         case Mapping():
             block = cast("Mapping[Any, Any]", value)
             yield "{"
-            for place, key in enumerate(sorted(block, key=str)):
-                yield f"{',' if place else ''}{json.dumps(str(key), ensure_ascii=False)}:"
+            for index, key in enumerate(sorted(block, key=str)):
+                yield f"{',' if index else ''}{json.dumps(str(key), ensure_ascii=False)}:"
                 yield from _json_parts(block[key])
             yield "}"
         case list() | tuple():
             yield "["
-            for place, item in enumerate(cast("Sequence[Any]", value)):
-                yield "," if place else ""
+            for index, item in enumerate(cast("Sequence[Any]", value)):
+                yield "," if index else ""
                 yield from _json_parts(item)
             yield "]"
         case _:

@@ -503,6 +503,11 @@ class Attachments:
         return self._marks[text]
 
 
+def write_run(path: Path, run: RunOutcome) -> None:
+    """Write the document of a run to a path that a person has named. Raises ``ResultsError``."""
+    write_output(path, encoded_run(Attachments(path).of_run(run) if is_persistent(path) else run))
+
+
 def copy_attachments(results: Path, copy: Path) -> None:
     """Copy the long strings of a result file to its copy. Raises ``ResultsError``."""
     source, target = attachment_directory(results), attachment_directory(copy)
