@@ -17,7 +17,7 @@ from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.eval_file import as_newer
 from waza_language_server.analysis.fixes import with_fixes
 from waza_language_server.analysis.grader_entries import GraderEntries
-from waza_language_server.analysis.grader_problems import problems_of_all
+from waza_language_server.analysis.grader_problems import problems_of_graders
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
 from waza_language_server.analysis.rules import (
@@ -125,11 +125,11 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
     yield from found_by(TEXT_RULES, view)
     if multiplies_itself(tree):
         return
-    graders = GraderEntries(tree, kind, catalog)
     yield from found_by(FILE_RULES, view)
     if tree.root is None:
         return
-    yield from guarded("graders", lambda: problems_of_all(view, graders))
+    yield from guarded("graders", lambda: problems_of_graders(view))
+    graders = GraderEntries(tree, kind, catalog)
     suite = SuiteView(document, workspace, graders)
     if kind in VALLY_KINDS:
         yield from found_by(VALLY_RULES, suite)

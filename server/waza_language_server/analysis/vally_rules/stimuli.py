@@ -9,7 +9,6 @@ from waza_engine.spec.vally.names import OF_CONSTRAINTS
 from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
@@ -92,7 +91,7 @@ def weights(view: SuiteView) -> Found:
     written = root.get("scoring", "weights") if root is not None else None
     if root is None or written is None or written.target.kind != "mapping":
         return
-    used = {name for name in view.graders.counted(grader_type).by_value if name is not None}
+    used = set(filter(None, view.graders.types))
     constrained = any(stimulus.get("constraints") is not None for stimulus in _stimuli(view))
     total = 0.0
     for entry in written.target.entries:

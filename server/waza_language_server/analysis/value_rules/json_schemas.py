@@ -15,7 +15,7 @@ from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
-from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.embedded.languages import load_language
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
@@ -135,7 +135,7 @@ def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> 
 def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
     if node.kind != "scalar":
         return
-    for finding in LANGUAGES["regex"].check(node.value).findings:
+    for finding in load_language("regex").check(node.value).findings:
         if finding.code == "invalid-pattern":
             yield problem_inside(tree.text, node, ScalarMap.of(tree.text, node), finding, "error")
 

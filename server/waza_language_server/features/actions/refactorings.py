@@ -14,7 +14,7 @@ from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.fix_validation import FixValidator
 from waza_language_server.analysis.value_rules.inside_values import edits_of_rewrite
 from waza_language_server.embedded.language import Language, Rewrite, Surroundings
-from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.languages import LONGEST_VALUE, load_language
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
 from waza_language_server.embedded.python.python_source import conjuncts
 from waza_language_server.features.actions.code_actions import CodeAction
@@ -88,7 +88,7 @@ def _split(document: Document, node: Node) -> Iterator[CodeAction]:
         return
     scalar = ScalarMap.of(document.text, node)
     parts = conjuncts(scalar.value)
-    if len(parts) < 2 or not _are_right(LANGUAGES[kind], (scalar.value, *parts)):
+    if len(parts) < 2 or not _are_right(load_language(kind), (scalar.value, *parts)):
         return
     edits = edits_of_rewrite(document.text, node, scalar, Rewrite("", parts))
     if edits:

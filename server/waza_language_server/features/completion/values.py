@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import CompletionWord, Language
-from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE, load_language
 from waza_language_server.features.completion.item import Completion, CompletionKind, CompletionPoint
 from waza_language_server.features.hover.model_prices import known_models
 from waza_language_server.features.hover.shape_text import value_text
@@ -44,9 +44,9 @@ _TOOL_WORD = compiled_later(r"[\w-]+")
 def value_items(place: CompletionPoint, shape: Shape, key: str) -> Iterator[Completion]:
     """Yield the values that a scalar of this shape may have under a key."""
     if shape.kind in LANGUAGES:
-        language = LANGUAGES.get(language_kind(shape.kind, place.around("language")) or "")
-        if language is not None:
-            yield from embedded_items(place, language, shape.kind)
+        kind = language_kind(shape.kind, place.around("language"))
+        if kind is not None:
+            yield from embedded_items(place, load_language(kind), shape.kind)
     provide = _tool_patterns if shape.kind == "regex" and key == "tool" else _PROVIDERS.get(shape.kind or "")
     if shape.kind == "grader.name" and key == "graders":
         yield from _suite_grader_names(place)
