@@ -34,10 +34,10 @@ class RunError:
     message: str
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Return the location, the code and the message in one line."""
-        told = f"{self.code}: {self.message}" if self.code else self.message
-        return f"{self.path.name}, line {self.line}: {told}"
+        described = f"{self.code}: {self.message}" if self.code else self.message
+        return f"{self.path.name}, line {self.line}: {described}"
 
 
 def run_errors(

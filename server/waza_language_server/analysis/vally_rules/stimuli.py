@@ -32,14 +32,14 @@ def grader_names(view: SuiteView) -> Found:
     """Yield the names of graders that another one of the same stimulus, or of the file, has."""
     root = view.document.tree.root
     of_file = [item.get("name") for item in _items(root.get("graders") if root is not None else None)]
-    told: set[int] = set()
+    reported: set[int] = set()
     message = "Another grader of this stimulus is called `{}`; Vally requires unique names since 0.16."
     for stimulus in (None, *_stimuli(view)):
         own = _items(stimulus.get("graders")) if stimulus is not None else ()
         names = (*of_file, *(item.get("name") for item in own))
         for problem in _repeated(names, "duplicate-grader-name", message, "warning"):
-            if problem.span.start not in told:
-                told.add(problem.span.start)
+            if problem.span.start not in reported:
+                reported.add(problem.span.start)
                 yield problem
 
 

@@ -75,7 +75,7 @@ _DIALECTS = (
 _ALIKE = frozenset({"2020-12", "2019-09", "7", "6"})
 """Drafts in which the checked keywords mean the same."""
 _DEEPEST = 40
-_MOST_TOLD = 20
+_MOST_REPORTED = 20
 
 
 def json_schemas(view: GraderView) -> Iterator[Problem]:
@@ -89,7 +89,7 @@ def json_schemas(view: GraderView) -> Iterator[Problem]:
         return
     references = References(tree, schema.target)
     for count, problem in enumerate(_in_schema(tree, schema.target, references, _DEEPEST)):
-        if count == _MOST_TOLD:
+        if count == _MOST_REPORTED:
             return
         yield problem
 
@@ -189,7 +189,7 @@ def _of_number(key: str, node: Node) -> Iterator[Problem]:
 
 _MOST_VALUES = 20_000
 _ANCHORS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$id", "id")
-_UNTOLD = object()
+_MISSING = object()
 
 
 class References:
@@ -225,7 +225,7 @@ class References:
         for at, part in enumerate(parts):
             step = unquote(part).replace("~1", "/").replace("~0", "~")
             below = _step(value, step)
-            if below is _UNTOLD:
+            if below is _MISSING:
                 yield self._nowhere(node, written, parts, at, value, step)
                 return
             value = below
@@ -259,11 +259,11 @@ def _values(value: Json) -> Iterator[dict[str, Json]]:
 
 def _step(value: object, step: str) -> object:
     if isinstance(value, dict):
-        return cast("dict[str, object]", value).get(step, _UNTOLD)
+        return cast("dict[str, object]", value).get(step, _MISSING)
     if isinstance(value, list) and step.isascii() and step.isdigit():
         items = cast("list[object]", value)
-        return items[int(step)] if int(step) < len(items) else _UNTOLD
-    return _UNTOLD
+        return items[int(step)] if int(step) < len(items) else _MISSING
+    return _MISSING
 
 
 def _escaped(name: str) -> str:

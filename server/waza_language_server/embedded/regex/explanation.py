@@ -42,7 +42,7 @@ def explained(pattern: str, *, any_case: bool = False) -> str | None:
     engine = "RE2" if is_re2 else "Python"
     heading = f"**Regular expression** · searched anywhere in the text by {engine}"
     if parsed is None:
-        return f"{heading}\n\nIts spelling is RE2's own, so its parts are not told one by one."
+        return f"{heading}\n\nIts spelling is RE2's own, so its parts are not explained one by one."
     names = {number: name for name, number in parsed.state.groupdict.items()}
     words = _Words(is_re2, names, parsed.state.flags)
     lines = list(words.of(parsed, 0))
@@ -276,8 +276,8 @@ def _text(text: str) -> str:
     """Return a string in words; whitespace that Markdown would drop is shown as `␣`."""
     if text == " ":
         return "a blank"
-    told = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
-    return f"the text {code(told)}{' (`␣` is a space)' if told != _visible(text) else ''}"
+    shown = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
+    return f"the text {code(shown)}{' (`␣` is a space)' if shown != _visible(text) else ''}"
 
 
 def _character(number: int) -> str:
