@@ -34,7 +34,7 @@ class RunError:
     message: str
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Return the location, the code and the message in one line."""
         code = f"{self.code}: " if self.code else ""
         return f"{self.path.name}, line {self.line}: {code}{self.message}"

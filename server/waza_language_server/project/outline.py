@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, scalar_text
-from waza_language_server.syntax.nodes import Node, items_where, value_at
+from waza_language_server.syntax.nodes import Node, value_at
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
             yield from _scalars(tasks.get("task_files"))
         elif tasks.kind == "scalar" and tasks.value:
             yield tasks
-        for item in (item.target for item in items_where(tasks, _is_pattern)):
+        for item in (item.target for item in tasks.each_item()):
             if item.kind == "scalar" and item.value:
                 yield item
             elif item.written("task_files") is not None:
@@ -183,11 +183,6 @@ def _patterns(root: Node) -> tuple[str, ...]:
         if not number % _PATTERNS_PER_CHECKPOINT:
             checkpoint()
     return tuple(found)
-
-
-def _is_pattern(item: Node) -> bool:
-    node = item.target
-    return node.kind == "scalar" or node.written("task_files") is not None
 
 
 def pattern_of(node: Node) -> str:
