@@ -135,10 +135,12 @@ def is_faulty_evals(text: str, path: Path) -> bool:
         return True
     if foreign_eval(data) is not None:
         return False
-    keys = cast("Mapping[object, object]", data) if isinstance(data, Mapping) else {}
-    cases, asks = keys.get("evals", data), {"prompt", "query", "should_trigger"}
+    keys: Mapping[object, object] = (
+        cast("Mapping[object, object]", data) if isinstance(data, Mapping) else {"evals": data}
+    )
+    cases, asks = keys.get("evals"), {"prompt", "query", "should_trigger"}
     asking = isinstance(cases, list) and any(
-        isinstance(each, Mapping) and not each.keys().isdisjoint(asks)
+        isinstance(each, Mapping) and not cast("Mapping[object, object]", each).keys().isdisjoint(asks)
         for each in cast("list[object]", cases)
     )
     return asking or ("stimuli" in keys and "tasks" not in keys)
