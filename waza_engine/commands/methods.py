@@ -133,9 +133,7 @@ class Methods:
         with self._lock:
             started = (run for name, run in self._runs.items() if name not in self._waiting)
             return (
-                bool(self._regradings)
-                or self._harness.running
-                or not all(run.has_closed for run in started)
+                bool(self._regradings) or self._harness.running or not all(run.has_closed for run in started)
             )
 
     def cancel_all(self) -> None:
