@@ -482,7 +482,7 @@ class Attachments:
         """``within`` is the boundary of results whose path was not given by a person."""
         self._within = within
         self._directory = attachment_directory(results)
-        self._marks: dict[str, str] = {}
+        self._written: set[str] = set()
 
     def of_run(self, run: RunOutcome) -> RunOutcome:
         """Return a run with marks for the long strings of its tasks. Raises ``ResultsError``."""
@@ -495,12 +495,12 @@ class Attachments:
         return without_long_texts(value, self._kept)
 
     def _kept(self, text: str) -> str:
-        if text not in self._marks:
-            shown = masked(text)
-            name, mark = mark_of(shown)
+        shown = masked(text)
+        name, mark = mark_of(shown)
+        if name not in self._written:
             write_new(self._directory / name, shown.encode("utf-8", "replace"), within=self._within)
-            self._marks[text] = mark
-        return self._marks[text]
+            self._written.add(name)
+        return mark
 
 
 def write_run(path: Path, run: RunOutcome) -> None:
