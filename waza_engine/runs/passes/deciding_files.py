@@ -258,7 +258,7 @@ class _Reader:
         self._suite = suite
         self._within = suite_boundary(suite.directory)
         self._known: dict[Path, tuple[str, int] | None] = {}
-        self.strings_in: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._left = MOST_RECORDED_BYTES
         self._text_left = MOST_TEXT
 
@@ -300,7 +300,7 @@ class _Reader:
             for place, of in sorted(folders.items())
             if len(listed[place]) < MOST_FILES and reported.issuperset(listed[place])
         )
-        return RunInputs(tuple(files), tuple(whole), self.strings_in)
+        return RunInputs(tuple(files), tuple(whole), self._texts)
 
     def _files_at(self, place: Path) -> list[Path]:
         found: list[Path] = []
@@ -324,7 +324,7 @@ class _Reader:
         self._left -= len(content)
         if len(content) <= min(LONGEST_TEXT, self._text_left):
             try:
-                self.strings_in[name] = masked(content.decode("utf-8"))
+                self._texts[name] = masked(content.decode("utf-8"))
             except UnicodeDecodeError:
                 pass
             else:
