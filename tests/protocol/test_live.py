@@ -1,7 +1,5 @@
 """An edit of a grader shows its verdict on the recorded answers, at once and as what it is."""
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """Recorded trials of a suite: why a rule fails, the page of a trial, graders made from it, the test bed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

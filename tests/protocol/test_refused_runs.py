@@ -1,7 +1,5 @@
 """A run that does not begin says why at what it was asked for: older marks would pass for its result."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

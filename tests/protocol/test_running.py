@@ -1,7 +1,5 @@
 """From the click on a lens to the score beside the line, with the real engine."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -29,6 +29,7 @@ from waza_engine.results.codec.runs import concluded_document, header_of, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import Block, Json, block_of, plain
 from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.results.reading.suite_conclusion import conclude_suite
@@ -293,6 +294,10 @@ def standing_of(suite: Path) -> Json | None:
         return None
     directory, eval_file = (suite.parent, suite.name) if is_file else (suite, None)
     newest = latest_results(directory, eval_file=eval_file)
+    if newest is not None and newest.eval_file and eval_file is None:
+        # Other suites of the directory, and tasks that the last whole run no longer had, do not count.
+        name = name_now(directory, newest.eval_file, newest.eval_name) or Path(newest.eval_file).name
+        newest = latest_results(directory, eval_file=name)
     if newest is None or newest.whole is None or newest.whole.timestamp >= newest.timestamp:
         return None
     found = conclude_suite(newest)

@@ -1,7 +1,5 @@
 """What a run comes to, and that every report tells the same."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

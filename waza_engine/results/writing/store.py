@@ -572,8 +572,12 @@ def _remove_run_store(place: Path, within: Boundary) -> None:
 def _remove_workspaces(entry: Block) -> None:
     """Remove the workspaces of a killed process, unless its number belongs to another one now."""
     process: object = block_of(entry, "process").get("pid")
-    if not isinstance(process, int) or not _is_gone(process):
-        return
+    if isinstance(process, int) and _is_gone(process):
+        remove_workspaces_of(process)
+
+
+def remove_workspaces_of(process: int) -> None:
+    """Remove the workspaces of a process, and what else it has in the temporary directory."""
     for place in Path(tempfile.gettempdir()).glob(f"{workspace_prefix(process)}*"):
         if place.is_dir() and not place.is_symlink():
             shutil.rmtree(place, ignore_errors=True)
