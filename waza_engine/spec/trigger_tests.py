@@ -66,12 +66,12 @@ class TriggerPrompt(Block):
     """One prompt. Its list decides the expected result."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
-    misspellings: ClassVar = {
-        **dict.fromkeys(
-            ("text", "input", "query", "question", "message", "utterance", "instruction"), "prompt"
-        ),
-        **misspelt({"reason": ("why", "rationale")}),
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "prompt": ("text", "input", "query", "question", "message", "utterance", "instruction"),
+            "reason": ("why", "rationale"),
+        }
+    )
 
     @model_validator(mode="before")
     @classmethod
