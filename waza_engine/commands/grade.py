@@ -110,7 +110,7 @@ def _graded(
     changed = _changed_count(reports)
     return Ended(
         NOT_RUN if lost or any(report.task.error for report in reports) else report_code(found),
-        (describe_verdict(found), found.came_to, f"{changed} changed" if changed else ""),
+        (describe_verdict(found), found.results, f"{changed} changed" if changed else ""),
     )
 
 
@@ -155,7 +155,7 @@ def _grade_and_print(
     found = conclusion_of(regrading, reports)
     print_reasons(printer, found)
     printer.line(
-        f"{verdict_label(found)}: {found.came_to}"
+        f"{verdict_label(found)}: {found.results}"
         f"{describe_score(found)}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )

@@ -125,6 +125,6 @@ def _red_words(task: dict[str, Any], runs: Mapping[str, Any]) -> str:
     return words + (_at(before, ", passed at ") if before else "")
 
 
-def _at(run: dict[str, Any], before: str, behind: str = "") -> str:
+def _at(run: dict[str, Any], before: str, after: str = "") -> str:
     commit = commit_in(run)
-    return "" if commit is None else f"{before}{commit.words}{behind}"
+    return "" if commit is None else f"{before}{commit.words}{after}"

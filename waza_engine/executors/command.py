@@ -20,7 +20,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import IO, Literal, TypeAlias
 
 from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.counting import in_seconds
@@ -114,21 +114,8 @@ _STDERR_BYTES = 8192
 _CHUNK_BYTES = 65536
 
 
-class Sink(Protocol):
-    """Reads the output of a program. Its methods are never called at the same time."""
-
-    @property
-    def lets_it_finish(self) -> bool:
-        """Return whether a program that has answered may end by itself."""
-        ...
-
-    def feed(self, chunk: bytes) -> bool:
-        """Process more output; return whether enough is known, and the rest can be dropped."""
-        ...
-
-    def end(self) -> None:
-        """Handle the end of the output."""
-        ...
+Sink: TypeAlias = LineSink | TextSink
+"""Reads the output of a program. Its methods are never called at the same time."""
 
 
 @dataclass(frozen=True, slots=True)

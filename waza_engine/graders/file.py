@@ -17,7 +17,7 @@ from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given, misspelt
-from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList
+from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList, kind
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
@@ -27,11 +27,10 @@ RulePath: TypeAlias = tuple[str | int, ...]
 class ContentPatterns(GraderConfig):
     """Patterns for the content of one file."""
 
-    path: PlainText = Field(
+    path: Annotated[PlainText, kind("path.workspace")] = Field(
         description="The file, relative to the workspace; with `globs` a glob.",
         examples=["package.json"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.workspace"},
     )
     must_match: PatternList = Field(
         default=(),
@@ -86,11 +85,7 @@ class FileConfig(GraderConfig):
         examples=[True],
     )
 
-    at_least_one: ClassVar = {
-        "must_exist": Given.LISTED,
-        "must_not_exist": Given.LISTED,
-        "content_patterns": Given.LISTED,
-    }
+    at_least_one: ClassVar = dict.fromkeys(("must_exist", "must_not_exist", "content_patterns"), Given.LISTED)
     misspellings: ClassVar = misspelt(
         {
             "must_exist": ("exists", "files", "should_exist", "files_exist"),

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -30,7 +30,7 @@ from waza_engine.graders.programs.input import (
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
 from waza_engine.spec.block import misspelt
-from waza_engine.spec.fields import ArgumentList, PlainText
+from waza_engine.spec.fields import ArgumentList, PlainText, kind
 from waza_engine.spec.limits import first_version_advice
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -42,11 +42,10 @@ _LONGEST_LINE = 200
 class ProgramConfig(GraderConfig):
     """The program and its arguments."""
 
-    command: PlainText = Field(
+    command: Annotated[PlainText, kind("command")] = Field(
         description="The program to run; no shell is involved.",
         examples=["python3"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "command"},
     )
     args: ArgumentList = Field(
         default=(), description="The arguments, one an item.", examples=[["scripts/grade.py", "--strict"]]

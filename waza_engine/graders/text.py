@@ -58,14 +58,10 @@ class TextConfig(GraderConfig):
         examples=[["(?i)fatal error|crashed"]],
     )
 
-    at_least_one: ClassVar = {
-        "contains": Given.LISTED,
-        "not_contains": Given.LISTED,
-        "contains_cs": Given.LISTED,
-        "not_contains_cs": Given.LISTED,
-        "regex_match": Given.LISTED,
-        "regex_not_match": Given.LISTED,
-    }
+    at_least_one: ClassVar = dict.fromkeys(
+        ("contains", "not_contains", "contains_cs", "not_contains_cs", "regex_match", "regex_not_match"),
+        Given.LISTED,
+    )
     misspellings: ClassVar = misspelt(
         {
             "regex_match": ("must_match", "match_all", "match", "matches", "pattern", "patterns", "regex"),

@@ -30,14 +30,8 @@ _BYTE_ORDER_MARK = "\ufeff"
 # For how it ended, and where which output begins.
 _ROOM = 200
 _WORDS = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
 
