@@ -55,7 +55,7 @@ def history_command(paths: Sequence[Path], most: int, output_format: str) -> int
         if as_json:
             say_json(plain(found))
         else:
-            _tell(found)
+            _print_trend(found)
         runs, red = found["runs"], sum(bool(task["red_since"]) for task in found["tasks"])
         newest = recorded_verdict_label(runs[-1]["verdict"], runs[-1]["part"])
         failing = (counted(red, "failing task"), "red") if red else ""
@@ -72,7 +72,7 @@ def _is_result_file(path: Path) -> bool:
     )
 
 
-def _tell(found: dict[str, Any]) -> None:
+def _print_trend(found: dict[str, Any]) -> None:
     printer = Printer()
     runs = found["runs"]
     printer.line(
@@ -109,12 +109,12 @@ def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:
         words = [f"flaky ({task['passed_trials']}/{task['trials']} trials)"] if task["flaky"] else []
         words += [task["estimates"][-1]] if task["estimates"][-1] else []
         words += [_red_words(task, runs)] if task["red_since"] else []
-        said: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
+        notes: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
         yield [
             task["id"],
             format_score_history(task["scores"], _MOST_SCORES),
             f"{task['passed']}/{task['judged']}",
-            said,
+            notes,
         ]
 
 

@@ -191,7 +191,7 @@ def _task(regrading: Regrading, report: TaskReport) -> Answer:
             name: grader_answer(
                 grader,
                 report.recorded.graders.get(name),
-                [said[name] for said in verdicts if name in said],
+                [validations[name] for validations in verdicts if name in validations],
             )
             for name, grader in now.graders.items()
         },

@@ -38,6 +38,7 @@ from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
+    Executor,
     ExecutorError,
     ExecutorSettings,
     environment_with,
@@ -266,14 +267,10 @@ _SHOWN = 500
 
 
 @register
-class CommandExecutor:
+class CommandExecutor(Executor):
     """Drives the command line of an agent. ``warnings`` name parts of its adapter file without effect."""
 
     name = "command"
-    answers_triggers = False
-    has_model = False
-    costs = True
-    library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         self._suite = settings.suite_directory
@@ -449,13 +446,13 @@ class CommandExecutor:
         answered = turn.answer is not None and not is_text
         if answered or request.stops_after(turn.skills):
             return ""
-        said = ended.stderr.strip()[-_SHOWN:] or turn.noise
+        output = ended.stderr.strip()[-_SHOWN:] or turn.noise
         if ended.exit_code not in (0, None):
-            return f"the agent ended with exit code {ended.exit_code}" + (f": {said}" if said else "")
+            return f"the agent ended with exit code {ended.exit_code}" + (f": {output}" if output else "")
         if turn.matched or is_text:
             return ""
-        said = said or turn.unmatched
-        began = f"; it wrote: {said}" if said else ""
+        output = output or turn.unmatched
+        began = f"; it wrote: {output}" if output else ""
         return f"nothing that the agent wrote fits the adapter{began}"
 
 

@@ -14,7 +14,7 @@ from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
 from waza_engine.graders.matching.strings import line_end_advice, quoted
 from waza_engine.graders.paths import beside_suite, from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
 from waza_engine.vocabulary import Check
 
@@ -47,15 +47,13 @@ class ExpectedFile(GraderConfig):
     )
 
     at_least_one: ClassVar = {"snapshot": Given.WRITTEN, "contains": Given.LISTED}
-    misspellings: ClassVar = {
-        "file": "path",
-        "expected": "snapshot",
-        "snapshot_file": "snapshot",
-        "fragments": "contains",
-        "includes": "contains",
-        "must_contain": "contains",
-        "content": "contains",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "path": "file",
+            "snapshot": ("expected", "snapshot_file"),
+            "contains": ("fragments", "includes", "must_contain", "content"),
+        }
+    )
     uncertain: ClassVar = frozenset({"content", "expected"})
 
 
@@ -82,11 +80,7 @@ class DiffConfig(GraderConfig):
         ),
     )
 
-    misspellings: ClassVar = {
-        "files": "expected_files",
-        "expected": "expected_files",
-        "update": "update_snapshots",
-    }
+    misspellings: ClassVar = misspelt({"expected_files": ("files", "expected"), "update_snapshots": "update"})
     uncertain: ClassVar = frozenset({"expected"})
 
 

@@ -16,7 +16,7 @@ from waza_engine.graders.matching.globs import is_glob, matching_paths
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList
 from waza_engine.vocabulary import Check
 
@@ -44,15 +44,13 @@ class ContentPatterns(GraderConfig):
         examples=[["TODO|FIXME"]],
     )
 
-    misspellings: ClassVar = {
-        "file": "path",
-        "pattern": "must_match",
-        "patterns": "must_match",
-        "regex_match": "must_match",
-        "contains": "must_match",
-        "regex_not_match": "must_not_match",
-        "not_contains": "must_not_match",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "path": "file",
+            "must_match": ("pattern", "patterns", "regex_match", "contains"),
+            "must_not_match": ("regex_not_match", "not_contains"),
+        }
+    )
     uncertain: ClassVar = frozenset({"contains", "not_contains"})
     recommended: ClassVar = (
         {
@@ -93,16 +91,13 @@ class FileConfig(GraderConfig):
         "must_not_exist": Given.LISTED,
         "content_patterns": Given.LISTED,
     }
-    misspellings: ClassVar = {
-        "exists": "must_exist",
-        "files": "must_exist",
-        "should_exist": "must_exist",
-        "files_exist": "must_exist",
-        "not_exists": "must_not_exist",
-        "should_not_exist": "must_not_exist",
-        "patterns": "content_patterns",
-        "contents": "content_patterns",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "must_exist": ("exists", "files", "should_exist", "files_exist"),
+            "must_not_exist": ("not_exists", "should_not_exist"),
+            "content_patterns": ("patterns", "contents"),
+        }
+    )
     uncertain: ClassVar = frozenset({"files", "patterns", "contents"})
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText
 
 
@@ -31,7 +32,7 @@ class HumanCalibrationConfig(GraderConfig):
             "why": "without it no grader is compared with the person",
         },
     )
-    misspellings: ClassVar = {"grader": "calibrate_grader", "calibrates": "calibrate_grader"}
+    misspellings: ClassVar = misspelt({"calibrate_grader": ("grader", "calibrates")})
 
 
 @register

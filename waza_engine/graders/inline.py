@@ -34,6 +34,7 @@ from waza_engine.graders.programs.input import (
 )
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText
 from waza_engine.spec.program_files import is_module, why_not_started
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -84,10 +85,10 @@ def _module_command(file: Path) -> list[str]:
 def _node_version(node: str) -> tuple[int, int]:
     """Return the major and minor version, (0, 0) if unknown."""
     try:
-        told = subprocess.run(
+        printed = subprocess.run(
             [node, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False
         ).stdout
-        major, minor, *_ = told.strip().removeprefix("v").split(".")
+        major, minor, *_ = printed.strip().removeprefix("v").split(".")
         return int(major), int(minor)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return (0, 0)
@@ -105,12 +106,7 @@ class InlineConfig(GraderConfig):
     protocol: AnswerWords = "auto"
     timeout: TimeLimit = None
 
-    misspellings: ClassVar = {
-        "file": "grader",
-        "path": "grader",
-        "script": "grader",
-        "timeout_seconds": "timeout",
-    }
+    misspellings: ClassVar = misspelt({"grader": ("file", "path", "script"), "timeout": "timeout_seconds"})
     uncertain: ClassVar = frozenset({"file", "path", "script"})
 
 

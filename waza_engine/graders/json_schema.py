@@ -15,7 +15,7 @@ from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingC
 from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Discouraged, Given
+from waza_engine.spec.block import Discouraged, Given, misspelt
 from waza_engine.spec.fields import PlainText, Switch
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
@@ -49,13 +49,9 @@ class JsonSchemaConfig(GraderConfig):
 
     at_least_one: ClassVar = {"schema": Given.PRESENT, "schema_file": Given.WRITTEN}
     discouraged: ClassVar = (Discouraged(("schema_file",), ("schema",), "the `schema` beside it wins"),)
-    misspellings: ClassVar = {
-        "file": "schema_file",
-        "schema_path": "schema_file",
-        "path": "schema_file",
-        "json_schema": "schema",
-        "extract": "extract_json",
-    }
+    misspellings: ClassVar = misspelt(
+        {"schema_file": ("file", "schema_path", "path"), "schema": "json_schema", "extract_json": "extract"}
+    )
     uncertain: ClassVar = frozenset({"path", "file", "json_schema"})
 
 

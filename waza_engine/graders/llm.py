@@ -12,6 +12,7 @@ from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, rate
 from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -48,7 +49,7 @@ class LlmConfig(JudgedConfig):
         examples=[0.75],
     )
 
-    misspellings: ClassVar = {"prompt": "rubric", "criteria": "rubric", "pass_threshold": "threshold"}
+    misspellings: ClassVar = misspelt({"rubric": ("prompt", "criteria"), "threshold": "pass_threshold"})
     uncertain: ClassVar = frozenset({"prompt", "criteria"})
 
 

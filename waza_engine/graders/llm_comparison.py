@@ -19,6 +19,7 @@ from waza_engine.graders.judging.ratings import (
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText
 
 _QUESTION = """\
@@ -43,7 +44,7 @@ class LlmComparisonConfig(JudgedConfig):
         json_schema_extra={"x-waza-kind": "prompt.text"},
     )
 
-    misspellings: ClassVar = {"expected": "reference", "reference_text": "reference", "golden": "reference"}
+    misspellings: ClassVar = misspelt({"reference": ("expected", "reference_text", "golden")})
     uncertain: ClassVar = frozenset({"expected", "golden"})
 
 
@@ -95,6 +96,6 @@ class LlmComparisonGrader(Grader[LlmComparisonConfig]):
         reply, response = asked(rating, prompt, scale, context)
         score = scale.score(reply.rating)
         passed = score >= DEFAULT_THRESHOLD if reply.passed is None else reply.passed
-        said = f"Rated {reply.rating:g} on the scale {scale.text}"
-        feedback = ": ".join(text for text in (said, reply.reasoning) if text)
+        rated = f"Rated {reply.rating:g} on the scale {scale.text}"
+        feedback = ": ".join(text for text in (rated, reply.reasoning) if text)
         return Verdict(score, passed, feedback, rating_details(reply, scale, prompt, response))

@@ -36,7 +36,7 @@ from waza_engine.graders.judging.verdicts import (
     question,
 )
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Conflict, Discouraged, Given
+from waza_engine.spec.block import Conflict, Discouraged, Given, misspelt
 from waza_engine.spec.fields import Number, PlainText, Switch
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -134,18 +134,14 @@ class PromptConfig(JudgedConfig):
             "it belongs to the rating form, which has a `rubric` and nothing else",
         ),
     )
-    misspellings: ClassVar = {
-        "instructions": "prompt",
-        "text": "prompt",
-        "question": "prompt",
-        "query": "prompt",
-        "assertions": "criteria",
-        "expectations": "criteria",
-        "judge_model": "model",
-        "model_name": "model",
-        "pass_threshold": "threshold",
-        "min_score": "threshold",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "prompt": ("instructions", "text", "question", "query"),
+            "criteria": ("assertions", "expectations"),
+            "model": ("judge_model", "model_name"),
+            "threshold": ("pass_threshold", "min_score"),
+        }
+    )
     uncertain: ClassVar = frozenset({"text", "min_score"})
 
     @property

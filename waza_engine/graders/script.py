@@ -21,6 +21,7 @@ from waza_engine.graders.programs.input import (
     starting_directory,
 )
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -36,7 +37,7 @@ class ScriptConfig(GraderConfig):
     )
     protocol: AnswerWords = "auto"
 
-    misspellings: ClassVar = {"path": "script", "file": "script", "command": "script"}
+    misspellings: ClassVar = misspelt({"script": ("path", "file", "command")})
 
 
 # It keeps its own `grade`: `program` needs the interpreter as its command, and refuses an answer without

@@ -16,6 +16,7 @@ from waza_engine.graders.matching.strings import lowered, uppered
 from waza_engine.graders.paths import from_working_directory, is_folder, is_there
 from waza_engine.graders.registry import register
 from waza_engine.number_formats import format_below, format_threshold
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -136,12 +137,9 @@ class TriggerConfig(GraderConfig):
         examples=[0.6],
     )
 
-    misspellings: ClassVar = {
-        "skill": "skill_path",
-        "path": "skill_path",
-        "skill_file": "skill_path",
-        "min_score": "threshold",
-    }
+    misspellings: ClassVar = misspelt(
+        {"skill_path": ("skill", "path", "skill_file"), "threshold": "min_score"}
+    )
     uncertain: ClassVar = frozenset({"skill", "path", "min_score"})
 
 

@@ -136,12 +136,12 @@ def conclude_baseline(
     )
     every = found.tasks == len(tasks)
     which = "tasks" if every else f"{counted(found.tasks, 'task')} judged both times, of {len(tasks)},"
-    said = (
+    rates = (
         f"{_percent(found.with_skills)} of the {which} pass with skills, {_percent(found.baseline)} without"
         f"{' (those were not graded again)' if regraded else ''}"
     )
     return BaselineConclusion(
-        f"{said}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
+        f"{rates}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
         improves(found.with_skills, found.baseline),
         p,
     )
@@ -598,8 +598,8 @@ def part_of(header: RunHeader) -> str:
     if shard := block_of(header.settings, "shard"):
         parts.append(f"shard {shard.get('number')} of {shard.get('of')}")
     parts.append("chosen trigger prompts" if header.settings.get("prompts") else "")
-    told = " of ".join(filter(None, parts))
-    return f"{told} alone" if told else ""
+    description = " of ".join(filter(None, parts))
+    return f"{description} alone" if description else ""
 
 
 def leaves_tasks_out(header: RunHeader) -> bool:

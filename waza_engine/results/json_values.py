@@ -21,7 +21,7 @@ _DEEPEST = 200
 _STEPS = (str, int)
 
 
-def object_in(content: bytes) -> Block | None:
+def object_in(content: bytes | str) -> Block | None:
     """Return the object that a JSON document is, None when it is another value or no JSON."""
     try:
         document: object = json.loads(content)

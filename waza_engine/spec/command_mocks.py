@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, cast
 from annotated_types import Le
 from pydantic import Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given
+from waza_engine.spec.block import Block, Conflict, Given, forbidden, misspelt
 from waza_engine.spec.fields import (
     InsidePath,
     ListOfBlocks,
@@ -65,16 +65,7 @@ class CommandOutput(Block):
 class WithSequence(Block):
     """A response of a mock: what it says, or a step for each call."""
 
-    rules: ClassVar = (
-        {
-            "not": {
-                "type": "object",
-                "required": ["sequence"],
-                "properties": {"sequence": {"type": "null"}},
-            },
-            "x-waza-message": EMPTY_SEQUENCE,
-        },
-    )
+    rules: ClassVar = (forbidden(EMPTY_SEQUENCE, sequence={"type": "null"}),)
 
     @model_validator(mode="before")
     @classmethod
@@ -88,7 +79,7 @@ class CommandStep(CommandOutput):
     """The result of one call of several."""
 
     at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
-    misspellings: ClassVar = {**_OUTPUT_SPELLINGS, "delay": "delay_ms"}
+    misspellings: ClassVar = {**_OUTPUT_SPELLINGS, **misspelt({"delay_ms": "delay"})}
 
     exit_code: Annotated[StepNumber, Field(ge=0, le=255)] = Field(
         default=0, description="Its exit code, 0 to 255.", examples=[1]
@@ -115,12 +106,15 @@ class CommandResponse(CommandOutput, WithSequence):
     )
     misspellings: ClassVar = {
         **_OUTPUT_SPELLINGS,
-        "arguments": "args",
-        "match": "args",
-        "match_regex": "args_regex",
-        "env": "environment",
-        "cwd": "workdir",
-        "steps": "sequence",
+        **misspelt(
+            {
+                "args": ("arguments", "match"),
+                "args_regex": "match_regex",
+                "environment": "env",
+                "workdir": "cwd",
+                "sequence": "steps",
+            }
+        ),
     }
 
     args: TextList | None = Field(
@@ -159,7 +153,7 @@ class CommandMock(Block):
     `command` run some; for others it has no effect.
     """
 
-    misspellings: ClassVar = {"command": "name", "response": "responses", "calls": "expect_calls"}
+    misspellings: ClassVar = misspelt({"name": "command", "responses": "response", "expect_calls": "calls"})
 
     name: Annotated[
         PlainText,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from waza_engine.spec.block import Block, Given
+from waza_engine.spec.block import Block, Given, misspelt
 from waza_engine.spec.fields import (
     AnyMap,
     AtMost,
@@ -38,7 +38,9 @@ class PromptLine(Block):
     """One prompt, or one conversation, for the agent."""
 
     null_is_absent: ClassVar = False
-    misspellings: ClassVar = {"expected": "hint", "prompt": "input", "name": "id", "meta": "metadata"}
+    misspellings: ClassVar = misspelt(
+        {"hint": "expected", "input": "prompt", "id": "name", "metadata": "meta"}
+    )
     uncertain: ClassVar = frozenset({"prompt", "name"})
 
     id: PlainText = Field(description="Identifier, unique in the file.", examples=["explain-recursion"])
@@ -68,8 +70,7 @@ class TriggerPrompt(Block):
         **dict.fromkeys(
             ("text", "input", "query", "question", "message", "utterance", "instruction"), "prompt"
         ),
-        "why": "reason",
-        "rationale": "reason",
+        **misspelt({"reason": ("why", "rationale")}),
     }
 
     @model_validator(mode="before")
@@ -108,20 +109,26 @@ class TriggerTests(Block):
         "should_trigger_prompts": Given.LISTED,
         "should_not_trigger_prompts": Given.LISTED,
     }
-    misspellings: ClassVar = {
-        "shouldTriggerPrompts": "should_trigger_prompts",
-        "shouldNotTriggerPrompts": "should_not_trigger_prompts",
-        "should_trigger": "should_trigger_prompts",
-        "should_not_trigger": "should_not_trigger_prompts",
-        "positive": "should_trigger_prompts",
-        "negative": "should_not_trigger_prompts",
-        "positive_prompts": "should_trigger_prompts",
-        "negative_prompts": "should_not_trigger_prompts",
-        "must_trigger_prompts": "should_trigger_prompts",
-        "must_not_trigger_prompts": "should_not_trigger_prompts",
-        "negative_tests": "should_not_trigger_prompts",
-        "name": "skill",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "should_trigger_prompts": (
+                "shouldTriggerPrompts",
+                "should_trigger",
+                "positive",
+                "positive_prompts",
+                "must_trigger_prompts",
+            ),
+            "should_not_trigger_prompts": (
+                "shouldNotTriggerPrompts",
+                "should_not_trigger",
+                "negative",
+                "negative_prompts",
+                "must_not_trigger_prompts",
+                "negative_tests",
+            ),
+            "skill": "name",
+        }
+    )
     uncertain: ClassVar = frozenset({"name"})
 
     skill: Annotated[RequiredText, kind("skill.name")] = Field(

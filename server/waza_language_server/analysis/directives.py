@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 EVERY_CODE = "*"
-GRAVITIES = (*SEVERITIES, "off")
+SETTABLE_SEVERITIES = (*SEVERITIES, "off")
 """The severities that a comment may set."""
 _NO_CODES: frozenset[str] = frozenset()
 _READ_AT_ONCE = 50
@@ -62,8 +62,8 @@ def apply_severities(
         if not number % _READ_AT_ONCE:
             checkpoint()
         if not _is_ignored(problem, document, directives):
-            wanted = _as_grave(problem, severities.get(problem.code))
-            found += () if wanted is None else (wanted,)
+            changed = _with_severity(problem, severities.get(problem.code))
+            found += () if changed is None else (changed,)
     return tuple(found)
 
 
@@ -113,7 +113,7 @@ def known_severities(given: object) -> Mapping[str, str]:
     return {
         code: severity
         for code, severity in pairs
-        if isinstance(code, str) and isinstance(severity, str) and severity in GRAVITIES
+        if isinstance(code, str) and isinstance(severity, str) and severity in SETTABLE_SEVERITIES
     }
 
 
@@ -154,7 +154,7 @@ def _lines_of(problem: Problem, document: Document) -> Iterator[int]:
             yield lines.line_of(scalar.span.end)
 
 
-def _as_grave(problem: Problem, severity: str | None) -> Problem | None:
+def _with_severity(problem: Problem, severity: str | None) -> Problem | None:
     if severity is None or severity == problem.severity:
         return problem
     return None if severity == "off" else replace(problem, severity=cast("Severity", severity))
@@ -169,7 +169,11 @@ def _codes_in(listed: str | None) -> frozenset[str]:
 
 def _severities_in(listed: str) -> dict[str, str]:
     pairs = (pair.partition("=") for pair in listed.split(","))
-    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in GRAVITIES}
+    return {
+        code.strip(): severity.strip()
+        for code, _, severity in pairs
+        if severity.strip() in SETTABLE_SEVERITIES
+    }
 
 
 def _is_in_value(document: Document, offset: int) -> bool:

@@ -121,17 +121,17 @@ class FixValidator:
 
     def _no_more_hidden(self, changes: Changes, changed: Document, after: Sequence[Problem]) -> list[Problem]:
         """Return problems that a typo hid and that still appear without it: the typo was not repaired."""
-        if not any(self._was_untold(problem, changes) for problem in after):
+        if not any(self._was_hidden(problem, changes) for problem in after):
             return []
-        told = diagnose(changed, self.workspace.with_document(changed))
-        return [problem for problem in told if self._was_untold(problem, changes)]
+        reported = diagnose(changed, self.workspace.with_document(changed))
+        return [problem for problem in reported if self._was_hidden(problem, changes)]
 
-    def _was_untold(self, problem: Problem, changes: Changes) -> bool:
+    def _was_hidden(self, problem: Problem, changes: Changes) -> bool:
         span = changes.before(problem.span)
-        return span is not None and _key(replace(problem, span=span)) in self._untold
+        return span is not None and _key(replace(problem, span=span)) in self._hidden
 
     @cached_property
-    def _untold(self) -> frozenset[Key]:
+    def _hidden(self) -> frozenset[Key]:
         return frozenset(map(_key, self._found[0])) - frozenset(map(_key, self.problems))
 
     @cached_property

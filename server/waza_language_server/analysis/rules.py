@@ -17,6 +17,7 @@ from waza_language_server.analysis.file_rules.eval_file import (
 )
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.prompt_lines import (
+    missing_trials,
     repeated_ids,
     short_timeouts,
     whitespace_lines,
@@ -31,7 +32,6 @@ from waza_language_server.analysis.file_rules.task_file import (
     requirements,
     turns,
 )
-from waza_language_server.analysis.file_rules.trial_lines import missing_trials
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets

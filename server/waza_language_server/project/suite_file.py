@@ -134,16 +134,6 @@ class SuiteFile:
         elif self._root is not None:
             yield from self._graders_in(self._root, None, span)
 
-    def own_lists(self) -> Iterator[tuple[GraderPlace, Node]]:
-        """Yield the lists of the file's own graders, with their kinds.
-
-        There are none of Vally: the name of a grader depends on the others there.
-        """
-        for place, graders in (
-            self._lists(self._root) if self._root is not None and not self.is_of_vally else ()
-        ):
-            yield place, self._followed(graders)
-
     def graders_at(
         self, item: Node, place: GraderPlace, task: TaskEntry | None = None
     ) -> Iterator[GraderEntry]:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import waza_engine
 from waza_language_server.schema.schema_root import SchemaRoot
 from waza_language_server.schema.shape import JsonSchema, Shape
-from waza_language_server.schema.validators import validator_class
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -204,7 +203,10 @@ class Catalog:
     def _validator(self, group: str, name: str, root: SchemaRoot) -> Validator:
         if (group, name) not in self._validators:
             schema = cast("dict[str, Any]", root.schema)
-            self._validators[group, name] = validator_class()(schema, retriever=_refuse)
+            # With the first file that is checked: an import of the library takes a tenth of a start.
+            from jsonschema_rs import Draft202012Validator
+
+            self._validators[group, name] = Draft202012Validator(schema, retriever=_refuse)
         return self._validators[group, name]
 
     def _read(self, name: str) -> JsonSchema:

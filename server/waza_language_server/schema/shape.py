@@ -12,7 +12,6 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from waza_engine.frozen import frozen
-from waza_language_server.schema.validators import validator_class
 from waza_language_server.syntax.nodes import Node
 
 if TYPE_CHECKING:
@@ -251,17 +250,6 @@ class Shape:
             for rule in self.schema.get("x-waza-discouraged", ())
         )
 
-    @cached_property
-    def keys_with_advice(self) -> frozenset[str]:
-        """Return the keys of a mapping that may need advice other than about a missing recommended key."""
-        return frozenset(
-            (
-                *self.not_greater,
-                *(known.name for known in self.deprecated_keys),
-                *(key for rule in self.discouraged for key in rule.keys),
-            )
-        )
-
     @property
     def at_least_one(self) -> tuple[str, ...]:
         """Return keys of which at least one is required, else the mapping has no effect."""
@@ -424,7 +412,10 @@ def _occurs(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern_validator(pattern: str) -> Draft202012Validator:
-    return validator_class()({"pattern": pattern})
+    # With the first value that has one: an import of the library takes a tenth of a start.
+    from jsonschema_rs import Draft202012Validator
+
+    return Draft202012Validator({"pattern": pattern})
 
 
 _ASSERTION = "python.assertion"

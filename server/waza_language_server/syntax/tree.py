@@ -131,12 +131,12 @@ def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Tree:
     if len({key.green.value for key in keys}) < len(keys):
         faults = chain(faults, ((0, fault) for fault in islice(duplicate_keys(keys), MOST_FAULTS)))
         checkpoint()
-    told, guesses = _told(text, faults)
+    reported, guesses = _first_faults(text, faults)
     green = _root(layout, children)
-    return Tree(text, Node(*green) if green else None, told, layout, guesses)
+    return Tree(text, Node(*green) if green else None, reported, layout, guesses)
 
 
-def _told(text: str, faults: Iterator[_Placed]) -> tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]:
+def _first_faults(text: str, faults: Iterator[_Placed]) -> tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]:
     """Return the first faults, and the spans of unparsed text: also of faults that are not reported."""
     first: list[_Placed] = []
     spans: list[Span] = []

@@ -94,6 +94,11 @@ class LedgerSuite:
         stored = ".waza/runs/*/trials/*/*.jsonl"
         until(lambda: any(task_id in path.read_text() for path in self.folder.glob(stored)), f"no {task_id}")
 
+    def wait_until_ended(self, trials: int) -> None:
+        """Wait until so many trials have ended: a worker that is killed then loses none of them."""
+        ended = ".waza/runs/*/trials/*/*.json"
+        until(lambda: len([*self.folder.glob(ended)]) == trials, f"{trials} trials do not end")
+
 
 def name_of(number: int) -> str:
     return f"t{number:03}"

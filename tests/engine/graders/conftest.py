@@ -23,4 +23,4 @@ def _forget_patterns() -> None:
     patterns._kept_outcome.cache_clear()
     patterns._kept_searcher.cache_clear()
     pattern_syntax._cached_searcher.cache_clear()
-    pattern_findings._kept_fault.cache_clear()
+    pattern_findings.pattern_fault.cache_clear()

@@ -9,6 +9,7 @@ from pydantic import Field
 from waza_engine.graders.base import GraderConfig, GraderError
 from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText
 from waza_engine.vocabulary import ToolCall
 
@@ -61,12 +62,9 @@ class ExpectedCall(GraderConfig):
         examples=[{"command": {"regex": "^git status"}}],
     )
 
-    misspellings: ClassVar = {
-        "name": "tool",
-        "tool_name": "tool",
-        "arguments": "args",
-        "argument_match": "args",
-    }
+    misspellings: ClassVar = misspelt(
+        {"tool": ("name", "tool_name"), "args": ("arguments", "argument_match")}
+    )
 
 
 def check_call(place: str, expected: ExpectedCall) -> None:
@@ -111,11 +109,13 @@ class ToolPattern(ExpectedCall):
     )
     misspellings: ClassVar = {
         **ExpectedCall.misspellings,
-        "command": "command_pattern",
-        "path": "path_pattern",
-        "path_regex": "path_pattern",
-        "command_regex": "command_pattern",
-        "skill": "skill_pattern",
+        **misspelt(
+            {
+                "command_pattern": ("command", "command_regex"),
+                "path_pattern": ("path", "path_regex"),
+                "skill_pattern": "skill",
+            }
+        ),
     }
     uncertain: ClassVar = frozenset({"path", "skill", "command"})
 

@@ -142,8 +142,8 @@ def _with_statuses(written: Block, task: TaskOutcome) -> Block:
     if not task.doubted:
         return written
     runs = zip(blocks_of(written.get("runs")), task.trials, strict=True)
-    told = [{**run, "status": trial.status} for run, trial in runs]
-    return {**written, "status": task.status, "runs": told}
+    corrected = [{**run, "status": trial.status} for run, trial in runs]
+    return {**written, "status": task.status, "runs": corrected}
 
 
 def run_of(document: Block) -> RunOutcome:

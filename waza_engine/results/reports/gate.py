@@ -79,8 +79,8 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     _tell_doubts(issues, then, now, baseline, current)
     if regression > limits.most_regression + 1e-9:
         fell, most = format_above(regression, limits.most_regression)
-        said = f"the pass rate fell by {fell} percentage points, more than {most}"
-        issues.tell("fail", "regression", f"{said} ({_chance(then, now)})")
+        message = f"the pass rate fell by {fell} percentage points, more than {most}"
+        issues.tell("fail", "regression", f"{message} ({_chance(then, now)})")
     _tell_score(issues, then, now, limits)
     _tell_prompts(issues, then, now, limits)
     if limits.least_pass_exp_k is not None:

@@ -503,6 +503,11 @@ class Attachments:
         return self._marks[text]
 
 
+def write_run(path: Path, run: RunOutcome) -> None:
+    """Write the document of a run to a path that a person has named. Raises ``ResultsError``."""
+    write_output(path, encoded_run(Attachments(path).of_run(run) if is_persistent(path) else run))
+
+
 def copy_attachments(results: Path, copy: Path) -> None:
     """Copy the long strings of a result file to its copy. Raises ``ResultsError``."""
     source, target = attachment_directory(results), attachment_directory(copy)
@@ -567,8 +572,12 @@ def _remove_run_store(place: Path, within: Boundary) -> None:
 def _remove_workspaces(entry: Block) -> None:
     """Remove the workspaces of a killed process, unless its number belongs to another one now."""
     process: object = block_of(entry, "process").get("pid")
-    if not isinstance(process, int) or not _is_gone(process):
-        return
+    if isinstance(process, int) and _is_gone(process):
+        remove_workspaces_of(process)
+
+
+def remove_workspaces_of(process: int) -> None:
+    """Remove the workspaces of a process, and what else it has in the temporary directory."""
     for place in Path(tempfile.gettempdir()).glob(f"{workspace_prefix(process)}*"):
         if place.is_dir() and not place.is_symlink():
             shutil.rmtree(place, ignore_errors=True)

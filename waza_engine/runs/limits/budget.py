@@ -340,7 +340,7 @@ class MeteredExecutor(_Wrapping):
         if meter.refusal:
             # The journal could not note this call.
             raise BudgetExceededError(meter.refusal)
-        told, bill = threading.Event(), _Bill(meter, request)
+        reported, bill = threading.Event(), _Bill(meter, request)
         complete: list[ExecutionResponse] = []
 
         def call() -> ExecutionResponse:
@@ -357,7 +357,7 @@ class MeteredExecutor(_Wrapping):
                 bill.count_arrived()
                 raise
             finally:
-                told.set()
+                reported.set()
 
         try:
             return call_bounded(call, request.timeout_seconds + _GRACE_SECONDS, either)
@@ -366,7 +366,7 @@ class MeteredExecutor(_Wrapping):
                 bill.count_arrived()
                 raise
             # Wait a moment for the cost of the call so far, and for its answer if that is the last one.
-            told.wait(_LAST_WORDS_SECONDS)
+            reported.wait(_LAST_WORDS_SECONDS)
             if complete:
                 return complete[0]
             bill.count_arrived()

@@ -295,7 +295,7 @@ class _Reader:
                     used.setdefault(file, set()).add(task.source.id)
         every = len(tasks)
         files: list[InputFile] = []
-        told: set[Path] = set()
+        reported: set[Path] = set()
         # The suite, its skills and fixtures first: files that decide most tasks are stored first.
         for file in sorted(used, key=lambda file: (-len(used[file]), file)):
             if len(files) == MOST_FILES:
@@ -305,11 +305,11 @@ class _Reader:
             if content is not None:
                 of = () if len(used[file]) == every else tuple(sorted(used[file]))
                 files.append(InputFile(name, *content, of))
-                told.add(file)
+                reported.add(file)
         whole = (
             InputFolder(self._name(place), () if len(of) == every else tuple(sorted(of)))
             for place, of in sorted(folders.items())
-            if len(listed[place]) < MOST_FILES and told.issuperset(listed[place])
+            if len(listed[place]) < MOST_FILES and reported.issuperset(listed[place])
         )
         return RunInputs(tuple(files), tuple(whole), self._texts)
 

@@ -19,7 +19,7 @@ from waza_engine.results.record import (
 )
 from waza_engine.results.reports.descriptions import describe_misclassification
 from waza_engine.runs.agent.agent_tools import GRADER_NAME as AGENT_TOOLS
-from waza_engine.runs.agent.command_mocks import mocked_programs
+from waza_engine.runs.agent.command_mocks import SERVING, mocked_programs
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.agent.skills import suite_skills, task_skills
 from waza_engine.runs.events.stream import EventStream
@@ -166,7 +166,7 @@ def _try_triggers(context: RunContext, backend: TrialBackend, findings: Findings
         skill=tests.skill,
         repetitions=suite.spec.config.trials_per_task if suite.is_trigger_list else 1,
         file=suite.file_of(suite.tasks[0]) if suite.tasks else "",
-        commands=mocked_programs(suite),
+        commands=mocked_programs(suite) if suite.spec.config.executor in SERVING else (),
     )
 
     def attempt(prompt: TriggerPrompt, should_trigger: bool) -> TriggerOutcome:
@@ -279,8 +279,8 @@ def suite_metrics(
         else:
             value = metric_value(metric.name, tasks) if follows_from_tasks(metric.name) else None
         if value is not None and metric.name not in found:
-            told = MetricOutcome(metric.name, value, metric.threshold, True, metric.weight)
-            found[metric.name] = replace(told, passed=told.reached)
+            outcome = MetricOutcome(metric.name, value, metric.threshold, True, metric.weight)
+            found[metric.name] = replace(outcome, passed=outcome.reached)
     return list(found.values())
 
 

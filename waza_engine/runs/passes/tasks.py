@@ -374,10 +374,10 @@ class TaskRunner:
 
     def _finish(self, position: int, outcome: TaskOutcome) -> None:
         begun = self._begun.get(position)
-        told = len(begun.trials) if begun is not None else 0
+        reported = len(begun.trials) if begun is not None else 0
         if begun is not None:
             self._under_way.remove(begun)
-        self._tell_task(outcome, self._concluded(outcome), self._context.trials - told)
+        self._tell_task(outcome, self._concluded(outcome), self._context.trials - reported)
         if outcome.status in ("failed", "error") and self._fail_fast:
             self._stopped = True
         self._finished.append((position, replace(outcome, group=self._group)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container
 from functools import partial
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.vocabulary import EXPECTED_LISTS, grader_label
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GradersView
@@ -23,18 +23,13 @@ def duplicate_names(view: GradersView) -> Found:
     lists of ``expected`` are recorded count as those of earlier graders.
     """
     text, graders = view.text, view.graders
-    counted = graders.counted(name_of)
-    for recorded in _RECORDED_LISTS & counted.by_value.keys():
+    counted = Counter(filter(None, map(name_of, graders)))
+    for recorded in _RECORDED_LISTS & counted.keys():
         yield from _named_like_a_list(view, recorded)
-    nameless = counted.by_value.get(None, 0)
-    if counted.total - nameless == len(counted.by_value) - bool(nameless):
-        return
     first: dict[tuple[object, str], Node] = {}
-    names = {name for name in counted.by_value if name is not None}
     for grader in graders:
-        checkpoint()
         node = name_node(grader)
-        if node is None:
+        if node is None or counted[node.value] < 2:
             continue
         key = (grader.parent.path if grader.parent is not None else None, node.value)
         earlier = first.setdefault(key, node)
@@ -44,7 +39,7 @@ def duplicate_names(view: GradersView) -> Found:
             f"Another grader is called `{node.value}` too; the result of one overwrites that of the other."
         )
         related = (Related(earlier.span, f"The other `{node.value}` is here."),)
-        fix = renaming(text, node, names)
+        fix = renaming(text, node, counted)
         yield Problem("duplicate-grader-name", node.span, message, "warning", (fix,), related)
 
 

@@ -9,7 +9,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
-from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, GRAVITIES, MARK
+from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, MARK, SETTABLE_SEVERITIES
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
 from waza_language_server.syntax.tree import Tree
@@ -28,7 +28,7 @@ def unknown_codes(view: FileView) -> Found:
         return
     from waza_language_server.analysis.codes import CODES
 
-    told = 0
+    reported = 0
     for number, match in enumerate(DIRECTIVE.finditer(text), 1):
         if not number % NODES_AT_ONCE:
             checkpoint()
@@ -39,13 +39,13 @@ def unknown_codes(view: FileView) -> Found:
             words = [
                 (pair.span(group), known, what)
                 for pair in _PAIR.finditer(text, start, end)
-                for group, known, what in ((1, CODES, "code"), (2, GRAVITIES, "severity"))
+                for group, known, what in ((1, CODES, "code"), (2, SETTABLE_SEVERITIES, "severity"))
             ]
         else:
             words = [(word.span(), CODES, "code") for word in _WORD.finditer(text, start, end)]
         for place, known, what in words:
-            for problem in _unknown(text, Span(*place), known, what, with_fix=told < MOST_MEANT):
-                told += 1
+            for problem in _unknown(text, Span(*place), known, what, with_fix=reported < MOST_MEANT):
+                reported += 1
                 yield problem
 
 
@@ -57,7 +57,9 @@ def _unknown(
         return
     meant = nearest(written, known) if with_fix else None
     fixes: tuple[Fix, ...] = ()
-    advice = f"; write {listed(GRAVITIES)}" if what == "severity" else ", so this comment has no effect"
+    advice = (
+        f"; write {listed(SETTABLE_SEVERITIES)}" if what == "severity" else ", so this comment has no effect"
+    )
     if meant is not None:
         advice = f"; did you mean `{meant}`?"
         preferred = slip_of(written, known) == meant

@@ -14,7 +14,7 @@ from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.project.suite_file import prompts_in, scalar_text, task_nodes
 from waza_language_server.syntax.edits import delete_entry, delete_item, move_entry_up
-from waza_language_server.syntax.nodes import Entry, Node, items_where
+from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.placed_text import items_added
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
@@ -22,28 +22,10 @@ from waza_language_server.text.edit import Edit, Edits, Fix, Related
 
 def turns(view: FileView) -> Found:
     """Yield the checkpoints with a duplicate turn, or with one that the conversation never reaches."""
-    root = view.tree.root
-    if root is None or view.kind not in {"task", "eval"}:
-        return
-    known = _keys_of_inputs(view)
-    if view.kind == "task":
-        yield from _turns_of(root, known)
-        return
-    tasks = root.get("tasks")
-    if tasks is not None:
-        for task in items_where(tasks, _has_checkpoints):
-            checkpoint()
-            yield from _turns_of(task, known)
-
-
-def _keys_of_inputs(view: FileView) -> Container[str]:
-    """Return the keys of the inputs of a task."""
-    inputs = view.catalog.document_root("task").top.properties["inputs"]
-    return inputs.shape.branch("mapping").properties
-
-
-def _has_checkpoints(task: Node) -> bool:
-    return task.get("checkpoints") is not None
+    for task in task_nodes(view.tree, view.kind):
+        if task.get("checkpoints") is not None:
+            inputs = view.catalog.document("task").properties["inputs"].shape.branch("mapping")
+            yield from _turns_of(task, inputs.properties)
 
 
 def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
@@ -101,12 +83,7 @@ _OUTSIDE = compiled_later(r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|\Z)")
 
 def input_files(view: FileView) -> Found:
     """Yield the paths of ``inputs.files`` that are absolute or lead up."""
-    root = view.tree.root
-    if root is None or view.kind not in {"task", "eval"}:
-        return
-    tasks = root.get("tasks") if view.kind == "eval" else None
-    for task in (root,) if view.kind == "task" else tasks.target.each_item() if tasks is not None else ():
-        checkpoint()
+    for task in task_nodes(view.tree, view.kind):
         files = task.get("inputs", "files")
         for item in files.target.each_item() if files is not None else ():
             yield from _of_file(item.target)
@@ -185,39 +162,24 @@ def checks_of(task: Node) -> Iterator[Node]:
 
 def expected_graders(view: FileView) -> Found:
     """Yield the lists of complete graders under `expected`; bare names there are notes for readers."""
-    root = view.tree.root
-    if root is None or view.kind not in {"task", "eval"}:
-        return
-    if view.kind == "task":
-        yield from _of_task(view.tree, root)
-        return
-    tasks = root.get("tasks")
-    if tasks is not None:
-        for task in items_where(tasks, _expects_graders):
-            checkpoint()
-            yield from _of_task(view.tree, task)
+    for task in task_nodes(view.tree, view.kind):
+        expected = task.get("expected")
+        entry = expected.entry("graders") if expected is not None else None
+        if entry is not None and any(item.target.kind == "mapping" for item in entry.value.items):
+            yield _of_expected(view.tree, task, entry)
 
 
-def _expects_graders(task: Node) -> bool:
-    return task.get("expected", "graders") is not None
-
-
-def _of_task(tree: Tree, task: Node) -> Iterator[Problem]:
-    expected = task.get("expected")
-    entry = expected.entry("graders") if expected is not None else None
-    if entry is None or not any(item.target.kind == "mapping" for item in entry.value.items):
-        return
+def _of_expected(tree: Tree, task: Node, entry: Entry) -> Problem:
     place = "at the top of the file" if task.parent is None else "beside `expected`"
     message = f"`graders` belongs {place}, not under `expected`, where upstream ignores it."
-    title = "Move to the top of the file" if task.parent is None else "Move beside `expected`"
-    fixes: tuple[Fix, ...] = ()
     own = task.entry("graders")
     if own is None:
-        fixes = (Fix(title, partial(move_entry_up, tree, entry, task)),)
+        title = "Move to the top of the file" if task.parent is None else "Move beside `expected`"
+        fix = Fix(title, partial(move_entry_up, tree, entry, task))
     else:
         where = "of the file" if task.parent is None else "beside `expected`"
-        fixes = (Fix(f"Move to the graders {where}", partial(_joined, tree, own, entry)),)
-    yield Problem("misplaced-key", entry.key.span, message, "warning", fixes)
+        fix = Fix(f"Move to the graders {where}", partial(_joined, tree, own, entry))
+    return Problem("misplaced-key", entry.key.span, message, "warning", (fix,))
 
 
 def _joined(tree: Tree, own: Entry, entry: Entry) -> Edits:

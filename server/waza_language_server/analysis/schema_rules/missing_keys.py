@@ -92,14 +92,6 @@ def recommended_keys(
             yield Problem("recommended-key", span, message, advice.severity, fixes)
 
 
-def is_missing(mapping: Node, key: str) -> bool:
-    """Return whether a mapping may lack a key, or a value for it, without creating nodes."""
-    green = mapping.written(key)
-    if green is None or green.kind == "alias" or green.tag is not None:
-        return True
-    return green.kind == "scalar" and green.style == "plain" and resolve_scalar(green.value) is None
-
-
 def _is_null(node: Node) -> bool:
     return node.kind == "scalar" and node.to_python() is None
 

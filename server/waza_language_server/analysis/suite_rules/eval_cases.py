@@ -40,7 +40,7 @@ def missing_case_files(view: SuiteView) -> Found:
     path, project = path_of(view.document.uri), view.workspace.project
     if view.document.kind != "evals_json" or path is None:
         return
-    homes, told = homes_of(project, path), 0
+    homes, reported = homes_of(project, path), 0
     for case in cases_of(view.document.tree):
         checkpoint()
         files = case.get("files")
@@ -49,8 +49,8 @@ def missing_case_files(view: SuiteView) -> Found:
         fewest = min(lacking, key=len)
         home = homes[lacking.index(fewest)]
         for node in fewest:
-            told += 1
-            known = _files_near(view, home, node.value.strip()) if told <= _MOST_WITH_FIXES else ()
+            reported += 1
+            known = _files_near(view, home, node.value.strip()) if reported <= _MOST_WITH_FIXES else ()
             yield _missing(view, node, home, known)
 
 
@@ -107,7 +107,7 @@ def given_away(view: FileView) -> Found:
 
 
 def _given_away_by(prompt: str, case: Node) -> Iterator[Problem]:
-    said = " ".join(prompt.split()).casefold()
+    plain_prompt = " ".join(prompt.split()).casefold()
     for assertion in assertions_of(case):
         pattern, sentence = assertion.get("pattern"), scalar_text(assertion)
         if scalar_text(assertion.get("type")) == "content" and not scalar_text(assertion.get("path")):
@@ -115,7 +115,7 @@ def _given_away_by(prompt: str, case: Node) -> Iterator[Problem]:
             what = "The prompt matches this pattern"
         else:
             plain = " ".join((sentence or "").split()).casefold().rstrip(".")
-            node = assertion if len(plain) >= _SHORTEST_SENTENCE and plain in said else None
+            node = assertion if len(plain) >= _SHORTEST_SENTENCE and plain in plain_prompt else None
             what = "The prompt contains this assertion"
         if node is not None and node.value:
             message = (

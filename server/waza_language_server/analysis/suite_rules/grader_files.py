@@ -61,11 +61,6 @@ def files_needed(grader: Node) -> Iterator[NeededFile]:
         yield from of_type(grader)
 
 
-def needs_files(grader: Node) -> bool:
-    """Return whether a grader entry needs any files."""
-    return any(True for _ in files_needed(grader))
-
-
 def _script(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "script") or grader.get("script")
     if node is not None and scalar_text(node):
@@ -148,9 +143,9 @@ def _items(node: Node | None) -> list[Node]:
 
 
 def packages(view: SuiteView) -> Found:
-    """Yield each ``ref`` that a run rejects, and None before reading each package."""
+    """Yield each ``ref`` that a run rejects."""
     path, project = path_of(view.document.uri), view.workspace.project
-    for grader in view.graders.where(_is_packaged):
+    for grader in view.graders:
         node = _reference(grader)
         if node is None:
             continue
@@ -176,10 +171,6 @@ def _reference(grader: Node) -> Node | None:
     if node is None or node.target.kind != "scalar" or not node.target.value.strip():
         return None
     return node.target
-
-
-def _is_packaged(grader: Node) -> bool:
-    return _reference(grader) is not None
 
 
 def _check_type(grader: Node, packaged: str, catalog: Catalog) -> None:

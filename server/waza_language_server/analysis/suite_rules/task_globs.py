@@ -17,7 +17,7 @@ from waza_engine.spelling import path_slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.embedded.language import Finding
-from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.embedded.languages import load_language
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suites import picks_up
@@ -93,7 +93,7 @@ def task_globs(view: SuiteView) -> Found:
 
 
 def _resolve(document: Document, project: Project, node: Node) -> _Glob:
-    faults = LANGUAGES["task.glob"].check(pattern_of(node)).findings
+    faults = load_language("task.glob").check(pattern_of(node)).findings
     return _Glob(node, project.matching_tasks(document, "" if faults else pattern_of(node)), faults)
 
 

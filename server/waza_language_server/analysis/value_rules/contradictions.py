@@ -10,7 +10,8 @@ from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.vacuous import matches_everything
-from waza_language_server.syntax.nodes import Node, items_where
+from waza_language_server.project.suite_file import task_nodes
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
 
 REFUSED = ("regex_not_match", "must_not_match", "not_contains", "not_contains_cs", "output_not_contains")
@@ -105,31 +106,15 @@ _LIMITING = frozenset((*(unwanted for _, unwanted in (*_WITHIN, *_EQUAL)), *REFU
 def contradictions_of_grader(view: GraderView) -> Found:
     """Yield the items of a grader that contradict others of it."""
     for node, _ in view.located:
-        if node.green.kind == "mapping" and _may_contradict_itself(node):
-            checkpoint()
+        if node.green.kind == "mapping":
             yield from _in_mapping(node)
 
 
 def contradictions_of_expected(view: FileView) -> Found:
     """Yield the same for the expectations of tasks."""
-    root = view.tree.root
-    if root is None or view.kind not in {"task", "eval"}:
-        return
-    listed = root.get("tasks") if view.kind == "eval" else None
-    tasks = (root,) if view.kind == "task" else ()
-    for task in tasks if listed is None else items_where(listed, _may_contradict):
-        checkpoint()
+    for task in task_nodes(view.tree, view.kind):
         for mapping in _expected(task):
             yield from _in_mapping(mapping)
-
-
-def _may_contradict(task: Node) -> bool:
-    return any(map(_may_contradict_itself, _expected(task)))
-
-
-def _may_contradict_itself(mapping: Node) -> bool:
-    keys = mapping.key_names
-    return not _ASKING.isdisjoint(keys) and not _LIMITING.isdisjoint(keys)
 
 
 def _expected(task: Node) -> Iterator[Node]:
@@ -140,9 +125,9 @@ def _expected(task: Node) -> Iterator[Node]:
 
 
 def _in_mapping(mapping: Node) -> Found:
-    if not _may_contradict_itself(mapping):
-        return
     keys = set(mapping.key_names)
+    if keys.isdisjoint(_ASKING) or keys.isdisjoint(_LIMITING):
+        return
     for (wanted, unwanted), meaning in _WITHIN.items():
         if wanted in keys and unwanted in keys:
             yield from _between(mapping, wanted, unwanted, meaning, within=True)

@@ -83,7 +83,7 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
     ending, entry = line_break(text), root.entry(key)
     indent = Layout(document.tree).list_indent
     if entry is None:
-        return _with_key(document, root, key, _indented(rows, indent))
+        return _with_key(document, root, key, indented_rows(rows, indent))
     value = entry.value
     if value.kind == "sequence" and value.style == "block" and value.items:
         items = value.items
@@ -104,13 +104,13 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
         while last + 1 < lines.line_count and _is_comment(document, last + 1, inside):
             last += 1
         end = lines.line_span(last).end
-        block = ending.join(_indented(rows, column))
+        block = ending.join(indented_rows(rows, column))
         behind = text[value.span.end if len(value.span) else colon + 1 : end].rstrip()
         return Edit(Span(colon + 1, end), f"{behind}{ending}{block}")
     else:
         return None
     end = lines.line_span(last).end
-    return Edit(Span(end, end), ending + ending.join(_indented(rows, column)))
+    return Edit(Span(end, end), ending + ending.join(indented_rows(rows, column)))
 
 
 def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> Edit | None:
@@ -126,7 +126,7 @@ def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> 
     if dash is None or text[root.span.start - column : root.span.start].strip(" -"):
         return None
     end = lines.line_span(last_row(document, root, _column_of(document, dash))).end
-    block = ending.join(_indented(written, column))
+    block = ending.join(indented_rows(written, column))
     return Edit(Span(end, end), f"{ending}{block}")
 
 
@@ -208,7 +208,8 @@ def _row(document: Document, number: int) -> str:
     return document.text[span.start : span.end]
 
 
-def _indented(rows: Sequence[str], column: int) -> list[str]:
+def indented_rows(rows: Sequence[str], column: int) -> list[str]:
+    """Return lines with the first character of each in a column; empty lines stay empty."""
     return [" " * column + row if row.strip() else row for row in rows]
 
 

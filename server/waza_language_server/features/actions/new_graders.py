@@ -76,8 +76,8 @@ def new_graders(
 
 
 def _passes(count: Mapping[str, int], task: str | None) -> str:
-    told = f"passes on {count['passed']} of {counted(count['trials'], 'recorded trial')}"
-    return told if task is not None else f"{told} of {counted(count['tasks'], 'task')}"
+    rate = f"passes on {count['passed']} of {counted(count['trials'], 'recorded trial')}"
+    return rate if task is not None else f"{rate} of {counted(count['tasks'], 'task')}"
 
 
 def _names(workspace: Workspace, suite: Path) -> Collection[str]:

@@ -61,7 +61,7 @@ from waza_language_server.project.document import SUITES
 from waza_language_server.project.eval_cases import JUDGED, assertions_with_graders
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import SuiteFile, marked_node, prompts_in, rule_at
-from waza_language_server.project.suite_freshness import SuiteFreshness, in_parts, suite_freshness
+from waza_language_server.project.suite_freshness import EXPECTED, SuiteFreshness, in_parts
 from waza_language_server.project.suites import Task
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores, Score
     from waza_language_server.project.index import Project
-    from waza_language_server.project.recorded_values import Values
     from waza_language_server.project.regraded import RegradedResult, RegradedSuite
     from waza_language_server.project.suite_file import WrittenPrompt
     from waza_language_server.syntax.nodes import Node
@@ -95,25 +94,24 @@ def verdicts(
     now = now or datetime.now(UTC)
     if not scores.runs:
         return tuple(first_run(document, root, scores, span, now))
-    newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, suite_freshness(document, scores, newest), now)
+    view = _View(scores, now)
     found: list[Verdict] = []
     match document.kind:
         case "trigger_tests" | "trigger_list":
             found += view.of_prompts(root)
         case "task":
-            found += view.of_task(root, scores.task or "", "")
+            found += view.of_task(root, scores.task or "")
             found += view.of_suite_graders(root, scores.of_suite_graders())
         case "eval" | "evals_json" | "vally_eval":
             found += view.of_suite(root)
             for task in SuiteFile(document.tree).tasks(span):
                 checkpoint()
-                found += view.of_task(task.node, task.id, task.id)
+                found += view.of_task(task.node, task.id)
                 if document.kind == "evals_json":
                     found += view.of_assertions(task.node, task.id)
         case "prompts":
             for row in records(document, span):
-                found += view.of_task(row, id_of(row), id_of(row))
+                found += view.of_task(row, id_of(row))
         case _:
             pass
     return tuple(found)
@@ -134,10 +132,7 @@ def suite_verdict(document: Document, scores: DocumentScores, now: datetime | No
     """Return the verdict of the suite of an eval file, None when it was never run as a whole."""
     if not scores.runs:
         return None
-    newest = max(scores.runs, key=lambda run: run.timestamp)
-    return _View(
-        scores, newest, suite_freshness(document, scores, newest), now or datetime.now(UTC)
-    ).of_whole()
+    return _View(scores, now or datetime.now(UTC)).of_whole()
 
 
 def metric_verdicts(document: Document, scores: DocumentScores, now: datetime | None) -> tuple[Verdict, ...]:
@@ -145,9 +140,7 @@ def metric_verdicts(document: Document, scores: DocumentScores, now: datetime | 
     root = document.tree.root
     if root is None or not scores.runs:
         return ()
-    newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, suite_freshness(document, scores, newest), now or datetime.now(UTC))
-    return tuple(view.of_metrics(root))
+    return tuple(_View(scores, now or datetime.now(UTC)).of_metrics(root))
 
 
 def entry_verdicts(document: Document, project: Project, scores: DocumentScores) -> tuple[Verdict, ...]:
@@ -155,8 +148,7 @@ def entry_verdicts(document: Document, project: Project, scores: DocumentScores)
     root = document.tree.root
     if root is None or root.kind != "mapping" or document.kind != "eval" or not scores.runs:
         return ()
-    newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, suite_freshness(document, scores, newest), datetime.now(UTC))
+    view = _View(scores, datetime.now(UTC))
     found: list[Verdict] = []
     for node in pattern_nodes(root):
         checkpoint()
@@ -170,12 +162,10 @@ def entry_verdicts(document: Document, project: Project, scores: DocumentScores)
 class _View:
     """A document, its state when it was judged, and its newest results."""
 
-    def __init__(
-        self, scores: DocumentScores, run: RunResult, judging: SuiteFreshness, now: datetime
-    ) -> None:
+    def __init__(self, scores: DocumentScores, now: datetime) -> None:
         self._scores = scores
-        self._run = run
-        self._judging = judging
+        self._run = max(scores.runs, key=lambda run: run.timestamp)
+        self._freshness = SuiteFreshness(scores, self._run)
         self._now = now
 
     def of_whole(self) -> SuiteVerdict | None:
@@ -188,12 +178,12 @@ class _View:
         if self._parts:
             run = put_together(self._run, run, self._parts)
             stale, changes = self._of_stale_parts(run)
-            again = next(filter(None, map(self._judging.again, run.tasks.values())), None)
+            again = next(filter(None, map(self._freshness.again, run.tasks.values())), None)
             words = "Merged from several runs, the last one recorded" if in_parts(self._run) else "Recorded"
             origin = self._origin(self._run, stale, again, words)
         else:
             stale, changes = self._of_stale_whole(run)
-            again = self._judging.suite_again
+            again = self._freshness.suite_again
             origin = self._origin(run, stale, again)
         label = tasks_label(run) if run.tasks else "!"
         if label.startswith("◷") and not any(map(waits, run.tasks.values())):
@@ -210,9 +200,9 @@ class _View:
         if run.verdict in ("limited", "broken"):
             lines[1:1] = ["", fenced("; ".join(run.reasons))]
         tooltip = "\n".join([*lines, "", origin])
-        told = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
-        told = f"{_sign(again)}{told}{stale_label(stale, changes)}"
-        return SuiteVerdict(told, tooltip, stale, changes)
+        label = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
+        label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
+        return SuiteVerdict(label, tooltip, stale, changes)
 
     def _of_cut(self) -> SuiteVerdict | None:
         """Return the progress of the newest run of the entire suite if none has finished."""
@@ -233,11 +223,10 @@ class _View:
     def _parts(self) -> dict[str, TaskResult]:
         """The tasks of today where some of them were run or graded again since the whole suite was."""
         tasks = self._run.tasks.values()
-        is_again = self._judging.suite_again is None and any(map(self._judging.again, tasks))
+        is_again = self._freshness.suite_again is None and any(map(self._freshness.again, tasks))
         if not (is_again or in_parts(self._run)):
             return {}
-        today = self._judging.tasks_today
-        return {name: task for name, task in self._run.tasks.items() if name in today}
+        return self._freshness.tasks_today(self._run)
 
     def _of_stale_whole(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
         awaited = self._scores.awaits_suite(self._run, run.timestamp)
@@ -247,7 +236,7 @@ class _View:
         """Return why a run of the whole suite may have another result today, and the files that changed."""
         changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
         stale = why_stale(
-            written=self._judging.rewritten_suite(run),
+            written=self._freshness.rewritten_suite(run),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=awaited,
@@ -259,13 +248,13 @@ class _View:
     def _of_stale_parts(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return the same of results of several runs: of the first task that may have another one."""
         for task in run.tasks.values():
-            stale, changes = self._of_stale_task(task, self._judging.rewritten_part(task))
+            stale, changes = self._of_stale_task(task, self._freshness.rewritten_task(task))
             if stale:
                 return stale, changes
         awaited = self._scores.awaits_suite(self._run, run.timestamp)
         elsewhere = self._scores.runs_elsewhere(self._run)
         return why_stale(
-            written=self._judging.rewritten_around(run), awaited=awaited, elsewhere=elsewhere
+            written=self._freshness.rewritten_around(run), awaited=awaited, elsewhere=elsewhere
         ), ()
 
     def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
@@ -285,7 +274,7 @@ class _View:
         of_tasks = not name.startswith("trigger_")
         changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks) if of_tasks else ())
         stale = why_stale(
-            written=self._judging.rewritten_metric(run, name),
+            written=self._freshness.rewritten_metric(run, name),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=self._scores.awaits_suite(self._run, run.timestamp),
@@ -318,18 +307,18 @@ class _View:
         metrics, run = root.get("metrics"), self._run.whole
         by_name = {metric.name: metric for metric in run.metrics} if run is not None else {}
         for item in metrics.target.each_item() if metrics is not None else ():
-            word = item.get("name")
-            metric = by_name.get(word.value) if word is not None else None
-            if run is not None and word is not None and metric is not None:
-                said = f"✓ {format_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
-                again = self._judging.suite_again
+            name = item.get("name")
+            metric = by_name.get(name.value) if name is not None else None
+            if run is not None and name is not None and metric is not None:
+                label = f"✓ {format_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
+                again = self._freshness.suite_again
                 stale, changes = self._of_stale_metric(run, metric.name)
-                told = f"{_sign(again)}{said}{stale_label(stale, changes)}"
+                label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
                 value = f"{format_score(metric.value)}, threshold {format_threshold(metric.threshold)}"
                 origin = self._origin(run, stale, again)
-                yield Verdict(word, told, f"**{code(metric.name)}** {value}\n\n{origin}", changes)
+                yield Verdict(name, label, f"**{code(metric.name)}** {value}\n\n{origin}", changes)
 
-    def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
+    def of_task(self, node: Node, task_id: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of its expectations."""
         task = self._run.tasks.get(task_id)
         running = tuple(running_task(node, self._scores, task_id, self._now))
@@ -338,8 +327,7 @@ class _View:
         head = node.get("id") or node.get("name")
         if task is None or head is None or not task.status:
             return
-        then = self._scores.then(task.timestamp)
-        stale, changes = self._of_stale_task(task, self._judging.rewritten_task(task, place))
+        stale, changes = self._of_stale_task(task, self._freshness.rewritten_task(task))
         label = task_label(task)
         if label == NOT_RUN and self._scores.waits(task_id):
             label = WAITS
@@ -353,22 +341,21 @@ class _View:
             lines += ["", f"The score is weighted; the plain mean is {format_score(task.plain_score)}."]
         judged = chain(task.graders.values(), task.checkpoints.values())
         shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
-        again = self._judging.again(task)
+        again = self._freshness.again(task)
         lines += ["", *map(grader_line, shown), "", self._origin(task, stale, again)]
         lines += self._in_other_suites(task_id)
         suite = self._scores.suite_of(self._run)
         label += f" in {suite.parent.name}" if suite is not None else ""
         label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
-        told = Verdict(head, label, "\n".join(lines), changes)
-        yield from running or (told,)
-        yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
+        yield from running or (Verdict(head, label, "\n".join(lines), changes),)
+        yield from self._of_expectations(node, task, is_old=bool(stale))
 
     def of_assertions(self, case: Node, task_id: str) -> Iterator[Verdict]:
         """Yield whether each assertion of a case held."""
         task = self._run.tasks.get(task_id)
         if task is None:
             return
-        is_old = bool(self._judging.rewritten_task(task, task_id))
+        is_old = bool(self._freshness.rewritten_task(task))
         for node, name, place in assertions_with_graders(case):
             grader = task.graders.get(name)
             checks = grader.checks if grader is not None else ()
@@ -392,7 +379,7 @@ class _View:
             if task is None or not task.status:
                 labels.append(NOT_RUN)
             else:
-                stale, changes = self._of_stale_task(task, self._judging.rewritten_part(task))
+                stale, changes = self._of_stale_task(task, self._freshness.rewritten_task(task))
                 labels.append(task_label(task) + stale_label(stale, changes))
         return min(labels, key=lambda label: (_WORST_FIRST.index(label[0]), STALE not in label))
 
@@ -411,13 +398,12 @@ class _View:
         label = suite_graders_label(graders) + stale_label(stale, changes)
         yield Verdict(head, label, "\n".join(lines), changes, "inherited")
 
-    def _of_expectations(
-        self, node: Node, task: TaskResult, then: Values | None, place: str, *, is_old: bool
-    ) -> Iterator[Verdict]:
+    def _of_expectations(self, node: Node, task: TaskResult, *, is_old: bool) -> Iterator[Verdict]:
         expected = node.get("expected")
         if expected is None:
             return
-        was = then.get((place, "//expected")) if then is not None else None
+        then = self._freshness.then(task.id, task.timestamp)
+        was = then.get(EXPECTED) if then is not None else None
         written = expected.to_python()
         for name in NAMES_OF_EXPECTED:
             grader, mark, known = task.graders.get(name), "", was

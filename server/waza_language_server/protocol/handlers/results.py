@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.own_requests import (
-        RecordedRunsParams,
+        ItemParams,
         RecordedTextParams,
         ResultDocumentParams,
-        ReviewsParams,
         TrialDocumentParams,
     )
     from waza_language_server.protocol.server import WazaServer
@@ -87,7 +86,7 @@ def _tasks_of(ls: WazaServer, target: RunnableId, record: Path) -> list[TaskResu
     ]
 
 
-async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:
+async def recorded_runs(ls: WazaServer, params: ItemParams) -> list[dict[str, Any]]:
     """Return the recorded runs of the item with an id, the newest first."""
     answer = await ask_engine(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
     return [
@@ -153,7 +152,7 @@ _ASKED_CHARACTERS = 600
 _SAID = ("passed", "score", "comment")
 
 
-async def reviews(ls: WazaServer, params: ReviewsParams) -> list[dict[str, Any]]:
+async def reviews(ls: WazaServer, params: ItemParams) -> list[dict[str, Any]]:
     """Return the answers of a suite, a task or a grader that wait for a person."""
     return await _waiting(ls, target_of(params.id, REVIEWS, "a suite, a task or a grader"))
 

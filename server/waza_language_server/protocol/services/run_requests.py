@@ -181,7 +181,7 @@ async def confirm_errors(ls: WazaServer, target: RunnableId) -> bool:
     if not found:
         return True
     more = f" There {'is' if len(found) == 2 else 'are'} {len(found) - 1} more." if found[1:] else ""
-    text = f"The verdict of this run would mean nothing. {found[0].words}{more}"
+    text = f"The verdict of this run would mean nothing. {found[0].description}{more}"
     return await ls.ask(types.MessageType.Warning, text, (RUN_ANYWAY, CANCEL)) == RUN_ANYWAY
 
 
