@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.consequences import may_have_consequences, separate_consequences
 from waza_language_server.analysis.directives import apply_severities
 from waza_language_server.analysis.failures import guarded, note_failure
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-PROBLEMS_PER_CHECKPOINT = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All problems of the documents in which some are not reported."""
 _MOST_LAYERS = 2
@@ -95,16 +93,11 @@ def _edits_as_json(tree: Tree, fix: Fix) -> Edits:
 def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
     """Return the problems that rules found in a text, each one once, in source order."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
-    for count, problem in enumerate(found):
-        if not count % PROBLEMS_PER_CHECKPOINT:
-            checkpoint()
+    for problem in found:
         if problem.span.end <= len(tree.text):
             key = (problem.span.start, problem.span.end, problem.code, problem.message)
             problems.setdefault(key, problem)
-    checkpoint()
-    ordered = sorted(problems)
-    checkpoint()
-    return tuple(map(problems.__getitem__, ordered))
+    return tuple(problems[key] for key in sorted(problems))
 
 
 def _problems_of(document: Document, workspace: Workspace) -> Found:

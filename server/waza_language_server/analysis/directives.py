@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import SEVERITIES, Problem, Severity
@@ -28,7 +27,6 @@ EVERY_CODE = "*"
 SETTABLE_SEVERITIES = (*SEVERITIES, "off")
 """The severities that a comment may set."""
 _NO_CODES: frozenset[str] = frozenset()
-_READ_AT_ONCE = 50
 MARK = "waza:"
 """The word that every such comment contains."""
 DIRECTIVE = compiled_later(
@@ -58,9 +56,7 @@ def apply_severities(
     if not severities and not directives.lines and not directives.file:
         return tuple(problems)
     found: list[Problem] = []
-    for number, problem in enumerate(problems, 1):
-        if not number % _READ_AT_ONCE:
-            checkpoint()
+    for problem in problems:
         if not _is_ignored(problem, document, directives):
             changed = _with_severity(problem, severities.get(problem.code))
             found += () if changed is None else (changed,)
@@ -75,9 +71,7 @@ def directives_of(document: Document) -> Directives:
     by_line: dict[int, frozenset[str]] = {}
     of_file: frozenset[str] = frozenset()
     severities: dict[str, str] = {}
-    for number, match in enumerate(DIRECTIVE.finditer(text), 1):
-        if not number % _READ_AT_ONCE:
-            checkpoint()
+    for match in DIRECTIVE.finditer(text):
         if _is_in_value(document, match.start("what")):
             continue
         listed = match["listed"]

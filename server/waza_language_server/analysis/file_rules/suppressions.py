@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, MARK, SETTABLE_SEVERITIES
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
+from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -29,9 +28,7 @@ def unknown_codes(view: FileView) -> Found:
     from waza_language_server.analysis.codes import CODES
 
     reported = 0
-    for number, match in enumerate(DIRECTIVE.finditer(text), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for match in DIRECTIVE.finditer(text):
         if match["listed"] is None or _is_in_value(view.tree, match.start("what")):
             continue
         start, end = match.span("listed")

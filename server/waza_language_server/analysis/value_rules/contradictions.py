@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
+from waza_language_server.analysis.rule import FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.vacuous import matches_everything
 from waza_language_server.project.suite_file import task_nodes
 from waza_language_server.syntax.nodes import Node
@@ -143,9 +143,7 @@ def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, wit
     by_meaning = {meaning(item): item for item in reversed(items)}
     checkpoint()
     few = within and len(items) * len(refused) <= MOST_COMPARED * MOST_COMPARED
-    for number, item in enumerate(refused, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for item in refused:
         text = meaning(item)
         if not text.strip():
             continue
