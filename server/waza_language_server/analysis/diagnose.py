@@ -18,10 +18,9 @@ from waza_language_server.analysis.fixes import with_fixes
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import problems_of_graders
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
+from waza_language_server.analysis.rule import FileView, Found, SuiteView, found_by
 from waza_language_server.analysis.rules import (
     FILE_RULES,
-    GRADERS_RULES,
     SUITE_RULES,
     TEXT_RULES,
     VALLY_RULES,
@@ -127,5 +126,4 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
     if kind in VALLY_KINDS:
         yield from found_by(VALLY_RULES, suite)
         return
-    yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
     yield from found_by(SUITE_RULES, suite)

@@ -1,4 +1,4 @@
-"""The definition of a rule: a function that reads one kind of view, and the codes that it may report."""
+"""The definition of a rule: a function that reads one kind of view, and yields problems."""
 
 from __future__ import annotations
 
@@ -47,14 +47,6 @@ class GraderView:
 
 
 @frozen()
-class GradersView:
-    """All grader entries of a file, in source order."""
-
-    text: str
-    graders: GraderEntries
-
-
-@frozen()
 class SuiteView:
     """A file among the other files of its suite; ``graders`` are all its grader entries."""
 
@@ -76,7 +68,6 @@ class Rule(Generic[View]):
 
     name: str
     find: Callable[[View], Found]
-    codes: frozenset[str]
     types: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
 

@@ -11,10 +11,9 @@ from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import listed, slip_of
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.schema.catalog import Catalog
-from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
 from waza_language_server.text.span import Span
@@ -77,10 +76,7 @@ def metric_names(view: FileView) -> Found:
         # Names such as `response_quality` are the author's own, however near they are to a known one.
         meant = slip_of(node.value, METRICS)
         advice = f"did you mean `{meant}`?" if meant else f"{listed(METRICS, 'and')} are."
-        fixes: tuple[Fix, ...] = ()
-        if meant is not None:
-            repair = partial(replace_scalar, view.tree, node, meant)
-            fixes = (Fix(f"Change to `{meant}`", repair, preferred=True),)
+        _, fixes = suggestion(view.tree, node, METRICS, meant) if meant is not None else (None, ())
         message = f"The metric `{printable(node.value)}` is not computed; {advice}"
         yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
 
