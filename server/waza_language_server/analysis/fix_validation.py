@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.consequences import Changes, may_have_consequences
-from waza_language_server.analysis.diagnose import PROBLEMS_PER_CHECKPOINT, all_problems, diagnose
+from waza_language_server.analysis.diagnose import all_problems, diagnose
 from waza_language_server.analysis.problem import SEVERITIES, Problem
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
 from waza_language_server.syntax.frames import line_start_of
@@ -67,7 +67,7 @@ class FixValidator:
 
         Those are the ones next to the problems that appear or stay: a guess that has to be validated.
         """
-        made = _edits_of(chosen)
+        made = [fix.edits for _, fix in chosen]
         far = [
             index
             for index, ((problem, _), edits) in enumerate(zip(chosen, made, strict=True))
@@ -148,9 +148,7 @@ class FixValidator:
         gone = Counter(_key(problem) for problem in repaired)
         taken: Counter[Key] = Counter()
         unknown: list[Problem] = []
-        for count, problem in enumerate(after):
-            if not count % PROBLEMS_PER_CHECKPOINT:
-                checkpoint()
+        for problem in after:
             span = changes.before(problem.span)
             key = (problem.code, span.start, span.end, problem.message) if span is not None else None
             if key is not None and taken[key] < self._known[key] and not gone[key]:
@@ -221,13 +219,6 @@ def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:
 
 def _key(problem: Problem) -> Key:
     return problem.code, problem.span.start, problem.span.end, problem.message
-
-
-def _edits_of(chosen: Sequence[Chosen]) -> list[tuple[Edit, ...]]:
-    made: list[tuple[Edit, ...]] = []
-    for _, fix in chosen:
-        made.append(tuple(fix.edits))
-    return made
 
 
 _TOKEN = compiled_later(r"\w+|[^\w\s]")

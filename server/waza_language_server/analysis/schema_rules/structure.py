@@ -16,7 +16,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.harness_rows import row_kind
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, found_outside
+from waza_language_server.analysis.rule import FileView, Found, GraderView, found_outside
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
 from waza_language_server.analysis.schema_rules.discouraged_keys import (
     deprecated_keys,
@@ -81,9 +81,8 @@ def _structure_of_lines(view: FileView, lines: Node) -> Found:
     tree, kind, catalog = view.tree, view.kind, view.catalog
     root, validator = catalog.line_root(kind), catalog.line_validator(kind)
     faultless = _faultless.setdefault(catalog, {}).setdefault(kind, WeakSet())
-    for number, line in enumerate(lines.each_item(), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for line in lines.each_item():
+        checkpoint()
         if line.green in faultless:
             continue
         if line.kind != "mapping":
