@@ -22,7 +22,6 @@ from waza_engine.cluster.steps import execute_step
 from waza_engine.cluster.versions import hello, resource_of
 from waza_engine.results.json_values import Block, Json
 from waza_engine.results.places import workspace_prefix
-from waza_engine.results.writing.store import remove_workspaces_of
 from waza_engine.terminal import say
 
 if TYPE_CHECKING:
@@ -64,8 +63,6 @@ def serve_worker(address: str, certificates: Path | None, slots: int) -> None:
     above: str | None = dask.config.get("temporary-directory")
     with tempfile.TemporaryDirectory(prefix=prefix, dir=above, ignore_cleanup_errors=True) as folder:
         asyncio.run(_serve(address, security, slots, folder))
-    # A bundle may be there as well.
-    remove_workspaces_of(os.getpid())
 
 
 def serve_scheduler(address: str, certificates: Path | None) -> None:

@@ -50,7 +50,7 @@ from waza_engine.results.places import (
     workspace_prefix,
 )
 from waza_engine.results.reading.formats import read_document
-from waza_engine.results.reading.journals import goes_on, unended_document
+from waza_engine.results.reading.journals import goes_on, this_process, unended_document
 from waza_engine.results.reading.run_store_entries import (
     is_held,
     note_in,
@@ -139,10 +139,8 @@ class ResultStore:
             raise
 
     def _begin(self, journal: IO[bytes]) -> None:
-        started, booted = psutil.Process().create_time(), psutil.boot_time()
-        process = {"pid": os.getpid(), "started": started, "booted": booted}
         before = self._spent_before and spending_document(self._spent_before)
-        line = {**header_document(self._header), "process": process, "planned": self._planned}
+        line = {**header_document(self._header), "process": this_process(), "planned": self._planned}
         self._append({**line, **given(spent_before=before)})
         with clear_errors(self.journal_path):
             self._reserved = journal.tell()
