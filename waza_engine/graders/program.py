@@ -10,14 +10,15 @@ from typing import Annotated, ClassVar, Literal, cast
 
 from pydantic import Field
 
+from waza_engine.counting import cut
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
+    LONGEST_FEEDBACK,
     UnusableAnswerError,
     answer_of,
     ending,
     run_program,
-    shortened,
     verdict_of_answer,
     verdict_without_answer,
 )
@@ -219,6 +220,6 @@ def _last_line(output: str) -> str:
 
 
 def _verdict(passed: bool, feedback: str, details: dict[str, object]) -> Verdict:
-    feedback = shortened(feedback)
+    feedback = cut(feedback, LONGEST_FEEDBACK)
     check = Check(("command",), passed, "" if passed else feedback)
     return Verdict(1.0 if passed else 0.0, passed, feedback, details, (check,))
