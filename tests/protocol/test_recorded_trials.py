@@ -139,7 +139,7 @@ async def test_where_nothing_may_run_or_nobody_wants_it_nothing_is_started(
 ) -> None:
     suite, _ = recorded_bed(tmp_path / "suite", RULES)
     line = line_of(suite.read_text("utf-8"), "max_tool_calls")
-    async with judged(suite, **options) as (editor, uri):
+    async with judged(suite, None, **options) as (editor, uri):
         for column in range(5, 15):
             hover = await editor.hover(uri, line, column)
             assert hover is None or "⚡" not in str(hover.contents)

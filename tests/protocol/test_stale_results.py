@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.engine.suites import run
+from tests.engine.suites import recorded, run
 from tests.protocol.editor import Editor, editing, write_suite
 from waza_engine.results.places import JOURNAL_SUFFIX
 
@@ -205,17 +205,16 @@ async def test_what_is_shown_as_waiting_is_stale_when_a_person_has_reviewed_it(
 
 async def test_a_run_that_was_killed_is_no_newer_one_than_itself(suite: Path) -> None:
     since = datetime.now(UTC).isoformat()
-    report, _ = run(suite)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(suite)
+    document = json.loads(record.read_text("utf-8"))
     tasks = document.pop("tasks")
     lines = "".join(f"{json.dumps(line)}\n" for line in (document, *tasks))
-    report.results_file.with_name(f"{report.results_file.stem}{JOURNAL_SUFFIX}").write_text(lines, "utf-8")
-    report.results_file.unlink()
+    record.with_name(f"{record.stem}{JOURNAL_SUFFIX}").write_text(lines, "utf-8")
+    record.unlink()
     async with editing(suite.parents[1]) as editor:
         newer = ("", "stale: a newer run is recorded", False)
         assert newer in await shown(editor, suite, since)
-        assert await shown(editor, suite, since, str(report.results_file)) == []
+        assert await shown(editor, suite, since, str(record)) == []
 
 
 async def test_what_a_client_shows_is_stale_when_its_record_is_gone(suite: Path) -> None:

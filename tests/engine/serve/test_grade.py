@@ -6,19 +6,13 @@ from typing import Any
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.suites import GREETS, HANGS, run, task, write_suite
+from tests.engine.suites import GREETS, HANGS, recorded, task, write_suite
 from tests.patience import staying
 
 pytestmark = pytest.mark.check
 
 
 SAYS = "- {type: text, name: says, config: {contains: [adieu]}}\n"
-
-
-def recorded(path: Path) -> Path:
-    report, _ = run(path)
-    assert report.results_file is not None
-    return report.results_file
 
 
 def test_a_record_is_graded_per_task_and_grader(engine: Engine, tmp_path: Path) -> None:
