@@ -34,6 +34,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("waza", "Collect the tasks of eval.yaml files as tests.", type="bool", default=False)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to pay for each suite once for every worker of ``pytest-xdist`` that gets one of its tests."""
+    if config.getoption("--waza-run") and config.getoption("dist", "no") not in ("no", "loadfile"):
+        raise pytest.UsageError(
+            "`--waza-run` would run each suite once in every worker, and pay each time; add `--dist loadfile`"
+        )
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
     """Collect an eval file if that was requested."""
     config = parent.config
@@ -176,16 +184,20 @@ def _failure(task: TaskConclusion) -> str:
 
 def _is_foreign(path: Path) -> bool:
     """Return whether a file belongs to another tool that calls its files so, too, and does not run here."""
+    from waza_engine.runs.loading.discovery import is_faulty
     from waza_engine.spec.foreign_evals import foreign_eval, is_named_as_evals
     from waza_engine.spec.problems import SuiteFileError
     from waza_engine.spec.reading.json_reader import parse_json
     from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 
+    if is_faulty(path):
+        # Its mistake is an error of the collection, as in other suites.
+        return False
     try:
         text = read_text(path)
         value = parse_json(text, path).value if path.suffix == ".json" else parse_yaml(text, path).value
     except SuiteFileError:
-        return is_named_as_evals(path.name)
+        return False
     found = foreign_eval(value)
     if found is not None or is_named_as_evals(path.name):
         return found is None or not found.runs

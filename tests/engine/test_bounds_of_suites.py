@@ -1,7 +1,5 @@
 """Nothing outside of the repository of a suite is read, listed or written because a file in it says so."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -9,8 +9,6 @@ SHOUTED_NAME = Addition(
         f"{ANALYSIS}/file_rules/shouted_name.py": '''\
 """Names of tasks in capital letters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from waza_language_server.analysis.problem import Problem

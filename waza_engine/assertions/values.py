@@ -101,7 +101,7 @@ def method(value: Any, name: str) -> Callable[..., Any]:
     return partial(_call_behind, attribute(value, name))
 
 
-def call(function: Any, *args: Any, **keywords: Any) -> Any:
+def call(function: Any, /, *args: Any, **keywords: Any) -> Any:
     """Call a function, a method or a type. Raises what it raises, ``RefusedError`` and ``TypeError``."""
     kind = exact_type(function)
     if kind is type:

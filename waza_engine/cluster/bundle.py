@@ -282,7 +282,7 @@ def _folder_of(digest: str, cache: Path | None) -> Path:
     try:
         make_folder(bundles / digest[:16])
     except OSError:
-        # A container may have no home folder. Workspaces of a worker that was killed are removed by others.
+        # A container may have no home folder. The worker removes this at its end, as its workspaces.
         return Path(tempfile.mkdtemp(prefix=workspace_prefix(os.getpid())))
     for other in bundles.iterdir():
         with suppress(OSError):

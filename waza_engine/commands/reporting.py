@@ -29,6 +29,7 @@ from waza_engine.results.codec.runs import concluded_document, header_of, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import Block, Json, block_of, plain
 from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.results.reading.suite_conclusion import conclude_suite
@@ -232,8 +233,8 @@ def print_results(
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         trials += f"  ·  {task.estimates.words}" if task.estimates is not None else ""
         flaky = "  flaky" if task.flaky else ""
-        told = task.reason if task.passes_part else task.untold
-        why = f"  {shortened(told)}" if told else ""
+        reason = task.reason if task.passes_part else task.untold
+        why = f"  {shortened(reason)}" if reason else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
     for task in found.tasks:
         if task.error or task.verdict in ("failed", "errored") or task.waits or task.has_advice:
@@ -293,6 +294,10 @@ def standing_of(suite: Path) -> Json | None:
         return None
     directory, eval_file = (suite.parent, suite.name) if is_file else (suite, None)
     newest = latest_results(directory, eval_file=eval_file)
+    if newest is not None and newest.eval_file and eval_file is None:
+        # Other suites of the directory, and tasks that the last whole run no longer had, do not count.
+        name = name_now(directory, newest.eval_file, newest.eval_name) or Path(newest.eval_file).name
+        newest = latest_results(directory, eval_file=name)
     if newest is None or newest.whole is None or newest.whole.timestamp >= newest.timestamp:
         return None
     found = conclude_suite(newest)
@@ -308,9 +313,9 @@ def describe_standing(standing: Json) -> str:
     """Return the verdict of a suite in one line: ``the suite failed: 1 of 2 tasks failed``."""
     verdict = str(standing["verdict"])
     reasons = "; ".join(standing["reasons"])
-    came_to = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
-    told = f"the suite {came_to}{f': {reasons}' if reasons else ''}"
-    return f"{told} (its last whole run and the parts run since)"
+    result = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
+    sentence = f"the suite {result}{f': {reasons}' if reasons else ''}"
+    return f"{sentence} (its last whole run and the parts run since)"
 
 
 def _task(task: TaskResult) -> Json:

@@ -15,9 +15,9 @@ from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdi
 from waza_engine.graders.matching.globs import is_glob, matching_paths
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
-from waza_engine.graders.text import pattern_check
-from waza_engine.spec.block import Given
-from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList
+from waza_engine.graders.text import nothing_said, pattern_check, why_invalid
+from waza_engine.spec.block import Given, misspelt
+from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList, kind
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
@@ -27,11 +27,10 @@ RulePath: TypeAlias = tuple[str | int, ...]
 class ContentPatterns(GraderConfig):
     """Patterns for the content of one file."""
 
-    path: PlainText = Field(
+    path: Annotated[PlainText, kind("path.workspace")] = Field(
         description="The file, relative to the workspace; with `globs` a glob.",
         examples=["package.json"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.workspace"},
     )
     must_match: PatternList = Field(
         default=(),
@@ -44,15 +43,13 @@ class ContentPatterns(GraderConfig):
         examples=[["TODO|FIXME"]],
     )
 
-    misspellings: ClassVar = {
-        "file": "path",
-        "pattern": "must_match",
-        "patterns": "must_match",
-        "regex_match": "must_match",
-        "contains": "must_match",
-        "regex_not_match": "must_not_match",
-        "not_contains": "must_not_match",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "path": "file",
+            "must_match": ("pattern", "patterns", "regex_match", "contains"),
+            "must_not_match": ("regex_not_match", "not_contains"),
+        }
+    )
     uncertain: ClassVar = frozenset({"contains", "not_contains"})
     recommended: ClassVar = (
         {
@@ -88,21 +85,14 @@ class FileConfig(GraderConfig):
         examples=[True],
     )
 
-    at_least_one: ClassVar = {
-        "must_exist": Given.LISTED,
-        "must_not_exist": Given.LISTED,
-        "content_patterns": Given.LISTED,
-    }
-    misspellings: ClassVar = {
-        "exists": "must_exist",
-        "files": "must_exist",
-        "should_exist": "must_exist",
-        "files_exist": "must_exist",
-        "not_exists": "must_not_exist",
-        "should_not_exist": "must_not_exist",
-        "patterns": "content_patterns",
-        "contents": "content_patterns",
-    }
+    at_least_one: ClassVar = dict.fromkeys(("must_exist", "must_not_exist", "content_patterns"), Given.LISTED)
+    misspellings: ClassVar = misspelt(
+        {
+            "must_exist": ("exists", "files", "should_exist", "files_exist"),
+            "must_not_exist": ("not_exists", "should_not_exist"),
+            "content_patterns": ("patterns", "contents"),
+        }
+    )
     uncertain: ClassVar = frozenset({"files", "patterns", "contents"})
 
 
@@ -163,10 +153,12 @@ class FileGrader(Grader[FileConfig]):
         ]
         for index, (entry, place) in enumerate(entries):
             checks += _content(workspace, index, entry, place, globs=globs)
+        patterns = {at: p for i, (entry, _) in enumerate(entries) for at, p, _ in _patterns(i, entry)}
         return verdict_of_checks(
             checks,
             all_passed="All file checks passed",
             **config.model_dump(mode="json"),
+            **nothing_said(checks, patterns),
             workspace_dir=str(workspace),
         )
 
@@ -218,12 +210,21 @@ def _exists(place: Path) -> bool:
     return True
 
 
-def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path, *, globs: bool) -> list[Check]:
-    wanted = [(("content_patterns", index, "must_match", i), p, True) for i, p in enumerate(entry.must_match)]
+def _patterns(index: int, entry: ContentPatterns) -> list[tuple[RulePath, str, bool]]:
+    """Return the patterns of an entry with their paths, and whether they must match."""
+    wanted: list[tuple[RulePath, str, bool]] = []
+    wanted += [
+        (("content_patterns", index, "must_match", i), p, True) for i, p in enumerate(entry.must_match)
+    ]
     wanted += [
         (("content_patterns", index, "must_not_match", i), p, False)
         for i, p in enumerate(entry.must_not_match)
     ]
+    return wanted
+
+
+def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path, *, globs: bool) -> list[Check]:
+    wanted = _patterns(index, entry)
     path = ("content_patterns", index, "path")
     matched = globbed(workspace, entry.path, place, globs=globs)
     if matched is not None:
@@ -257,6 +258,9 @@ def _content_of_any(
     texts = {place: decoded(read_workspace_file(workspace, place)) for place in files}
     checks: list[Check] = []
     for at, pattern, match in wanted:
+        if invalid := why_invalid(pattern):
+            checks.append(Check(at, False, f"{entry.path}: {invalid}"))
+            continue
         each = [
             pattern_check(at, pattern, text, wanted=match, of=place.relative_to(workspace).as_posix())
             for place, text in texts.items()

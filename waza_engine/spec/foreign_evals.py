@@ -120,6 +120,32 @@ def foreign_eval_in(text: str, path: Path) -> ForeignEval | None:
         return None
 
 
+def is_faulty_evals(text: str, path: Path) -> bool:
+    """Return whether a file is called like evals, and has a mistake that hides whose they are.
+
+    It is listed like a suite, so that a run of all suites reports the mistake instead of leaving it out.
+    """
+    if not is_named_as_evals(path.name):
+        return False
+    from waza_engine.spec.reading.yaml_reader import parse_yaml
+
+    try:
+        data: object = json.loads(text) if path.suffix == ".json" else parse_yaml(text, path).value
+    except (ValueError, RecursionError, SuiteFileError):
+        return True
+    if foreign_eval(data) is not None:
+        return False
+    keys: Mapping[object, object] = (
+        cast("Mapping[object, object]", data) if isinstance(data, Mapping) else {"evals": data}
+    )
+    cases, asks = keys.get("evals"), {"prompt", "query", "should_trigger"}
+    asking = isinstance(cases, list) and any(
+        isinstance(each, Mapping) and not cast("Mapping[object, object]", each).keys().isdisjoint(asks)
+        for each in cast("list[object]", cases)
+    )
+    return asking or ("stimuli" in keys and "tasks" not in keys)
+
+
 def _experiment(keys: Mapping[object, object], evals: Sequence[object]) -> ForeignEval | None:
     varied = isinstance(keys.get("variants"), Mapping) or isinstance(keys.get("matrix"), Mapping)
     if not varied or "baseline" not in keys or not all(isinstance(each, str) for each in evals):

@@ -246,6 +246,9 @@ def _eval_file(path: Path, files: SuiteFiles) -> tuple[YamlFile, Warnings]:
     if found is not None and not found.runs:
         raise ForeignEvalError(path, found)
     keys = cast("dict[str, object]", file.value) if isinstance(file.value, dict) else {}
+    if found is None and keys and path.suffix == ".json" and keys.keys().isdisjoint(("config", "tasks")):
+        needed = "an evals.json needs `skill_name`, a text, and `evals`, a list of cases"
+        raise SuiteFileError(path, 1, needed)
     # By its content alone, an eval file without a complete stimulus is none of Vally's.
     broken = found is None and is_named_as_evals(path.name) and "stimuli" in keys and "tasks" not in keys
     if broken or (found is not None and found.dialect == "vally"):
@@ -304,7 +307,7 @@ def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
     if not positions:
         return file
     value = cast("dict[str, Any]", file.value)
-    tasks = [LEFT_OUT if place in positions else task for place, task in enumerate(value["tasks"])]
+    tasks = [LEFT_OUT if index in positions else task for index, task in enumerate(value["tasks"])]
     return replace(file, value={**value, "tasks": tasks})
 
 

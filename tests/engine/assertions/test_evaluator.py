@@ -42,6 +42,17 @@ def test_no_assertions_give_no_outcomes(evaluator: AssertionEvaluator) -> None:
     assert evaluate(evaluator) == []
 
 
+@pytest.mark.parametrize("name", ["function", "args", "keywords", "value", "template", "frame", "name"])
+def test_a_keyword_may_have_the_name_of_a_parameter_of_ours(evaluator: AssertionEvaluator, name: str) -> None:
+    texts = [
+        f"dict({name}=1) == {{'{name}': 1}}",
+        f"(lambda {name}: {name})({name}=1) == 1",
+        f"'{{{name}}}'.format({name}=1) == '1'",
+        f"dict.update({{}}, {name}=1) is None",
+    ]
+    assert evaluate(evaluator, *texts) == [AssertionOutcome(True)] * len(texts)
+
+
 def test_names_bound_by_a_walrus_stay_for_the_next_assertions(evaluator: AssertionEvaluator) -> None:
     assert [outcome.passed for outcome in evaluate(evaluator, "(n := 3) > 1", "n == 3")] == [True, True]
     assert evaluate(evaluator, "n == 3")[0].passed is False

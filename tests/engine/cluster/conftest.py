@@ -1,7 +1,5 @@
 """A cluster of two workers on this machine, opened once for all tests of a process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -5,8 +5,6 @@ each. It starts itself in namespaces of its own, where a disk can be full and a 
 these.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """A scheduler and workers as processes of their own, as on other machines."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """The files that workers without a checkout get: those of the suite, and no others."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A file names a class of Dask that starts the cluster."""
 
-from __future__ import annotations
-
 import copy
 import importlib.metadata
 import re

@@ -1,7 +1,5 @@
 """Workers of a scheduler: what happens when one of the processes of a run is gone, or does not fit."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys
@@ -15,7 +13,7 @@ from tests.command_line import engine
 from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
 from tests.engine.cluster.processes import Cluster, Machine, engine_of
 from tests.engine.suites import task, write_suite
-from tests.patience import staying
+from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.reading.recordings import Recording, read_recording
 
 pytestmark = pytest.mark.check
@@ -107,6 +105,7 @@ def test_a_frozen_worker_loses_its_lease_and_its_trials(tmp_path: Path) -> None:
     with Cluster(tmp_path) as cluster:
         run = cluster.run(suite.path)
         suite.wait_until_stored(name_of(0))
+        suite.wait_until_ended(7)
         frozen = suite.worker_of(name_of(0))
         kill(frozen, signal.SIGSTOP)
         assert run.ended(150) == 4, run.text
@@ -114,7 +113,24 @@ def test_a_frozen_worker_loses_its_lease_and_its_trials(tmp_path: Path) -> None:
         assert staying(agents_alive(tmp_path), 30.0) == []
     assert set(suite.asked().values()) == {1}
     assert len(suite.asked()) == 8
-    assert name_of(0) in lost(newest(suite))
+    assert lost(newest(suite)) == [name_of(0)]
+
+
+@pytest.mark.scale
+def test_a_run_without_workers_ends_after_a_minute(tmp_path: Path) -> None:
+    suite = LedgerSuite(tmp_path, tasks=8)
+    suite.slow(name_of(0))
+    with Cluster(tmp_path, workers=1) as cluster:
+        run = cluster.run(suite.path, "--workers", 1)
+        suite.wait_until_stored(name_of(0))
+        kill(suite.worker_of(name_of(0)))
+        began = time.monotonic()
+        assert run.ended() == 2, run.text
+        took = time.monotonic() - began
+    sys.stdout.write(f"the run ended {took:.0f} s after its last worker\n")
+    assert "no worker of the cluster is left; `--resume` runs the rest" in run.text
+    assert took < 65 + ON_A_BUSY_MACHINE
+    assert lost(newest(suite)) == [name_of(0)]
 
 
 @pytest.mark.scale

@@ -1,7 +1,5 @@
 """Runs of an editor on a cluster: what it hears is what it hears of threads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs whose workers see neither the suite nor its folder: an object store has all that they share."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -103,11 +101,12 @@ def test_a_killed_worker_and_a_killed_coordinator_pay_nothing_twice_with_a_store
         until(lambda: staying(agents_alive(tmp_path), 5.0) == [], "an agent goes on")
         resumed = cluster.run(suite.path, "--resume", "--store", BUCKET)
         assert resumed.ended() == 4, resumed.text
-    assert set(suite.asked().values()) == {1}
-    assert len(suite.asked()) == 10
-    found = newest(suite)
+    found, asked = newest(suite), suite.asked()
+    assert set(asked.values()) == {1}
     assert name_of(3) in lost(found)
-    assert statuses(found).keys() == suite.asked().keys()
+    # Another agent of the worker may have been killed before it wrote down its prompt.
+    assert asked.keys() | set(lost(found)) == statuses(found).keys()
+    assert len(statuses(found)) == 10
     assert not server.objects
 
 

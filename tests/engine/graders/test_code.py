@@ -279,7 +279,7 @@ def test_closing_ends_node_while_it_evaluates() -> None:
         thread.join(0.01)
     identifiers = shared.process_ids()
     shared.close()
-    thread.join(5)
+    thread.join(60)
     assert len(failures) == 1
     assert not any(psutil.pid_exists(identifier) for identifier in identifiers)
 

@@ -1,7 +1,5 @@
 """The same verdicts as upstream's engine, recorded for hundreds of graders; all differences are meant."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a run of some graders comes to: nothing that it left out passes for it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -51,3 +49,15 @@ def test_a_run_of_all_graders_by_their_names_judges_its_tasks(tmp_path: Path) ->
     alone = latest_results(tmp_path)
     assert alone is not None
     assert alone.partial
+
+
+def test_a_directory_counts_only_what_its_newest_suite_still_has(tmp_path: Path) -> None:
+    first = write_suite(tmp_path, {"one": task("one"), "gone": task("gone")}, graders=GRADERS)
+    run(first)
+    graders = GRADERS.replace("nowhere", "hello")
+    path = write_suite(tmp_path, {"one": task("one"), "two": task("two")}, graders=graders)
+    (tmp_path / "tasks" / "gone.yaml").unlink()
+    run(path)
+    run(path, tasks=["one"])
+    assert standing_of(tmp_path) == standing_of(path)
+    assert [*(standing_of(tmp_path) or {})["tasks"]] == ["one", "two"]

@@ -1,7 +1,5 @@
 """Reviews by people: from a run that waits for them to scores, figures and the agreement with a judge."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Only the tasks that a change in git affects: which those are, and what the record says of such a run."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

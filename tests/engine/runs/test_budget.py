@@ -22,7 +22,7 @@ FINE = Answer("fine", usage=Tokens(90, 10))
 
 def config(base_url: str, more: str = "", model: str = "gpt-4o") -> str:
     return (
-        f"config: {{trials_per_task: 1, timeout_seconds: 20, executor: openai, model: {model}, "
+        f"config: {{trials_per_task: 1, timeout_seconds: 70, executor: openai, model: {model}, "
         f"provider: {{base_url: '{base_url}'}}, {more}}}\n"
     )
 
@@ -96,7 +96,7 @@ def test_a_call_in_flight_ends_when_another_reaches_the_limit(
     )
     report, _ = run(path, max_tokens=50)
     assert [found.status for found in report.outcome.tasks] == ["passed", "passed", "skipped"]
-    assert report.outcome.summary.duration_ms < 15_000
+    assert report.outcome.summary.duration_ms < 60_000
 
 
 def test_a_judge_that_may_not_be_asked_costs_its_verdict_and_not_the_answer(

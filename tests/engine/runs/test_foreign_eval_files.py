@@ -1,7 +1,5 @@
 """Eval files of other tools are named; those that do not run fail no run, and a skill's evals are found."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -123,3 +121,29 @@ def test_a_second_suite_is_written_only_on_request(tmp_path: Path, place: str) -
     assert refused.value.what == f"The skill has evals: {found}."
     assert new_suite(skill, base=tmp_path, force=True).warnings == (found,)
     assert new_suite(skill, tmp_path / "suite").warnings == (found,)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("evals.json", CASES[:-2]),
+        ("evals.json", ""),
+        ("evals.json", CASES.replace("skill_name", "skil_name")),
+        ("evals.json", '[{"query": "q", "should_trigger": "yes"}]'),
+        ("eval.vally.yaml", VALLY.replace("\n  - {", "\n - {a: [").replace("name: A", "nme: A")),
+        ("eval.vally.yaml", "name: v\nstimuli: []\n"),
+    ],
+)
+def test_evals_with_a_mistake_are_not_left_out_of_a_run_of_all_suites(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    suite = write_suite(tmp_path / "ours", {"a": task("a")}, graders=GREETS)
+    faulty = written(tmp_path / "skills" / "tea" / "evals" / name, text)
+    assert eval_files_of([tmp_path]) == [suite, faulty]
+    assert run_paths(tmp_path) == 2
+
+
+def test_other_files_with_a_name_of_evals_stay_out_of_a_run_of_all_suites(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "ours", {"a": task("a")}, graders=GREETS)
+    written(tmp_path / "data" / "evals.json", '{"evals": {"loss": 0.5}}')
+    assert eval_files_of([tmp_path]) == [suite]

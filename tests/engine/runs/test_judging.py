@@ -1,7 +1,5 @@
 """Judges in a run and in grading a record again: who is asked, with which model, and when nobody is."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping

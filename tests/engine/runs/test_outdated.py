@@ -1,7 +1,5 @@
 """Which tasks are not what they were when their newest result was recorded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A recorded trial becomes a task: what it was asked, the files it had, and what it did."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,5 @@
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,6 @@ from tests.engine.suites import GREETS, HANGS, run, task, write_suite
 from tests.patience import staying
 
 pytestmark = pytest.mark.check
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """One engine for the tests that leave nothing behind in it."""
-    with Engine() as started:
-        yield started
 
 
 SAYS = "- {type: text, name: says, config: {contains: [adieu]}}\n"

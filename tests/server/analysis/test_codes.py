@@ -4,8 +4,6 @@ The drawings of all examples, carets included, are ``docs/diagnostics.md``: writ
 schemas``.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Problems and outline after edits, against those of a text that was just read."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Items that an edit brings from one list of a file into another, against the same text read anew."""
 
-from __future__ import annotations
-
 from itertools import combinations, permutations
 
 import pytest

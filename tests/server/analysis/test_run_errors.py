@@ -1,7 +1,5 @@
 """Errors with which a run would judge nothing, or not what is meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

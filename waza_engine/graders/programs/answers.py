@@ -30,14 +30,8 @@ _BYTE_ORDER_MARK = "\ufeff"
 # For how it ended, and where which output begins.
 _ROOM = 200
 _WORDS = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
 
@@ -109,10 +103,10 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
         )
     code = exit_code(finished)
     if code != 0:
-        said = finished.stderr.strip() or "No error output"
+        output = finished.stderr.strip() or "No error output"
         raise UnusableAnswerError(
             "exit",
-            f"Grader exited with code {code}: {first_version_advice(said) or _reason_first(said)}",
+            f"Grader exited with code {code}: {first_version_advice(output) or _reason_first(output)}",
             {"exit_code": code, **tail},
         )
     printed = finished.stdout.strip().removeprefix(_BYTE_ORDER_MARK)
@@ -131,9 +125,9 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
         ) from None
 
 
-def _reason_first(said: str) -> str:
+def _reason_first(output: str) -> str:
     """Return an error output with the exception of a traceback of Python, its last line, before it."""
-    return f"{said.splitlines()[-1].strip()}\n{said}" if TRACEBACK in said else said
+    return f"{output.splitlines()[-1].strip()}\n{output}" if TRACEBACK in output else output
 
 
 def exit_code(finished: Finished) -> int:
@@ -156,7 +150,7 @@ def verdict_of_answer(
     is_harness = is_harness_result(block, vocabulary)
     if lenient and not is_harness:
         block = {"score": 0.0, "passed": False, **block}
-        block["passed"] = _said_as_word(block["passed"])
+        block["passed"] = _verdict_of_word(block["passed"])
     if issues := result_issues(block, vocabulary):
         _invalid(issues)
     verdict = _harness_verdict(block) if is_harness else _waza_verdict(block)
@@ -189,10 +183,10 @@ def shortened(feedback: str) -> str:
     return feedback if len(feedback) <= _LONGEST_FEEDBACK else feedback[:_LONGEST_FEEDBACK] + "…"
 
 
-def ending(said: str) -> str:
+def ending(output: str) -> str:
     """Return the end of a program's output, short enough that two of them fit into one feedback."""
     most = _LONGEST_FEEDBACK // 2 - _ROOM
-    return said if len(said) <= most else "…" + said[-most:]
+    return output if len(output) <= most else "…" + output[-most:]
 
 
 def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:
@@ -207,7 +201,7 @@ def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:
 
 
 def _waza_verdict(answer: Mapping[str, Any]) -> Verdict:
-    said = answer.get("feedback") or answer.get("message") or answer.get("reasoning")
+    feedback = answer.get("feedback") or answer.get("message") or answer.get("reasoning")
     written = answer.get("details")
     details = dict(cast("Mapping[str, Any]", written)) if isinstance(written, Mapping) else {}
     if isinstance(answer.get("outcome"), Mapping):
@@ -215,12 +209,12 @@ def _waza_verdict(answer: Mapping[str, Any]) -> Verdict:
     return Verdict(
         _score(answer),
         answer["passed"],
-        str(said) if said else _plain_word(answer["passed"]),
+        str(feedback) if feedback else _plain_word(answer["passed"]),
         {**details, **_extra(answer, WAZA_KEYS)},
     )
 
 
-def _said_as_word(passed: object) -> object:
+def _verdict_of_word(passed: object) -> object:
     """Return a verdict of older scripts, whose `passed` may be a word or 0 or 1; nothing means no."""
     if isinstance(passed, str):
         passed = passed.strip().lower()

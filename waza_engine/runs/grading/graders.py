@@ -141,8 +141,8 @@ def _grade_one(built: BuiltGrader, ask: Callable[[Grader[Any]], Verdict]) -> Val
             built, _broken(f"it took longer than {in_seconds(built.deadline_seconds)}"), "error", started
         )
     except SurroundingsError as error:
-        told = replace(_broken(str(error)), details=unjudged_details("surroundings", str(error)))
-        return _validation(built, told, "error", started)
+        unjudged = replace(_broken(str(error)), details=unjudged_details("surroundings", str(error)))
+        return _validation(built, unjudged, "error", started)
     except GraderError as error:
         return _validation(built, _broken(str(error)), "error", started)
     except OSError as error:

@@ -10,7 +10,13 @@ from pathlib import Path
 from waza_engine.boundary import suite_boundary
 from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
-from waza_engine.spec.foreign_evals import ForeignEval, ForeignEvalError, foreign_eval_in, is_named_as_evals
+from waza_engine.spec.foreign_evals import (
+    ForeignEval,
+    ForeignEvalError,
+    foreign_eval_in,
+    is_faulty_evals,
+    is_named_as_evals,
+)
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES, is_environment, is_searched
@@ -151,7 +157,15 @@ def _eval_files(root: Path) -> Iterator[Path]:
         folders[:] = [name for name in folders if is_searched(name, inside)]
         yield from (Path(folder) / name for name in files if name in EVAL_NAMES)
         evals = (Path(folder) / name for name in files if is_named_as_evals(name))
-        yield from (path for path in evals if _evals_in(path) is not None)
+        yield from (path for path in evals if _evals_in(path) is not None or is_faulty(path))
+
+
+def is_faulty(path: Path) -> bool:
+    """Return whether a file is called like evals of other tools, and has a mistake that hides what it is."""
+    try:
+        return is_faulty_evals(read_text(path, within=suite_boundary(path.parent)), path)
+    except SuiteFileError:
+        return is_named_as_evals(path.name)
 
 
 def _foreign(path: Path) -> ForeignEvalError | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -351,7 +352,7 @@ def missing_programs(view: SuiteView) -> Found:
 
     def is_there(program: str) -> bool:
         if program not in known:
-            known[program] = project.disk.has_program(program)
+            known[program] = shutil.which(program) is not None
         return known[program]
 
     for grader in view.graders.of_types(_WITH_PROGRAMS):
