@@ -60,36 +60,34 @@ class FixValidator:
         unknown type is, may reveal problems in the part that was not checked.
         """
         reveals = may_reveal and all(problem.code in _HIDING or fix.reveals for problem, fix in chosen)
-        return self._hindered(chosen, reveals=reveals) == []
+        return not self._far(chosen) and self._hindered(chosen, reveals=reveals) == []
 
     def culprits(self, chosen: Sequence[Chosen]) -> frozenset[int]:
         """Return the indexes of the fixes that keep these from working together; empty if they do work.
 
         Those are the ones next to the problems that appear or stay: a guess that has to be validated.
         """
-        made = [fix.edits for _, fix in chosen]
-        far = [
-            index
-            for index, ((problem, _), edits) in enumerate(zip(chosen, made, strict=True))
-            if not stays_within(self.document.tree, problem, edits)
-        ]
+        far = self._far(chosen)
         if far:
-            return frozenset(far)
+            return far
         hindered = self._hindered(chosen, reveals=False)
         if hindered is None:
             return frozenset(range(len(chosen)))
-        owners = {edit: index for index, edits in enumerate(made) for edit in edits}
+        owners = {edit: index for index, (_, fix) in enumerate(chosen) for edit in fix.edits}
         changes = Changes(owners)
         return frozenset(owners[changes.nearest(problem.span)] for problem in hindered)
 
+    def _far(self, chosen: Sequence[Chosen]) -> frozenset[int]:
+        """Return the indexes of the fixes that reach beyond their problems."""
+        return frozenset(
+            index
+            for index, (problem, fix) in enumerate(chosen)
+            if not stays_within(self.document.tree, problem, fix.edits)
+        )
+
     def _hindered(self, chosen: Sequence[Chosen], *, reveals: bool) -> list[Problem] | None:
-        """Return the problems that fixes bring or leave; None if one reaches too far or breaks the syntax."""
-        edits: list[Edit] = []
-        for problem, fix in chosen:
-            made = fix.edits
-            if not stays_within(self.document.tree, problem, made):
-                return None
-            edits += made
+        """Return the problems that fixes bring or leave; None if they break the syntax."""
+        edits = [edit for _, fix in chosen for edit in fix.edits]
         repaired = [problem for problem, _ in chosen]
         brought = self._brought_by(edits, repaired)
         if brought is None:

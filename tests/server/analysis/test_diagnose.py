@@ -66,7 +66,7 @@ def test_a_failing_rule_is_left_out_and_logged_once(
         raise RuntimeError("boom")
 
     monkeypatch.setattr(module, "SUITE_RULES", [Rule("broken", broken)])
-    monkeypatch.setattr(failures, "_told", set[str]())
+    monkeypatch.setattr(failures, "_logged", set[str]())
     with caplog.at_level(logging.ERROR):
         first = problems(TASK.replace("prompt: Go", "promt: Go"))
         problems(TASK)
