@@ -122,7 +122,7 @@ class Agent:
         """Raise ``HarnessError`` for the first prompt that would be paid for in vain."""
         single = "" if self._executor is None else why_single_turn(self._executor)
         for prompt in prompts:
-            if not prompt.turns or not all(turn.strip() for turn in prompt.turns):
+            if not all(turn.strip() for turn in prompt.turns):
                 raise HarnessError(f"The prompt `{prompt.id}` is empty; write what the agent is asked.")
             if single and len(prompt.turns) > 1:
                 raise HarnessError(f"The prompt `{prompt.id}` has several turns: {single}.")
