@@ -27,10 +27,10 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer, conclusion_of, document, graded
 from waza_engine.commands.reporting import report_code
-from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.number_formats import format_score
+from waza_engine.results.conclusion import INTERRUPTED, NOT_RUN
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.descriptions import verdict_label

@@ -17,7 +17,8 @@ from waza_engine.number_formats import format_score_history
 from waza_engine.results.codec.runs import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of, runs_in
-from waza_engine.results.reading.recordings import RecordingError, describe_missing_results
+from waza_engine.results.reading.missing_results import describe_missing_results
+from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reports.descriptions import recorded_verdict_label
 from waza_engine.results.reports.trend import trend
 from waza_engine.runs.loading.discovery import eval_file_of, runs_as_suite

@@ -181,6 +181,7 @@ EXIT_CODES: Mapping[RunVerdict, int] = {
     "errored": 4,
     "interrupted": 130,
 }
+NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 WORST_LAST = tuple(
     EXIT_CODES[verdict] for verdict in ("passed", "errored", "failed", "limited", "broken", "interrupted")
 )

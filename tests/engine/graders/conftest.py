@@ -4,9 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.matching import patterns
 from waza_engine.spec import pattern_syntax, re2_adapter
 from waza_language_server.embedded.regex import patterns as pattern_findings
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Iterator[AssertionEvaluator]:
+    with AssertionEvaluator() as shared:
+        yield shared
 
 
 @pytest.fixture(params=["re2", "regex"])

@@ -49,12 +49,6 @@ CASES = recorded()
 needs_records = pytest.mark.skipif(not CASES, reason="the recorded verdicts are not beside this checkout")
 
 
-@pytest.fixture(scope="module")
-def evaluator() -> Iterator[AssertionEvaluator]:
-    with AssertionEvaluator() as shared:
-        yield shared
-
-
 @needs_records
 @pytest.mark.parametrize("type_name", sorted({type_of(case) for case in CASES}))
 def test_grades_as_recorded(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.suites import CONFIG, only_task, only_trial, run, task, write_suite
+from tests.engine.suites import CONFIG, only_task, only_trial, recorded, run, task, write_suite
 from tests.scripted_model import Answer, Slow
 from waza_engine.commands.regraded import document, graded
 from waza_engine.results.codec.runs import counted_document, run_document
@@ -127,9 +127,8 @@ def test_results_are_grouped_by_the_model(tmp_path: Path) -> None:
         graders=SAYS,
         config=CONFIG.replace("}", ", group_by: model, model: small}"),
     )
-    report, _ = run(path)
-    assert report.results_file is not None
-    written = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(path)
+    written = json.loads(record.read_text("utf-8"))
     assert [found["group"] for found in written["tasks"]] == ["small", "small"]
     assert written["summary"]["groups"] == [{"name": "small", "passed": 1, "total": 2, "avg_score": 0.75}]
 
@@ -176,9 +175,8 @@ def test_no_secret_gets_into_the_header(
         "config: {trials_per_task: 1, timeout_seconds: 70, executor: openai, model: small, "
         f"provider: {{base_url: '{model.base_url}', api_key_env: MY_KEY}}}}\n"
     )
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, config=config))
-    assert report.results_file is not None
-    text = report.results_file.read_text("utf-8")
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, config=config))
+    text = record.read_text("utf-8")
     assert "sk-very-secret" not in text
     assert "127.0.0.1" in text
 

@@ -22,6 +22,7 @@ from waza_engine.executors.base import (
     Reaching,
     blindness_to_skills,
     unpaid,
+    why_single_turn,
 )
 from waza_engine.results.reports.descriptions import dollars
 from waza_engine.runs.limits.cancellation import (
@@ -287,6 +288,7 @@ class _Wrapping:
         self.library = executor.library
         self.warnings = executor.warnings
         self.blind_to_skills = blindness_to_skills(executor)
+        self.single_turn = why_single_turn(executor)
         self._executor = executor
 
     def reach(self) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import waza_engine
 from waza_engine.boundary import Boundary, is_foreign, suite_boundary
 from waza_engine.files import from_home, is_named, read_bytes, relative_name
 from waza_engine.masking import masked
@@ -201,7 +200,7 @@ def _foreign_source(grader: object) -> Iterator[Path]:
     """Yield the file of a grader type that is not built in: the engine's version does not cover it."""
     module = sys.modules.get(type(grader).__module__)
     file = getattr(module, "__file__", None)
-    if file and not type(grader).__module__.startswith(f"{waza_engine.__name__}."):
+    if file and not type(grader).__module__.startswith("waza_engine."):
         yield Path(file)
 
 
