@@ -34,6 +34,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("waza", "Collect the tasks of eval.yaml files as tests.", type="bool", default=False)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to pay for each suite once for every worker of ``pytest-xdist`` that gets one of its tests."""
+    if config.getoption("--waza-run") and config.getoption("dist", "no") not in ("no", "loadfile"):
+        raise pytest.UsageError(
+            "`--waza-run` would run each suite once in every worker, and pay each time; add `--dist loadfile`"
+        )
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
     """Collect an eval file if that was requested."""
     config = parent.config

@@ -68,9 +68,8 @@ def _without_faultless(reading: _Reading, line: str, number: int) -> str:
         value = parse_json(line, reading.path).value
     except SuiteFileError:
         return line
-    if not isinstance(value, dict) or not reading.workspace.catalog.line_validator(reading.kind).is_valid(
-        value
-    ):
+    root = reading.workspace.catalog.line_root(reading.kind)
+    if not isinstance(value, dict) or not root.validator.is_valid(value):
         return line
     if reading.kind != "prompts":
         return line if reading.kind == "trials" and lacks_trials(value) else ""

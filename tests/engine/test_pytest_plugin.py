@@ -135,6 +135,14 @@ def test_a_suite_that_cannot_run_fails_each_test(tmp_path: Path) -> None:
     assert "KEY_OF_NOBODY`" in printed
 
 
+def test_no_suite_is_paid_for_by_several_workers(tmp_path: Path) -> None:
+    write_greeter(tmp_path / "evals", good=PASSES)
+    options = ("-p", "xdist", "-n", "2", "--waza", "--waza-run")
+    assert "add `--dist loadfile`" in pytest_of(tmp_path, *options)
+    assert not (tmp_path / "evals" / ".waza").exists()
+    assert "2 passed" in pytest_of(tmp_path, *options, "--dist", "loadfile")
+
+
 def test_a_suite_of_an_agent_without_a_record_is_skipped(tmp_path: Path) -> None:
     write_greeter(tmp_path / "evals", OF_AN_AGENT, good=PASSES)
     printed = pytest_of(tmp_path, "--waza")

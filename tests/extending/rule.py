@@ -33,7 +33,7 @@ def shouted_name(view: FileView) -> Iterator[Problem]:
         Lines(
             f"{ANALYSIS}/rules.py",
             "FILE_RULES: tuple[Rule[FileView], ...] = (",
-            '    Rule("shouted name", shouted_name, _words("shouted-name")),\n',
+            '    Rule("shouted name", shouted_name),\n',
         ),
         Lines(
             f"{ANALYSIS}/codes/structure.py",

@@ -74,11 +74,6 @@ class DaskBackend:
         return self.workers
 
     @property
-    def is_idle(self) -> bool:
-        """Return whether the cluster has nothing to do for the pass."""
-        return not self._pending
-
-    @property
     def grace_seconds(self) -> float:
         """Return how long workers may take to end their trials."""
         return _GRACE_SECONDS

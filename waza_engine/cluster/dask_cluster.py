@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from distributed import Client, Future, LocalCluster
@@ -92,9 +91,7 @@ class DaskCluster:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._closing.close()
 
     def abandon(self) -> None:
@@ -276,7 +273,7 @@ class DaskCluster:
         described = read_cluster_file(file)
         security = None if certificates is None else security_of(certificates, "tls:")
         cluster = start_cluster(described, security)
-        self._closing.callback(self._close_started, cluster)
+        self._closing.callback(_quietly, cluster.close)
         self._patience_to_open = _QUEUE_SECONDS
         self._is_adaptive = bool(described.adapt)
         return str(cluster.scheduler_address), cluster.security
@@ -288,22 +285,13 @@ class DaskCluster:
         except (OSError, TimeoutError, ValueError) as error:
             raise SuiteError(f"The scheduler {address} cannot be reached: {_reason(error)}.") from None
         self._client, self._scheduler = client, address
-        self._closing.callback(self._close_client, client)
+        self._closing.callback(_quietly, client.close, _ENDING_SECONDS)
         self._await_workers(address)
         self._heard = time.monotonic()
         for work in (self._work, self._watch):
             threading.Thread(target=work, name="cluster", daemon=True).start()
         self._closing.callback(self._calls.put, None)
         self._closing.callback(self._is_closed.set)
-
-    def _close_started(self, cluster: Any) -> None:
-        # Dask raises what it likes for workers that did not start.
-        with contextlib.suppress(Exception):
-            cluster.close()
-
-    def _close_client(self, client: Client) -> None:
-        with contextlib.suppress(Exception):
-            client.close(timeout=_ENDING_SECONDS)
 
     def _await_workers(self, address: str) -> None:
         """Wait until all local workers are there, or one of a scheduler. Raises ``SuiteError``."""
@@ -344,7 +332,7 @@ class DaskCluster:
         found = {name: int(worker["resources"].get(self._resource, 0)) for name, worker in workers.items()}
         # The scheduler misses a machine that is gone half a minute later, and its clock may be another.
         seen = max((workers[name]["last_seen"] for name, slots in found.items() if slots), default=self._seen)
-        if seen > self._seen or all(backend.is_idle for backend in self._backends):
+        if seen > self._seen:
             self._seen, self._alive = seen, now
         return found
 
@@ -410,6 +398,12 @@ class DaskCluster:
                 self._refresh()
                 if self.can_submit:
                     self._heard = time.monotonic()
+
+
+def _quietly(close: Callable[..., object], *arguments: object) -> None:
+    # Dask raises what it likes for workers that did not start.
+    with contextlib.suppress(Exception):
+        close(*arguments)
 
 
 def _reason(error: Exception) -> str:

@@ -50,7 +50,7 @@ def print_conclusion(
         printer.line(repeated)
     printer.line(
         run_mark(found) if is_kept else MARKS["lost"],
-        f" {verdict_label(found) if is_kept else 'results not kept'}: {found.came_to}",
+        f" {verdict_label(found) if is_kept else 'results not kept'}: {found.results}",
         f"{describe_score(found)}  ·  {duration_ms / 1000:.1f} s",
     )
 

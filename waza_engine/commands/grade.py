@@ -27,10 +27,10 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer, conclusion_of, document, graded
 from waza_engine.commands.reporting import report_code
-from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.number_formats import format_score
+from waza_engine.results.conclusion import INTERRUPTED, NOT_RUN
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.descriptions import verdict_label
@@ -110,7 +110,7 @@ def _graded(
     changed = _changed_count(reports)
     return Ended(
         NOT_RUN if lost or any(report.task.error for report in reports) else report_code(found),
-        (describe_verdict(found), found.came_to, f"{changed} changed" if changed else ""),
+        (describe_verdict(found), found.results, f"{changed} changed" if changed else ""),
     )
 
 
@@ -155,7 +155,7 @@ def _grade_and_print(
     found = conclusion_of(regrading, reports)
     print_reasons(printer, found)
     printer.line(
-        f"{verdict_label(found)}: {found.came_to}"
+        f"{verdict_label(found)}: {found.results}"
         f"{describe_score(found)}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )

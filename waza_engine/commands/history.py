@@ -17,7 +17,8 @@ from waza_engine.number_formats import format_score_history
 from waza_engine.results.codec.runs import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of, runs_in
-from waza_engine.results.reading.recordings import RecordingError, describe_missing_results
+from waza_engine.results.reading.missing_results import describe_missing_results
+from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reports.descriptions import recorded_verdict_label
 from waza_engine.results.reports.trend import trend
 from waza_engine.runs.loading.discovery import eval_file_of, runs_as_suite
@@ -124,6 +125,6 @@ def _red_words(task: dict[str, Any], runs: Mapping[str, Any]) -> str:
     return words + (_at(before, ", passed at ") if before else "")
 
 
-def _at(run: dict[str, Any], before: str, behind: str = "") -> str:
+def _at(run: dict[str, Any], before: str, after: str = "") -> str:
     commit = commit_in(run)
-    return "" if commit is None else f"{before}{commit.words}{behind}"
+    return "" if commit is None else f"{before}{commit.words}{after}"

@@ -17,7 +17,7 @@ from waza_engine.masking import read_environment
 from waza_engine.runs.agent.workspace import fixture_directory
 from waza_engine.runs.loading.discovery import eval_file_of, foreign_eval_files
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
-from waza_engine.runs.preflight.inspection import Finding, State, inspected, unseen_skills
+from waza_engine.runs.preflight.inspection import Finding, State, inspected, unseen_skills, useless_turns
 from waza_engine.runs.settings.options import with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
@@ -141,6 +141,7 @@ def preflight(settings: RunSettings) -> Preflight:
     found += inspected(suite, selected, judge=judge, loads_skills=costs)
     blindness = "" if executor is None else blindness_to_skills(executor)
     found += unseen_skills(suite, selected, blindness, triggers=has_triggers(suite))
+    found += useless_turns(selected, executor)
     found += _tasks_alike(suite, selected)
     if suite.tasks and all(task.task is not None and not task.task.enabled for task in suite.tasks):
         message = "every task is switched off by `enabled: false`"

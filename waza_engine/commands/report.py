@@ -127,7 +127,7 @@ class TextReport:
         found = conclude(outcome)
         if self._quiet and is_kept and found.verdict == "passed":
             name = outcome.header.eval_name or self._prepared.suite.path.name
-            self._printer.line(run_mark(found), f" {name}: {found.came_to}{describe_score(found)}")
+            self._printer.line(run_mark(found), f" {name}: {found.results}{describe_score(found)}")
             return
         for task in found.tasks:
             self._explain(task)

@@ -313,8 +313,8 @@ def describe_standing(standing: Json) -> str:
     """Return the verdict of a suite in one line: ``the suite failed: 1 of 2 tasks failed``."""
     verdict = str(standing["verdict"])
     reasons = "; ".join(standing["reasons"])
-    came_to = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
-    sentence = f"the suite {came_to}{f': {reasons}' if reasons else ''}"
+    result = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
+    sentence = f"the suite {result}{f': {reasons}' if reasons else ''}"
     return f"{sentence} (its last whole run and the parts run since)"
 
 

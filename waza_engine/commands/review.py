@@ -17,7 +17,7 @@ from waza_engine.commands.reviewing import (
     recorded_files,
     reviewed_document,
 )
-from waza_engine.counting import counted
+from waza_engine.counting import counted, cut
 from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import why_unreadable
@@ -92,7 +92,6 @@ def _print_item(printer: Printer, found: Found) -> None:
         printer.line(f"    – {criterion}")
     if not item.pending:
         printer.line(f"    {details.get('reviewer') or 'somebody'}: {details.get('review_comments') or ''}")
-    text = item.output if len(item.output) <= _SHOWN_CHARACTERS else item.output[:_SHOWN_CHARACTERS] + "…"
-    if text:
-        printer.lines(text, "    │ ", "dim")
+    if item.output:
+        printer.lines(cut(item.output, _SHOWN_CHARACTERS), "    │ ", "dim")
     printer.line()

@@ -12,8 +12,8 @@ from typing import Any
 
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
+from waza_engine.results.reading.missing_results import describe_missing_results
 from waza_engine.results.reading.newest_scores import result_files
-from waza_engine.results.reading.recordings import describe_missing_results
 from waza_engine.results.reviews import (
     Review,
     ReviewItem,

@@ -21,7 +21,7 @@ from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
 from waza_engine.results.codec.runs import run_document
-from waza_engine.results.conclusion import EXIT_CODES, WORST_LAST, conclude
+from waza_engine.results.conclusion import EXIT_CODES, INTERRUPTED, NOT_RUN, WORST_LAST, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment, record_boundary
 from waza_engine.results.record import RunOutcome
@@ -53,8 +53,6 @@ from waza_engine.terminal import complain
 
 if TYPE_CHECKING:
     from waza_engine.commands.run_again import Narrowing
-
-NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 
 
 def run_command(

@@ -13,7 +13,6 @@ from rich.table import Table
 from waza_engine.commands.each_suite import Ended, are_several, for_each_suite, given_option
 from waza_engine.commands.grade import with_files
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.executors.base import Cancellation
 from waza_engine.lab.labels import (
     LabelledCase,
@@ -34,6 +33,7 @@ from waza_engine.lab.measuring import (
     strength_document,
     weak_check_sentence,
 )
+from waza_engine.results.conclusion import INTERRUPTED, NOT_RUN
 from waza_engine.results.json_values import plain
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading

@@ -215,6 +215,11 @@ def blindness_to_skills(executor: Executor) -> str:
     return getattr(executor, "blind_to_skills", "")
 
 
+def why_single_turn(executor: Executor) -> str:
+    """Return why an executor cannot continue a conversation and what to write, "" when it can."""
+    return getattr(executor, "single_turn", "")
+
+
 @runtime_checkable
 class Reaching(Protocol):
     """An executor that can find out before a run whether those answer whom it asks, at no cost."""

@@ -20,7 +20,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import IO, Literal, TypeAlias
 
 from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.counting import in_seconds
@@ -84,6 +84,11 @@ def adapter_warnings(path: Path, adapter: AdapterFile, model: str) -> Iterator[s
         yield f"{path}: `prompt.stdinFormat` has no effect: the prompt is sent as text"
 
 
+def continues_sessions(adapter: AdapterFile) -> bool:
+    """Return whether an agent can be asked a second turn."""
+    return adapter.session_mode == "iterative" or adapter.resume is not None
+
+
 def tells_tool_calls(adapter: AdapterFile) -> bool:
     """Return whether an adapter's events report tool calls."""
     if adapter.extensions.output_mode == "text":
@@ -114,21 +119,8 @@ _STDERR_BYTES = 8192
 _CHUNK_BYTES = 65536
 
 
-class Sink(Protocol):
-    """Reads the output of a program. Its methods are never called at the same time."""
-
-    @property
-    def lets_it_finish(self) -> bool:
-        """Return whether a program that has answered may end by itself."""
-        ...
-
-    def feed(self, chunk: bytes) -> bool:
-        """Process more output; return whether enough is known, and the rest can be dropped."""
-        ...
-
-    def end(self) -> None:
-        """Handle the end of the output."""
-        ...
+Sink: TypeAlias = LineSink | TextSink
+"""Reads the output of a program. Its methods are never called at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +254,10 @@ _BLIND = (
     "the adapter {} reports no tool calls, so the skills that the agent uses are unknown; map its tool calls "
     'in `outputEvents` (`"emitAs": "tool_call"`)'
 )
+_SINGLE_TURN = (
+    "the agent cannot continue its session; give `resume` in the adapter, or write "
+    '`"sessionMode": "iterative"`'
+)
 _UNNAMED = "command-session-"
 _SHOWN = 500
 
@@ -293,6 +289,7 @@ class CommandExecutor(Executor):
         self._limit_note = f"`timeout` of {path.name}"
         self._own_seconds = 0.0 if settings.adapter_file else (self._adapter.timeout or 0) / 1000
         self.warnings = (*map(str, found), *adapter_warnings(path, self._adapter, settings.config.model))
+        self.single_turn = "" if continues_sessions(self._adapter) else _SINGLE_TURN
         self.blind_to_skills = "" if tells_tool_calls(self._adapter) else _BLIND.format(path.name)
         usage = self._adapter.extensions.usage
         self.reports_cost = usage is not None and bool(usage.cost_usd)
@@ -408,10 +405,7 @@ class CommandExecutor(Executor):
             with self._lock:
                 return self._histories.get(session, ())
         if self._adapter.resume is None:
-            raise ExecutorError(
-                "the agent cannot continue its session; give `resume` in the adapter, or write "
-                '`"sessionMode": "iterative"`'
-            )
+            raise ExecutorError(_SINGLE_TURN)
         if session.startswith(_UNNAMED):
             raise ExecutorError(
                 f"the agent did not name its session at `{self._adapter.resume.session_id_path}`, so it "

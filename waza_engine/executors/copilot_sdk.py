@@ -46,7 +46,7 @@ from waza_engine.executors.copilot.runtime import CopilotProvider, Runtime, find
 from waza_engine.executors.registry import register
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.mcp.event_loop import LoopThread
-from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage
+from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage, token_counts
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
@@ -92,10 +92,7 @@ class OpenSession:
             return None
         models = {
             model: ModelUsage(
-                input_tokens=spent.usage.input_tokens,
-                output_tokens=spent.usage.output_tokens,
-                cache_read_tokens=spent.usage.cache_read_tokens,
-                cache_write_tokens=spent.usage.cache_write_tokens,
+                **token_counts(spent.usage),
                 request_count=spent.requests.count,
                 request_cost=spent.requests.cost,
             )

@@ -15,27 +15,25 @@ from waza_engine.graders.matching.strings import line_end_advice, quoted
 from waza_engine.graders.paths import beside_suite, from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given, misspelt
-from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
+from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList, kind
 from waza_engine.vocabulary import Check
 
 
 class ExpectedFile(GraderConfig):
     """One file and what it must be."""
 
-    path: PlainText = Field(
+    path: Annotated[PlainText, kind("path.workspace")] = Field(
         description="The file, relative to the workspace.",
         examples=["src/main.py"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.workspace"},
     )
-    snapshot: PlainText | None = Field(
+    snapshot: Annotated[PlainText, kind("path.suite")] | None = Field(
         default=None,
         description=(
             "A file with exactly the wanted content: "
             "relative to `context_dir`, else to the fixtures, else to the eval file."
         ),
         examples=["snapshots/main.py"],
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     contains: TextList = Field(
         default=(),
@@ -63,7 +61,7 @@ class DiffConfig(GraderConfig):
     expected_files: Annotated[tuple[ExpectedFile, ...], ListOf(texts=False)] = Field(
         description="The files, each with a snapshot, fragments, or both.", min_length=1
     )
-    context_dir: PlainText | None = Field(
+    context_dir: Annotated[PlainText, kind("path.suite")] | None = Field(
         default=None,
         description=(
             "The folder of the snapshots, relative to the eval file, else to the working directory "
@@ -71,7 +69,6 @@ class DiffConfig(GraderConfig):
             "Default: the fixtures folder, then the folder of the eval file."
         ),
         examples=["snapshots"],
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     update_snapshots: Switch = Field(
         default=False,

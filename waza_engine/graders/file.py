@@ -15,9 +15,9 @@ from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdi
 from waza_engine.graders.matching.globs import is_glob, matching_paths
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
-from waza_engine.graders.text import pattern_check
+from waza_engine.graders.text import nothing_said, pattern_check, why_invalid
 from waza_engine.spec.block import Given, misspelt
-from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList
+from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList, kind
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
@@ -27,11 +27,10 @@ RulePath: TypeAlias = tuple[str | int, ...]
 class ContentPatterns(GraderConfig):
     """Patterns for the content of one file."""
 
-    path: PlainText = Field(
+    path: Annotated[PlainText, kind("path.workspace")] = Field(
         description="The file, relative to the workspace; with `globs` a glob.",
         examples=["package.json"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.workspace"},
     )
     must_match: PatternList = Field(
         default=(),
@@ -86,11 +85,7 @@ class FileConfig(GraderConfig):
         examples=[True],
     )
 
-    at_least_one: ClassVar = {
-        "must_exist": Given.LISTED,
-        "must_not_exist": Given.LISTED,
-        "content_patterns": Given.LISTED,
-    }
+    at_least_one: ClassVar = dict.fromkeys(("must_exist", "must_not_exist", "content_patterns"), Given.LISTED)
     misspellings: ClassVar = misspelt(
         {
             "must_exist": ("exists", "files", "should_exist", "files_exist"),
@@ -158,10 +153,12 @@ class FileGrader(Grader[FileConfig]):
         ]
         for index, (entry, place) in enumerate(entries):
             checks += _content(workspace, index, entry, place, globs=globs)
+        patterns = {at: p for i, (entry, _) in enumerate(entries) for at, p, _ in _patterns(i, entry)}
         return verdict_of_checks(
             checks,
             all_passed="All file checks passed",
             **config.model_dump(mode="json"),
+            **nothing_said(checks, patterns),
             workspace_dir=str(workspace),
         )
 
@@ -213,12 +210,21 @@ def _exists(place: Path) -> bool:
     return True
 
 
-def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path, *, globs: bool) -> list[Check]:
-    wanted = [(("content_patterns", index, "must_match", i), p, True) for i, p in enumerate(entry.must_match)]
+def _patterns(index: int, entry: ContentPatterns) -> list[tuple[RulePath, str, bool]]:
+    """Return the patterns of an entry with their paths, and whether they must match."""
+    wanted: list[tuple[RulePath, str, bool]] = []
+    wanted += [
+        (("content_patterns", index, "must_match", i), p, True) for i, p in enumerate(entry.must_match)
+    ]
     wanted += [
         (("content_patterns", index, "must_not_match", i), p, False)
         for i, p in enumerate(entry.must_not_match)
     ]
+    return wanted
+
+
+def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path, *, globs: bool) -> list[Check]:
+    wanted = _patterns(index, entry)
     path = ("content_patterns", index, "path")
     matched = globbed(workspace, entry.path, place, globs=globs)
     if matched is not None:
@@ -252,6 +258,9 @@ def _content_of_any(
     texts = {place: decoded(read_workspace_file(workspace, place)) for place in files}
     checks: list[Check] = []
     for at, pattern, match in wanted:
+        if invalid := why_invalid(pattern):
+            checks.append(Check(at, False, f"{entry.path}: {invalid}"))
+            continue
         each = [
             pattern_check(at, pattern, text, wanted=match, of=place.relative_to(workspace).as_posix())
             for place, text in texts.items()

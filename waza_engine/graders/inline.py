@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
@@ -35,7 +35,7 @@ from waza_engine.graders.programs.input import (
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
 from waza_engine.spec.block import misspelt
-from waza_engine.spec.fields import PlainText
+from waza_engine.spec.fields import PlainText, kind
 from waza_engine.spec.program_files import is_module, why_not_started
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -97,11 +97,10 @@ def _node_version(node: str) -> tuple[int, int]:
 class InlineConfig(GraderConfig):
     """The grader file."""
 
-    grader: PlainText = Field(
+    grader: Annotated[PlainText, kind("path.suite")] = Field(
         description="The grader file: relative to the eval file, else to the working directory.",
         examples=["graders/contains_hint.py"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     protocol: AnswerWords = "auto"
     timeout: TimeLimit = None

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn
 
 from pydantic import ConfigDict, Field
 
@@ -16,7 +16,7 @@ from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaErro
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Discouraged, Given, misspelt
-from waza_engine.spec.fields import PlainText, Switch
+from waza_engine.spec.fields import PlainText, Switch, kind
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
 
@@ -34,11 +34,10 @@ class JsonSchemaConfig(GraderConfig):
         description="A JSON Schema, written in YAML. It wins over `schema_file`.",
         examples=[{"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}],
     )
-    schema_file: PlainText | None = Field(
+    schema_file: Annotated[PlainText, kind("path.suite")] | None = Field(
         default=None,
         description="A file with a JSON Schema, relative to the folder of the eval file.",
         examples=["schemas/answer.schema.json"],
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     extract_json: Switch = Field(
         default=False,

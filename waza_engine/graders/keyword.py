@@ -28,11 +28,7 @@ class KeywordConfig(GraderConfig):
         default=(), description="Text that must not appear in the answer.", examples=[["password"]]
     )
 
-    at_least_one: ClassVar = {
-        "must_contain": Given.LISTED,
-        "keywords": Given.LISTED,
-        "must_not_contain": Given.LISTED,
-    }
+    at_least_one: ClassVar = dict.fromkeys(("must_contain", "keywords", "must_not_contain"), Given.LISTED)
     misspellings: ClassVar = misspelt(
         {"must_contain": "contains", "must_not_contain": "not_contains", "keywords": "words"}
     )

@@ -6,18 +6,19 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 
 from pydantic import Field
 
+from waza_engine.counting import cut
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
+    LONGEST_FEEDBACK,
     UnusableAnswerError,
     answer_of,
     ending,
     run_program,
-    shortened,
     verdict_of_answer,
     verdict_without_answer,
 )
@@ -30,7 +31,7 @@ from waza_engine.graders.programs.input import (
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
 from waza_engine.spec.block import misspelt
-from waza_engine.spec.fields import ArgumentList, PlainText
+from waza_engine.spec.fields import ArgumentList, PlainText, kind
 from waza_engine.spec.limits import first_version_advice
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -42,11 +43,10 @@ _LONGEST_LINE = 200
 class ProgramConfig(GraderConfig):
     """The program and its arguments."""
 
-    command: PlainText = Field(
+    command: Annotated[PlainText, kind("command")] = Field(
         description="The program to run; no shell is involved.",
         examples=["python3"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "command"},
     )
     args: ArgumentList = Field(
         default=(), description="The arguments, one an item.", examples=[["scripts/grade.py", "--strict"]]
@@ -220,6 +220,6 @@ def _last_line(output: str) -> str:
 
 
 def _verdict(passed: bool, feedback: str, details: dict[str, object]) -> Verdict:
-    feedback = shortened(feedback)
+    feedback = cut(feedback, LONGEST_FEEDBACK)
     check = Check(("command",), passed, "" if passed else feedback)
     return Verdict(1.0 if passed else 0.0, passed, feedback, details, (check,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -10,12 +10,12 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import ConfigT, Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.graders.matching.strings import line_end_advice, lowered, quoted
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import PatternList, TextList
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import Check, unjudged_details
 
 
 class TextConfig(GraderConfig):
@@ -58,14 +58,10 @@ class TextConfig(GraderConfig):
         examples=[["(?i)fatal error|crashed"]],
     )
 
-    at_least_one: ClassVar = {
-        "contains": Given.LISTED,
-        "not_contains": Given.LISTED,
-        "contains_cs": Given.LISTED,
-        "not_contains_cs": Given.LISTED,
-        "regex_match": Given.LISTED,
-        "regex_not_match": Given.LISTED,
-    }
+    at_least_one: ClassVar = dict.fromkeys(
+        ("contains", "not_contains", "contains_cs", "not_contains_cs", "regex_match", "regex_not_match"),
+        Given.LISTED,
+    )
     misspellings: ClassVar = misspelt(
         {
             "regex_match": ("must_match", "match_all", "match", "matches", "pattern", "patterns", "regex"),
@@ -152,8 +148,13 @@ class TextGrader(Grader[TextConfig]):
             pattern_check(("regex_not_match", i), p, output, wanted=False)
             for i, p in enumerate(config.regex_not_match)
         ]
+        lists = {"regex_match": config.regex_match, "regex_not_match": config.regex_not_match}
+        patterns = {(name, i): p for name, listed in lists.items() for i, p in enumerate(listed)}
         return verdict_of_checks(
-            checks, all_passed="All text checks passed", **config.model_dump(mode="json")
+            checks,
+            all_passed="All text checks passed",
+            **config.model_dump(mode="json"),
+            **nothing_said(checks, patterns),
         )
 
 
@@ -187,8 +188,26 @@ class OlderTextGrader(Grader[ConfigT]):
         """Grade as the successor."""
         verdict = self.successor.grade(context)
         checks = tuple(replace(check, path=self.paths[check.path]) for check in verdict.checks)
-        details = {**self.config.model_dump(mode="json"), "failures": verdict.details["failures"]}
+        found = {key: verdict.details[key] for key in ("error", "failures") if key in verdict.details}
+        details = {**self.config.model_dump(mode="json"), **found}
         return replace(verdict, checks=checks, details=details)
+
+
+def nothing_said(checks: Sequence[Check], patterns: Mapping[tuple[str | int, ...], str]) -> dict[str, object]:
+    """Return why no failed check judges the answer, {} if one does: their patterns are invalid."""
+    failed = [check for check in checks if not check.passed]
+    if not failed or not all(why_invalid(patterns.get(check.path, "")) for check in failed):
+        return {}
+    return unjudged_details("unusable", failed[0].message)
+
+
+def why_invalid(pattern: str) -> str:
+    """Return why no text can match a pattern, "" for a valid one."""
+    try:
+        check_syntax(pattern)
+    except PatternError as error:
+        return str(error)
+    return ""
 
 
 def pattern_check(

@@ -18,6 +18,7 @@ from waza_engine.executors.base import (
     Executor,
     ExecutorError,
     ExecutorSettings,
+    why_single_turn,
 )
 from waza_engine.executors.registry import create_executor
 from waza_engine.files import make_folder, read_bytes
@@ -116,6 +117,15 @@ class Agent:
         except ExecutorError as error:
             self._broken = str(error)
             self.warnings = (*self.warnings, self._broken)
+
+    def check(self, prompts: Sequence[Prompt]) -> None:
+        """Raise ``HarnessError`` for the first prompt that would be paid for in vain."""
+        single = "" if self._executor is None else why_single_turn(self._executor)
+        for prompt in prompts:
+            if not all(turn.strip() for turn in prompt.turns):
+                raise HarnessError(f"The prompt `{prompt.id}` is empty; write what the agent is asked.")
+            if single and len(prompt.turns) > 1:
+                raise HarnessError(f"The prompt `{prompt.id}` has several turns: {single}.")
 
     @property
     def limit(self) -> str:

@@ -63,7 +63,11 @@ class Capturing:
         self.is_complete = False
 
     def prepare(self) -> None:
-        """Read what an earlier process has written, before anything is asked. Raises ``HarnessError``."""
+        """Read what an earlier process has written, before anything is asked.
+
+        Raises ``HarnessError``, also for prompts that would be paid for in vain.
+        """
+        self._agent.check(self._prompts)
         output, journal = self._options.output, self._journal
         if self._options.resume and output is not None:
             wanted: Wanted = defaultdict(dict)

@@ -47,6 +47,7 @@ def printed_by_agent(agent: Agent) -> Callable[[Prompt], Printed]:
     """Return a function that asks an agent. All its lines are kept, also the event that ends a turn."""
 
     def printed(prompt: Prompt) -> Printed:
+        agent.check([prompt])
         lines: list[str] = []
         answer, _ = agent.ask(prompt, prompt.id, heard=lines.append)
         return [line for line in lines if line], "; ".join(answer.get("errors", ()))

@@ -11,7 +11,6 @@ from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.masking import read_environment
 from waza_engine.results.reading.expenses import expenses_of
-from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
@@ -111,8 +110,6 @@ def prepare(
         costs = agent.costs or judges.costs
         earlier = _earlier(recording, suite, tasks, chosen, settings, meter, costs=costs)
         warnings += [earlier.words] if earlier else []
-        if executor.costs:
-            _check_prompts(tasks)
         if costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
             # An agent that reports the cost of a call needs no list price.
@@ -211,21 +208,6 @@ def _selected(
     suite: Suite, settings: RunSettings, graders: GraderCache
 ) -> tuple[list[SelectedTask], list[str]]:
     return select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
-
-
-def _check_prompts(tasks: Sequence[SelectedTask]) -> None:
-    """Refuse to pay for a task that asks nothing; the mock answers to it at no cost, as upstream does."""
-    for task in tasks:
-        try:
-            prompt = prompt_of(task.trial.spec, task.source.path) if task.trial else "-"
-        except WorkspaceError:
-            # The trial reports it, and sends no prompt.
-            continue
-        further = task.trial.spec.inputs.follow_up_prompts if task.trial else ()
-        if not all(each.strip() for each in (prompt, *further)):
-            which = "a follow-up prompt" if prompt.strip() else "the prompt"
-            message = f"{which} of `{task.source.id}` is empty; write what the agent is asked"
-            raise SuiteError(f"{task.source.path}: {message}.")
 
 
 def _tries_triggers(settings: RunSettings, changed: Affected | None) -> bool:

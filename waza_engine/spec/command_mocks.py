@@ -26,14 +26,10 @@ from waza_engine.spec.limits import LONGEST_MILLISECONDS
 from waza_engine.spec.schema_version import since
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-_OUTPUT_SPELLINGS = {
-    "output": "stdout",
-    "return": "stdout",
-    "exitCode": "exit_code",
-    "code": "exit_code",
-    "returncode": "exit_code",
-    "status": "exit_code",
-    "error": "stderr",
+_OUTPUT_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "stdout": ("output", "return"),
+    "exit_code": ("exitCode", "code", "returncode", "status"),
+    "stderr": ("error",),
 }
 StepNumber: TypeAlias = Annotated[int, Field(strict=True)]
 """A number of a step, where `1.0` is rejected: upstream decodes it as a whole number alone."""
@@ -79,7 +75,7 @@ class CommandStep(CommandOutput):
     """The result of one call of several."""
 
     at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
-    misspellings: ClassVar = {**_OUTPUT_SPELLINGS, **misspelt({"delay_ms": "delay"})}
+    misspellings: ClassVar = misspelt({**_OUTPUT_SPELLINGS, "delay_ms": "delay"})
 
     exit_code: Annotated[StepNumber, Field(ge=0, le=255)] = Field(
         default=0, description="Its exit code, 0 to 255.", examples=[1]
@@ -104,18 +100,16 @@ class CommandResponse(CommandOutput, WithSequence):
             "with a `sequence` its steps say what is written, nothing beside it",
         ),
     )
-    misspellings: ClassVar = {
-        **_OUTPUT_SPELLINGS,
-        **misspelt(
-            {
-                "args": ("arguments", "match"),
-                "args_regex": "match_regex",
-                "environment": "env",
-                "workdir": "cwd",
-                "sequence": "steps",
-            }
-        ),
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            **_OUTPUT_SPELLINGS,
+            "args": ("arguments", "match"),
+            "args_regex": "match_regex",
+            "environment": "env",
+            "workdir": "cwd",
+            "sequence": "steps",
+        }
+    )
 
     args: TextList | None = Field(
         default=None,

@@ -186,18 +186,16 @@ class TaskInputs(Block):
     """The agent's input. A prompt is needed: `prompt`, or `prompt_file` for a long one."""
 
     at_least_one: ClassVar = {"prompt": Given.PRESENT, "prompt_file": Given.WRITTEN}
-    misspellings: ClassVar = {
-        **dict.fromkeys(OTHER_PROMPT_NAMES, "prompt"),
-        **misspelt(
-            {
-                "follow_up_prompts": ("prompts", "followup_prompts", "followups"),
-                "context": ("vars", "variables"),
-                "workdir": ("cwd", "working_directory"),
-                "files": "file",
-                "environment": "env",
-            }
-        ),
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "prompt": OTHER_PROMPT_NAMES,
+            "follow_up_prompts": ("prompts", "followup_prompts", "followups"),
+            "context": ("vars", "variables"),
+            "workdir": ("cwd", "working_directory"),
+            "files": "file",
+            "environment": "env",
+        }
+    )
     uncertain: ClassVar = frozenset({"vars", "variables", "text", "content"})
     rules: ClassVar = (
         forbidden(

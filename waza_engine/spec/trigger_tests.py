@@ -66,12 +66,12 @@ class TriggerPrompt(Block):
     """One prompt. Its list decides the expected result."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
-    misspellings: ClassVar = {
-        **dict.fromkeys(
-            ("text", "input", "query", "question", "message", "utterance", "instruction"), "prompt"
-        ),
-        **misspelt({"reason": ("why", "rationale")}),
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "prompt": ("text", "input", "query", "question", "message", "utterance", "instruction"),
+            "reason": ("why", "rationale"),
+        }
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -105,10 +105,9 @@ class TriggerTests(Block):
     """Prompts that should make the agent use a skill, and prompts that should not."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
-    at_least_one: ClassVar = {
-        "should_trigger_prompts": Given.LISTED,
-        "should_not_trigger_prompts": Given.LISTED,
-    }
+    at_least_one: ClassVar = dict.fromkeys(
+        ("should_trigger_prompts", "should_not_trigger_prompts"), Given.LISTED
+    )
     misspellings: ClassVar = misspelt(
         {
             "should_trigger_prompts": (

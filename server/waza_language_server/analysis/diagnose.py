@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.consequences import may_have_consequences, separate_consequences
 from waza_language_server.analysis.directives import apply_severities
 from waza_language_server.analysis.failures import guarded, note_failure
@@ -19,10 +18,9 @@ from waza_language_server.analysis.fixes import with_fixes
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import problems_of_graders
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
+from waza_language_server.analysis.rule import FileView, Found, SuiteView, found_by
 from waza_language_server.analysis.rules import (
     FILE_RULES,
-    GRADERS_RULES,
     SUITE_RULES,
     TEXT_RULES,
     VALLY_RULES,
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-PROBLEMS_PER_CHECKPOINT = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All problems of the documents in which some are not reported."""
 _MOST_LAYERS = 2
@@ -95,16 +92,11 @@ def _edits_as_json(tree: Tree, fix: Fix) -> Edits:
 def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
     """Return the problems that rules found in a text, each one once, in source order."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
-    for count, problem in enumerate(found):
-        if not count % PROBLEMS_PER_CHECKPOINT:
-            checkpoint()
+    for problem in found:
         if problem.span.end <= len(tree.text):
             key = (problem.span.start, problem.span.end, problem.code, problem.message)
             problems.setdefault(key, problem)
-    checkpoint()
-    ordered = sorted(problems)
-    checkpoint()
-    return tuple(map(problems.__getitem__, ordered))
+    return tuple(problems[key] for key in sorted(problems))
 
 
 def _problems_of(document: Document, workspace: Workspace) -> Found:
@@ -134,5 +126,4 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
     if kind in VALLY_KINDS:
         yield from found_by(VALLY_RULES, suite)
         return
-    yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
     yield from found_by(SUITE_RULES, suite)

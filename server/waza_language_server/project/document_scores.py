@@ -42,7 +42,6 @@ from waza_language_server.project.uris import path_of
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import (
         GraderResult,
-        PromptResult,
         RunResult,
         TaskResult,
     )
@@ -187,24 +186,6 @@ class DocumentScores:
         found = (self._scores.regraded.of(suite.path, task, grader) for suite, _ in self._runs)
         return next((one for one in found if one is not None and one.live), None)
 
-    def awaits_suite(self, run: RunResult, moment: datetime) -> bool:
-        """Return whether a run of the entire suite is active that is newer than its verdict of a moment."""
-        return any(self._scores.going.await_suite(suite, moment) for suite in self.suites_of(run))
-
-    def awaits_task(self, run: RunResult, task: TaskResult) -> bool:
-        """Return whether a run is active that has not judged a task yet."""
-        going = self._scores.going
-        return any(going.await_task(suite, task.id, task.timestamp) for suite in self.suites_of(run))
-
-    def awaits_prompt(self, run: RunResult, prompt: PromptResult) -> bool:
-        """Return whether a run is active that has not tried a trigger prompt yet."""
-        return any(
-            self._scores.going.await_prompt(
-                suite, prompt.prompt, prompt.timestamp, should_trigger=prompt.should_trigger
-            )
-            for suite in self.suites_of(run)
-        )
-
     def under_way(self, task: str) -> RunningTrial | None:
         """Return the trial of a task that runs now, None when none does."""
         found = (self._scores.going.under_way(suite, task) for suite in self._all_suites)
@@ -219,11 +200,6 @@ class DocumentScores:
     def waits(self, task: str) -> bool:
         """Return whether a run is active that will judge a task."""
         return any(self._scores.going.waits(suite, task) for suite in self._all_suites)
-
-    def runs_elsewhere(self, run: RunResult) -> bool:
-        """Return whether the newest run of a suite is active and was started by another program."""
-        own = any(map(self._scores.going.runs, self.suites_of(run)))
-        return not own and is_active_elsewhere(run)
 
     @property
     def runs_whole(self) -> bool:

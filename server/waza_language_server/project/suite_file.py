@@ -409,8 +409,8 @@ def prompts_in(root: Node | None) -> Iterator[WrittenPrompt]:
     """
     evals = root.get("evals") if root is not None and root.kind == "mapping" else root
     for item in evals.items if evals is not None else ():
-        node, said = item.get("query") or item.get("prompt"), item.get("should_trigger")
-        should = said.to_python() if said is not None else None
+        node, switch = item.get("query") or item.get("prompt"), item.get("should_trigger")
+        should = switch.to_python() if switch is not None else None
         if node is not None and node.kind == "scalar" and isinstance(should, bool):
             yield WrittenPrompt(item, node, should)
     for key, should in _LISTS.items():

@@ -298,6 +298,11 @@ class ItemMemo(Generic[Value]):
         return values
 
 
+def listed_in(node: Node | None) -> Iterator[Node]:
+    """Yield the items of a list, those of an alias as well; none for anything else."""
+    return (item.target for item in node.target.each_item()) if node is not None else iter(())
+
+
 _MOST_MERGED = 100
 """The most mappings to search for one key, because one may be merged into itself."""
 

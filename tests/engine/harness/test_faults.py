@@ -187,6 +187,14 @@ def test_a_missing_program_is_the_error_of_each_row_until_it_is_there(folder: Pa
         ] * 4
 
 
+@pytest.mark.parametrize("text", [" ", ["q", ""]])
+def test_a_prompt_that_is_paid_in_vain_is_not_asked(folder: Path, text: str | list[str]) -> None:
+    (folder / "p.jsonl").write_text(lines(prompt("a", "q"), {**prompt("b", ""), "input": text}), "utf-8")
+    ended = harness("capture", "p.jsonl", "-s", "a.json", "-o", "out.jsonl", cwd=folder)
+    assert (ended.returncode, "The prompt `b` is empty" in ended.stderr) == (1, True), ended.stderr
+    assert (asked(folder), (folder / "out.jsonl").exists()) == ([], False)
+
+
 def test_a_full_disk_ends_the_capture(folder: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")

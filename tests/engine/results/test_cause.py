@@ -213,6 +213,24 @@ def test_assertions_that_raise_have_found_nothing_wrong(
     assert (found[0], told in found[1]) == (kind, True), found
 
 
+@pytest.mark.parametrize(
+    ("grader", "kind"),
+    [
+        ("type: text, name: shape, config: {regex_match: ['(']}", "test"),
+        ("type: regex, name: shape, config: {must_not_match: ['(']}", "test"),
+        ("type: text, name: shape, config: {regex_match: ['('], contains: [nowhere]}", "skill"),
+        (
+            "type: file, name: shape, config: {globs: true, content_patterns: [{path: '*.txt', "
+            "must_not_match: ['(']}]}",
+            "test",
+        ),
+    ],
+)
+def test_an_invalid_pattern_has_found_nothing_wrong(tmp_path: Path, grader: str, kind: str) -> None:
+    found = cause_in_a_run(tmp_path, f"- {{{grader}}}\n")
+    assert (found[0], "said nothing of the answer: " in found[1]) == (kind, kind == "test"), found
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 @pytest.mark.parametrize(("assertion", "kind"), [("output.(", "test"), ("tool_calls[0].name", "not known")])
 def test_javascript_that_raises_has_found_nothing_wrong(tmp_path: Path, assertion: str, kind: str) -> None:

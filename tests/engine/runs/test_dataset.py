@@ -7,6 +7,7 @@ import pytest
 
 from tests.engine.executors.agents import adapter
 from tests.engine.suites import CONFIG, run
+from waza_engine.commands.preflight import preflight
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.runs.preparing import prepare
@@ -294,5 +295,6 @@ def test_a_blank_prompt_is_refused_where_a_call_costs(tmp_path: Path, inputs: st
     (tmp_path / "agent.json").write_text(json.dumps(adapter()))
     with pytest.raises(SuiteError, match=f"{what} of `a` is empty"):
         prepare(RunSettings(path))
+    assert "task.prompt" in [finding.code for finding in preflight(RunSettings(path)).findings]
     path.write_text(f"name: s\nskill: w\n{CONFIG}{task}")
     assert prepare(RunSettings(path))

@@ -219,6 +219,19 @@ def test_a_grader_of_the_suite_is_told_once_at_the_eval_file(tmp_path: Path) -> 
     ]
 
 
+def test_a_conversation_that_the_agent_cannot_go_on_with_is_not_begun(tmp_path: Path) -> None:
+    path = paid_suite(tmp_path)
+    asking = task("b", prompt="Hi, follow_up_prompts: [Go on]")
+    (tmp_path / "tasks" / "b.yaml").write_text(asking, "utf-8")
+    told = "`b` has several turns: the agent cannot continue its session; give `resume` in the adapter"
+    assert told in refused(path)
+    (found,) = [each for each in preflight(RunSettings(path)).findings if each.state == "invalid"]
+    assert (found.code, found.task) == ("task.turns", "b")
+    adapter = json.loads((tmp_path / "adapter.json").read_text("utf-8"))
+    (tmp_path / "adapter.json").write_text(json.dumps({**adapter, "sessionMode": "iterative"}), "utf-8")
+    assert prepare(RunSettings(path))
+
+
 def test_a_required_skill_that_is_missing_ends_the_run_before_the_agent_is_asked(tmp_path: Path) -> None:
     path = paid_suite(tmp_path)
     path.write_text(path.read_text().replace("config: {", "config: {required_skills: [reader], "))

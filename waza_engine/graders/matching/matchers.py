@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
 from waza_engine.graders.base import GraderConfig, GraderError
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.spec.block import Given, misspelt
-from waza_engine.spec.fields import Number, PlainText
+from waza_engine.spec.fields import Number, PlainText, kind
 from waza_engine.vocabulary import ToolCall
 
 if TYPE_CHECKING:
@@ -51,14 +51,13 @@ class ArgumentMatcher(GraderConfig):
         description="The argument equals this value; `42` and `42.0` are equal.",
         examples=["git status"],
     )
-    regex: PlainText | None = Field(
+    regex: Annotated[PlainText, kind("regex")] | None = Field(
         default=None,
         description=(
             "A regular expression (RE2, upper and lower case differ) that matches somewhere in the argument."
         ),
         examples=["^git (status|diff)"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "regex"},
     )
     contains: PlainText | None = Field(
         default=None,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from waza_engine.counting import in_seconds
+from waza_engine.counting import cut, in_seconds
 from waza_engine.graders.base import GradingContext, Verdict
 from waza_engine.graders.programs.input import grader_environment, program_input
 from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished, run_bounded
@@ -23,21 +23,16 @@ from waza_engine.vocabulary import Check
 
 _SHOWN_OF_NO_JSON = 100
 _STDERR_TAIL = 2000
-_LONGEST_FEEDBACK = 4000
+LONGEST_FEEDBACK = 4000
+"""The most characters of a program's output that are its feedback."""
 _LONGEST_OUTPUT = f"{OUTPUT_LIMIT_BYTES / 1e6:g} MB"
 # Some shells begin their output with it.
 _BYTE_ORDER_MARK = "\ufeff"
 # For how it ended, and where which output begins.
 _ROOM = 200
 _WORDS = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
 
@@ -160,7 +155,7 @@ def verdict_of_answer(
     if issues := result_issues(block, vocabulary):
         _invalid(issues)
     verdict = _harness_verdict(block) if is_harness else _waza_verdict(block)
-    feedback = shortened(verdict.feedback)
+    feedback = cut(verdict.feedback, LONGEST_FEEDBACK)
     passed = verdict.passed
     return Verdict(
         score=verdict.score,
@@ -173,7 +168,7 @@ def verdict_of_answer(
 
 def verdict_without_answer(error: UnusableAnswerError, check: str) -> Verdict:
     """Return the verdict of a program that could not grade: an error of this grader, with score 0."""
-    feedback = shortened(str(error))
+    feedback = cut(str(error), LONGEST_FEEDBACK)
     return Verdict(
         score=0.0,
         passed=False,
@@ -184,14 +179,9 @@ def verdict_without_answer(error: UnusableAnswerError, check: str) -> Verdict:
     )
 
 
-def shortened(feedback: str) -> str:
-    """Return at most four thousand characters of a program's output."""
-    return feedback if len(feedback) <= _LONGEST_FEEDBACK else feedback[:_LONGEST_FEEDBACK] + "…"
-
-
 def ending(output: str) -> str:
     """Return the end of a program's output, short enough that two of them fit into one feedback."""
-    most = _LONGEST_FEEDBACK // 2 - _ROOM
+    most = LONGEST_FEEDBACK // 2 - _ROOM
     return output if len(output) <= most else "…" + output[-most:]
 
 

@@ -130,13 +130,13 @@ def with_answers(run: Block, answers: Sequence[ArrivedAnswer]) -> Json:
     """
     found: Json = dict(run)
     cut = run.get("stopped") is True
-    agents = [answer for answer in answers if answer.by == "agent" and cut]
+    by_agent = [answer for answer in answers if answer.by == "agent" and cut]
     for answer in answers:
-        key = "judge_usage" if answer.by == "judge" else "usage" if answer in agents else "other_usage"
+        key = "judge_usage" if answer.by == "judge" else "usage" if answer in by_agent else "other_usage"
         found |= given(**{key: usage_document(added(usage_of(found.get(key)), answer.usage))})
     costs = [cost for cost in (cost_of(run.get("cost")), *(answer.cost for answer in answers)) if cost]
-    unjudged = [answer.unjudged for answer in answers if answer not in agents or answer.calls]
-    texts = [answer.text for answer in agents if answer.text]
+    unjudged = [answer.unjudged for answer in answers if answer not in by_agent or answer.calls]
+    texts = [answer.text for answer in by_agent if answer.text]
     events = [{"type": "assistant.message", "content": text} for text in texts]
     return {
         **found,

@@ -61,7 +61,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     name = code(header.eval_name) or "Evaluation"
     counts = found.counts
     mark = _RUN_MARKS.get(found.verdict, "❌")
-    passed = f"{counts.passed} of {counted(counts.total, 'task')} passed" if counts.total else found.came_to
+    passed = f"{counts.passed} of {counted(counts.total, 'task')} passed" if counts.total else found.results
     yield f"## {mark} {name}: {passed}\n\n"
     yield " · ".join([f"**{verdict_label(found)}**", *describe_other_counts(counts)]) + "\n\n"
     for reason in (reason for reason in found.reasons if not reason.is_counted):

@@ -113,7 +113,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
     lines = [
         f"# {code(header.eval_name) or 'Evaluation'}: {verdict}",
         "",
-        found.came_to + (" so far" if goes_on else ""),
+        found.results + (" so far" if goes_on else ""),
         "",
     ]
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons if not reason.is_counted]

@@ -22,6 +22,7 @@ from waza_engine.executors.base import (
     Reaching,
     blindness_to_skills,
     unpaid,
+    why_single_turn,
 )
 from waza_engine.results.reports.descriptions import dollars
 from waza_engine.runs.limits.cancellation import (
@@ -32,7 +33,7 @@ from waza_engine.runs.limits.cancellation import (
 )
 from waza_engine.runs.settings.table import Budget
 from waza_engine.scoring.cost import Cost, Spending, added, cost_of, has_price, tokens_of, total, total_cost
-from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage
+from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage, token_counts
 
 _LAST_WORDS_SECONDS = 1.5
 _GRACE_SECONDS = 10.0
@@ -287,6 +288,7 @@ class _Wrapping:
         self.library = executor.library
         self.warnings = executor.warnings
         self.blind_to_skills = blindness_to_skills(executor)
+        self.single_turn = why_single_turn(executor)
         self._executor = executor
 
     def reach(self) -> None:
@@ -466,13 +468,7 @@ def _limit(budget: Budget) -> str:
 def _ascribed(usage: Usage | None, model: str) -> Usage | None:
     if usage is None or usage.model_metrics or not model or not tokens_of(usage):
         return usage
-    asked = ModelUsage(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        request_cost=usage.premium_requests,
-    )
+    asked = ModelUsage(**token_counts(usage), request_cost=usage.premium_requests)
     return replace(usage, model_metrics={model: asked})
 
 

@@ -79,16 +79,16 @@ class Findings:
 class Handling:
     """How the tasks of a pass are executed and stored.
 
-    ``on_task`` is called as each is finished, ``on_trial`` with the id of an active one for each trial that
-    is finished or has an answer (from any thread); ``on_trigger`` as each trigger prompt was tried;
-    ``on_asked`` with the id and number of a trial whose agent is paid, as it is asked, ``on_sent`` with a
-    trigger prompt whose agent is paid (both from any thread).
+    ``on_task`` is called as each is finished, and returns it as it stays in memory; ``on_trial`` with the id
+    of an active one for each trial that is finished or has an answer (from any thread); ``on_trigger`` as
+    each trigger prompt was tried; ``on_asked`` with the id and number of a trial whose agent is paid, as it
+    is asked, ``on_sent`` with a trigger prompt whose agent is paid (both from any thread).
     ``earlier`` are kept trials of a pass by task id, ``earlier_triggers`` kept trigger prompts.
     """
 
     backend: BackendFactory
     cache: TaskCache | None
-    on_task: Callable[[TaskOutcome, bool], None]
+    on_task: Callable[[TaskOutcome, bool], TaskOutcome]
     on_trial: Callable[[str, TrialOutcome, bool], None]
     on_trigger: Callable[[TriggerOutcome], None]
     on_asked: Callable[[str, int, bool], None]
@@ -141,7 +141,7 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
             try:
                 for position, outcome in runner.run():
                     findings.tasks[position] = outcome
-                    handling.on_task(outcome, chosen.baseline)
+                    findings.tasks[position] = handling.on_task(outcome, chosen.baseline)
             except (CancelledRunError, SuiteError):
                 findings.tasks.update(runner.unfinished(findings.tasks))
                 raise

@@ -128,7 +128,10 @@ class TaskRunner:
                 if not self._costs:
                     # Work goes on while the caller stores what is finished; what is paid for is stored first.
                     self._hand_out()
-                yield self._finished.popleft()
+                position, outcome = self._finished.popleft()
+                yield position, outcome
+                # It holds the transcripts of its trials.
+                self._begun.pop(position, None)
         finally:
             withdraw()
             withdraw_room()

@@ -11,11 +11,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
-from waza_engine.executors.base import Executor, ExecutorError, Reaching, blindness_to_skills
+from waza_engine.executors.base import (
+    Executor,
+    ExecutorError,
+    Reaching,
+    blindness_to_skills,
+    why_single_turn,
+)
 from waza_engine.processes.git import GitError, git
 from waza_engine.results.writing.store import ResultsError, check_results_writable
 from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
-from waza_engine.runs.agent.workspace import fixture_files, fixture_problems
+from waza_engine.runs.agent.workspace import WorkspaceError, fixture_files, fixture_problems, prompt_of
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.trials.selection import SelectedTask
 
@@ -56,6 +62,28 @@ def unseen_skills(
     if judging:
         message = f"nothing can be said by {', '.join(judging)}: {why}"
         yield Finding("skill.unseen", "invalid", str(suite.path), message, remedy)
+
+
+def useless_turns(tasks: Sequence[SelectedTask], executor: Executor | None) -> Iterator[Finding]:
+    """Yield prompts that ask nothing, and conversations that the agent cannot go on with, if it costs."""
+    if executor is None or not executor.costs:
+        return
+    why, _, remedy = why_single_turn(executor).partition("; ")
+    for task in tasks:
+        if task.trial is None:
+            continue
+        inputs, source, name = task.trial.spec.inputs, str(task.source.path), task.source.id
+        try:
+            prompt = prompt_of(task.trial.spec, task.source.path)
+        except WorkspaceError:
+            # The trial reports it, and sends no prompt.
+            continue
+        if not all(each.strip() for each in (prompt, *inputs.follow_up_prompts)):
+            which = "a follow-up prompt" if prompt.strip() else "the prompt"
+            told, remediation = f"{which} of `{name}` is empty", "write what the agent is asked"
+            yield Finding("task.prompt", "invalid", source, told, remediation, name)
+        if why and (inputs.follow_up_prompts or inputs.responder is not None):
+            yield Finding("task.turns", "invalid", source, f"`{name}` has several turns: {why}", remedy, name)
 
 
 def _places(suite: Suite) -> Iterator[Finding]:
@@ -224,6 +252,7 @@ def pass_preflight(
     """
     found = inspected(suite, tasks, judge="" if judges.has_model else judges.name, loads_skills=agent.costs)
     found += unseen_skills(suite, tasks, blindness_to_skills(agent), triggers=triggers)
+    found += useless_turns(tasks, agent)
     costs = agent.costs or judges.costs
     stopping = [finding for finding in found if costs and _stops(finding, kept=kept)]
     if stopping:

@@ -145,12 +145,7 @@ ToolCalls: TypeAlias = ListOfBlocks[Annotated[TextOrBlock[Text, ToolCallPattern]
 class ToolCallOptions(VallyBlock):
     """The required and the disallowed tool calls."""
 
-    at_least_one: ClassVar = {
-        "required": Given.LISTED,
-        "disallowed": Given.LISTED,
-        "sequence": Given.LISTED,
-        "parallel": Given.LISTED,
-    }
+    at_least_one: ClassVar = dict.fromkeys(("required", "disallowed", "sequence", "parallel"), Given.LISTED)
     misspellings: ClassVar = misspelt(
         {"required": ("expect", "expect_tools"), "disallowed": ("forbidden", "reject_tools")}
     )

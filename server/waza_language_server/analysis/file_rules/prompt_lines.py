@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted, in_seconds
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.limits import MILLISECONDS
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
+from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.syntax.tree import Tree
@@ -111,9 +110,7 @@ def whitespace_lines(view: FileView) -> Found:
     if view.kind != "prompts" or root is None:
         return
     found = _WHITESPACE.finditer(view.tree.text, root.span.start, root.span.end)
-    for number, match in enumerate(found, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for match in found:
         span = Span(*match.span())
         fix = Fix("Delete the whitespace", (Edit(span, ""),), preferred=True)
         message = "This line has only whitespace, which agent-eval-harness refuses; leave it empty."

@@ -14,7 +14,7 @@ from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.project.suite_file import prompts_in, scalar_text, task_nodes
 from waza_language_server.syntax.edits import delete_entry, delete_item, move_entry_up
-from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.nodes import Entry, Node, listed_in
 from waza_language_server.syntax.placed_text import items_added
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
@@ -52,8 +52,7 @@ def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
 
 
 def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
-    checkpoints = task.get("checkpoints")
-    for item in checkpoints.target.items if checkpoints is not None else ():
+    for item in listed_in(task.get("checkpoints")):
         node = item.get("after_turn")
         turn = node.target.to_python() if node is not None else None
         if node is not None and isinstance(turn, int) and not isinstance(turn, bool):
@@ -84,9 +83,8 @@ _OUTSIDE = compiled_later(r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|\Z)")
 def input_files(view: FileView) -> Found:
     """Yield the paths of ``inputs.files`` that are absolute or lead up."""
     for task in task_nodes(view.tree, view.kind):
-        files = task.get("inputs", "files")
-        for item in files.target.each_item() if files is not None else ():
-            yield from _of_file(item.target)
+        for item in listed_in(task.get("inputs", "files")):
+            yield from _of_file(item)
 
 
 def _of_file(item: Node) -> Iterator[Problem]:
@@ -108,10 +106,10 @@ def mock_steps(view: FileView) -> Found:
     root = view.tree.root
     if root is None or view.kind not in {"eval", "task"}:
         return
-    for mock in _items(root.get("command_mocks")):
+    for mock in listed_in(root.get("command_mocks")):
         checkpoint()
         yield from _of_responses(mock.get("responses"))
-    for mock in _items(root.get("mcp_mocks") if view.kind == "eval" else None):
+    for mock in listed_in(root.get("mcp_mocks") if view.kind == "eval" else None):
         checkpoint()
         tools = mock.get("tools")
         for entry in tools.target.entries if tools is not None else ():
@@ -119,8 +117,8 @@ def mock_steps(view: FileView) -> Found:
 
 
 def _of_responses(responses: Node | None) -> Iterator[Problem]:
-    for response in _items(responses):
-        for step in _items(response.get("sequence")):
+    for response in listed_in(responses):
+        for step in listed_in(response.get("sequence")):
             for key in _NUMBERS:
                 node = step.get(key)
                 node = node.target if node is not None else None
@@ -133,10 +131,6 @@ def _of_responses(responses: Node | None) -> Iterator[Problem]:
                         f"`{key}` of a step must be an integer without a decimal point; a run stops here."
                     )
                     yield Problem("wrong-type", node.span, message, "error", (fix,))
-
-
-def _items(node: Node | None) -> Iterator[Node]:
-    return (item.target for item in node.target.each_item()) if node is not None else iter(())
 
 
 def requirements(view: FileView) -> Found:
@@ -153,11 +147,8 @@ def requirements(view: FileView) -> Found:
 
 def checks_of(task: Node) -> Iterator[Node]:
     """Yield the checks of a task's requirements."""
-    listed = task.get("requirements")
-    for requirement in listed.target.each_item() if listed is not None else ():
-        checks = requirement.target.get("checks")
-        for check in checks.target.each_item() if checks is not None else ():
-            yield check.target
+    for requirement in listed_in(task.get("requirements")):
+        yield from listed_in(requirement.get("checks"))
 
 
 def expected_graders(view: FileView) -> Found:

@@ -16,7 +16,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.harness_rows import row_kind
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, found_outside
+from waza_language_server.analysis.rule import FileView, Found, GraderView, found_outside
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
 from waza_language_server.analysis.schema_rules.discouraged_keys import (
     deprecated_keys,
@@ -66,11 +66,10 @@ def structure_of_file(view: FileView) -> Found:
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = document_value(tree.root.target, root.top)
-    validator = catalog.document_validator(kind)
     unknown = _NONE_UNKNOWN
-    if not validator.is_valid(value):
+    if not root.validator.is_valid(value):
         checkpoint()
-        problems, unknown = explained(subject, validator.iter_errors(value))
+        problems, unknown = explained(subject, root.validator.iter_errors(value))
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
@@ -79,11 +78,10 @@ def structure_of_file(view: FileView) -> Found:
 def _structure_of_lines(view: FileView, lines: Node) -> Found:
     """Yield the problems of each line; one that had none is not checked again."""
     tree, kind, catalog = view.tree, view.kind, view.catalog
-    root, validator = catalog.line_root(kind), catalog.line_validator(kind)
+    root = catalog.line_root(kind)
     faultless = _faultless.setdefault(catalog, {}).setdefault(kind, WeakSet())
-    for number, line in enumerate(lines.each_item(), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for line in lines.each_item():
+        checkpoint()
         if line.green in faultless:
             continue
         if line.kind != "mapping":
@@ -93,8 +91,8 @@ def _structure_of_lines(view: FileView, lines: Node) -> Found:
             continue
         subject, value, unknown = Subject(tree, kind, catalog, line, root), line.to_python(), _NONE_UNKNOWN
         problems = list(_of_another_file(kind, line, value))
-        if not problems and not validator.is_valid(value):
-            found, unknown = explained(subject, validator.iter_errors(value))
+        if not problems and not root.validator.is_valid(value):
+            found, unknown = explained(subject, root.validator.iter_errors(value))
             problems += found
         if kind == "prompts":
             problems += found_outside(line, root.top, partial(_advice, subject, unknown=unknown))
@@ -153,11 +151,10 @@ def structure_of_grader(view: GraderView) -> Found:
         return
     subject = Subject(tree, kind, catalog, entry, root, is_grader=True)
     value = entry_value(entry)
-    validator = catalog.grader_validator(written)
     unknown = _NONE_UNKNOWN
-    if validator is not None and not validator.is_valid(value):
+    if not root.validator.is_valid(value):
         checkpoint()
-        problems, unknown = explained(subject, validator.iter_errors(value))
+        problems, unknown = explained(subject, root.validator.iter_errors(value))
         yield from problems
     yield from deprecated_type(subject, root.top)
     for node, shape in view.located:
@@ -168,9 +165,8 @@ def _packaged(view: GraderView) -> Found:
     tree, kind, catalog, entry = view.file.tree, view.file.kind, view.file.catalog, view.entry
     subject = Subject(tree, kind, catalog, entry, catalog.packaged_grader_root, is_grader=True)
     value = entry_value(entry)
-    validator = catalog.packaged_grader_validator
-    if not validator.is_valid(value):
-        problems, _ = explained(subject, validator.iter_errors(value))
+    if not subject.root.validator.is_valid(value):
+        problems, _ = explained(subject, subject.root.validator.iter_errors(value))
         yield from problems
 
 

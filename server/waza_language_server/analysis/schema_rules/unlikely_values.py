@@ -15,7 +15,6 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-OPENING_QUOTES = "“„‟«‘‚"
 _BREAK = compiled_later(r"[\r\n]")
 _PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.spec.pattern_syntax import is_found
-from waza_engine.spelling import nearest, path_slip_of
-from waza_language_server.analysis.problem import Problem
+from waza_engine.spelling import path_slip_of
+from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found, SuiteView
 from waza_language_server.project.eval_cases import assertions_of, cases_of, homes_of, skill_file_of
 from waza_language_server.project.places import found_at
@@ -62,12 +62,7 @@ def _is_there(view: SuiteView, path: Path, home: Path, node: Node) -> bool:
 
 def _missing(view: SuiteView, node: Node, home: Path, known: tuple[str, ...]) -> Problem:
     written = node.value.strip()
-    meant = nearest(written, known)
-    fixes: tuple[Fix, ...] = ()
-    if meant is not None:
-        repair = partial(replace_scalar, view.document.tree, node, meant)
-        preferred = path_slip_of(written, known) == meant
-        fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
+    _, fixes = suggestion(view.document.tree, node, known, typo_of=path_slip_of)
     message = f"There is no file `{printable(written)}` in `{printable(home.name)}`; the case is in error."
     return Problem("missing-file", node.span, message, "error", fixes)
 

@@ -24,6 +24,7 @@ from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
+from waza_language_server.syntax.nodes import listed_in
 
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project
@@ -81,7 +82,7 @@ def _program(grader: Node) -> Iterator[NeededFile]:
     if is_path(command.target.value) and not split_command(command.target.value):
         yield NeededFile(command.target)
         return
-    arguments = _items(grader.get("config", "args"))
+    arguments = list(listed_in(grader.get("config", "args")))
     texts = [argument.value if argument.kind == "scalar" else "" for argument in arguments]
     if script_of(command.target.value, texts) and scalar_text(arguments[0]):
         yield NeededFile(arguments[0])
@@ -114,7 +115,7 @@ def _snapshots(grader: Node) -> Iterator[NeededFile]:
     written = (scalar_text(folder) if folder is not None else "") or None
     where = _ABOVE if written is None else "in the `context_dir` of the grader"
     so = "the check fails, whatever the agent writes"
-    for expected in _items(grader.get("config", "expected_files")):
+    for expected in listed_in(grader.get("config", "expected_files")):
         node = expected.get("snapshot")
         if node is not None and scalar_text(node):
             yield NeededFile(node.target, where, so, folder=written, with_fixtures=True)
@@ -134,12 +135,6 @@ _NEEDED: Mapping[str, Callable[[Node], Iterator[NeededFile]]] = MappingProxyType
 )
 """The files that graders of a type need."""
 TYPES_WITH_FILES = _NEEDED.keys()
-
-
-def _items(node: Node | None) -> list[Node]:
-    if node is None or node.target.kind != "sequence":
-        return []
-    return [item.target for item in node.target.each_item()]
 
 
 def packages(view: SuiteView) -> Found:

@@ -31,7 +31,7 @@ from waza_language_server.project.places import FIXTURES, bases_of_run, found_at
 from waza_language_server.project.suite_file import SuiteFile, scalar_text, task_nodes
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Node, listed_in
 from waza_language_server.syntax.placed_text import inserted
 from waza_language_server.syntax.tried_edits import checked, entries_of
 from waza_language_server.text.edit import Edit, Edits, FileCreation, Fix
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.places import Kind
     from waza_language_server.project.suites import Suite
-    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.syntax.nodes import Node, listed_in
     from waza_language_server.syntax.tree import Tree
 
 _MISSING = "missing-file"
@@ -101,8 +101,8 @@ class _Files:
         inputs = task.get("inputs")
         if inputs is None or inputs.target.kind != "mapping":
             return
-        listed = map(_listed_file, _items(inputs.get("files")))
-        instructions = (item.target for item in _items(task.get("instruction_files")))
+        listed = map(_listed_file, listed_in(inputs.get("files")))
+        instructions = listed_in(task.get("instruction_files"))
         named = [node for node in (*listed, *instructions) if node is not None and scalar_text(node)]
         yield from self._of_fixtures(task, named)
         prompt, context = inputs.get("prompt_file"), inputs.get("context")
@@ -270,17 +270,12 @@ def _of_suite(places: Mapping[Path, tuple[Path, ...]], suite: Suite) -> tuple[Pa
 
 def _listed_file(item: Node) -> Node | None:
     """Return the path of a file that is copied from the fixtures, None for one with inline content."""
-    item = item.target
     if item.kind != "mapping":
         return item
     path, content = item.get("path"), item.get("content")
     if path is None or (content is not None and (content.target.kind != "scalar" or scalar_text(content))):
         return None
     return path.target
-
-
-def _items(node: Node | None) -> Iterator[Node]:
-    return iter(()) if node is None or node.target.kind != "sequence" else node.target.each_item()
 
 
 _OUTSIDE = "outside-repository"
@@ -299,7 +294,7 @@ def outside_paths(view: SuiteView) -> Found:
     listed = [root.get("config", key) for key in _KEYS_OF_CONFIG]
     listed += items_of(root.get("config", "skill_directories"))
     written = root.get("tasks") if view.document.kind == "eval" else None
-    listed += [item for item in _items(written) if item.target.kind == "scalar"]
+    listed += [item for item in listed_in(written) if item.kind == "scalar"]
     for task in task_nodes(view.document.tree, view.document.kind):
         listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
         listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
@@ -413,6 +408,6 @@ def items_of(node: Node | None) -> Iterator[Node]:
     if node is None:
         return
     if node.target.kind == "sequence":
-        yield from (item.target for item in node.target.each_item())
+        yield from listed_in(node)
     elif scalar_text(node):
         yield node.target

@@ -9,7 +9,7 @@ from waza_engine.spec.vally.names import OF_CONSTRAINTS
 from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Node, listed_in
 from waza_language_server.text.edit import Related
 
 _TOLERANCE = 0.001
@@ -131,12 +131,8 @@ def _stimuli(view: SuiteView) -> tuple[Node, ...]:
 
 def _items(node: Node | None) -> tuple[Node, ...]:
     """Return the items of a list that are blocks."""
-    if node is None or node.target.kind != "sequence":
-        return ()
-    return tuple(item.target for item in node.target.items if item.target.kind == "mapping")
+    return tuple(item for item in listed_in(node) if item.kind == "mapping")
 
 
 def _scalars(node: Node | None) -> tuple[Node, ...]:
-    if node is None or node.target.kind != "sequence":
-        return ()
-    return tuple(item.target for item in node.target.items if item.target.kind == "scalar")
+    return tuple(item for item in listed_in(node) if item.kind == "scalar")

@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
-from waza_language_server.analysis.value_rules.vacuous import matches_everything
+from waza_language_server.analysis.rule import FileView, Found, GraderView
+from waza_language_server.analysis.value_rules.vacuous import matches_everything, number_of
 from waza_language_server.project.suite_file import task_nodes
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Node, listed_in
 from waza_language_server.text.edit import Edit, Fix, Related
 
 REFUSED = ("regex_not_match", "must_not_match", "not_contains", "not_contains_cs", "output_not_contains")
@@ -22,7 +22,7 @@ _PATTERNS = ("regex_not_match", "must_not_match")
 def refused_by_all(mapping: Node, keys: set[str]) -> Found:
     """Yield the forbidden patterns and strings that are in every answer."""
     for key in REFUSED:
-        for node in _items(mapping, key) if key in keys else ():
+        for node in listed_in(mapping.get(key)) if key in keys else ():
             checkpoint()
             is_pattern = key in _PATTERNS
             if matches_everything(node.value) if is_pattern else not node.value and len(node.span):
@@ -43,8 +43,10 @@ def empty_ranges(mapping: Node, keys: set[str]) -> Iterator[Problem]:
         for high in UPPER:
             first = mapping.get(low) if low in keys else None
             second = mapping.get(high) if high in keys else None
-            least, most = _number(first), _number(second)
-            if first is None or second is None or least is None or most is None:
+            if first is None or second is None:
+                continue
+            least, most = number_of(first), number_of(second)
+            if least is None or most is None:
                 continue
             touching = least == most and (low, high) != ("gte", "lte")
             if least <= most and not touching:
@@ -57,11 +59,6 @@ def empty_ranges(mapping: Node, keys: set[str]) -> Iterator[Problem]:
             related = (Related(second.span, f"`{high}` stands here."),)
             yield Problem("bounds-reversed", first.span, message, "warning", fixes, related)
             return
-
-
-def _number(node: Node | None) -> int | float | None:
-    value = node.to_python() if node is not None and node.kind == "scalar" else None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 Meaning = Callable[[Node], str]
@@ -139,13 +136,11 @@ def _in_mapping(mapping: Node) -> Found:
 
 
 def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool) -> Found:
-    items, refused = _items(mapping, wanted), _items(mapping, unwanted)
+    items, refused = list(listed_in(mapping.get(wanted))), list(listed_in(mapping.get(unwanted)))
     by_meaning = {meaning(item): item for item in reversed(items)}
     checkpoint()
     few = within and len(items) * len(refused) <= MOST_COMPARED * MOST_COMPARED
-    for number, item in enumerate(refused, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for item in refused:
         text = meaning(item)
         if not text.strip():
             continue
@@ -157,11 +152,6 @@ def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, wit
             message = f"`{unwanted}` forbids {shown}, which `{wanted}` asks for; no answer can do both."
             related = (Related(other.span, f"`{wanted}` asks for {_shown(other)} here."),)
             yield Problem("contradiction", item.span, message, "error", related=related)
-
-
-def _items(mapping: Node, key: str) -> list[Node]:
-    node = mapping.get(key)
-    return [item.target for item in node.target.items] if node is not None else []
 
 
 def _shown(node: Node) -> str:

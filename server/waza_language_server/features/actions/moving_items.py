@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.completion.snippets import Layout
 from waza_language_server.syntax.author_style import line_break
+from waza_language_server.syntax.frames import column_of
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
@@ -90,7 +91,7 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
         dash = dash_of(document, items[-1])
         if dash is None:
             return None
-        column = _column_of(document, dash)
+        column = column_of(document.text, dash)
         last = last_row(document, items[-1], column)
         rows = ("",) * _gap(document, items, column) + rows
     elif text[value.span.start : value.span.end] in _NOTHING:
@@ -122,10 +123,10 @@ def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> 
         added = f"{block}{ending}" if text.endswith(("\n", "\r")) else f"{ending}{block}"
         return Edit(Span(len(text), len(text)), added)
     dash = dash_of(document, root)
-    column = _column_of(document, root.span.start)
+    column = column_of(document.text, root.span.start)
     if dash is None or text[root.span.start - column : root.span.start].strip(" -"):
         return None
-    end = lines.line_span(last_row(document, root, _column_of(document, dash))).end
+    end = lines.line_span(last_row(document, root, column_of(document.text, dash))).end
     block = ending.join(indented_rows(written, column))
     return Edit(Span(end, end), f"{ending}{block}")
 
@@ -197,10 +198,6 @@ def _emptied(document: Document, holder: Node, lines_of_item: Span) -> Edit | No
 def _is_comment(document: Document, number: int, column: int) -> bool:
     row = _row(document, number)
     return row.lstrip(" ").startswith("#") and len(row) - len(row.lstrip(" ")) >= column
-
-
-def _column_of(document: Document, offset: int) -> int:
-    return document.lines.position(offset, "utf-32")[1]
 
 
 def _row(document: Document, number: int) -> str:

@@ -111,7 +111,7 @@ def _suite_files(point: CompletionPoint) -> Iterator[Completion]:
         return
     typed = point.cursor.prefix.strip("\"'")
     head = typed.rpartition("/")[0]
-    key = _key_of(point)
+    key = point.cursor.key or ""
     if key == SKILL_PATH:
         yield from _skill_paths(point, path)
     # A run takes the folder of a task from where it is started: that may be the folder of the suite, too.
@@ -137,11 +137,6 @@ def _vally_environments(point: CompletionPoint) -> Iterator[Completion]:
     known = environment_names(point.workspace.project, path) if path is not None else None
     for name in known or ():
         yield _known(point, name, "reference", "environment of .vally.yaml")
-
-
-def _key_of(point: CompletionPoint) -> str:
-    """Return the key that the value belongs to, or the list that it is an item of."""
-    return point.cursor.key or ""
 
 
 def _models(point: CompletionPoint) -> Iterator[Completion]:
@@ -290,10 +285,11 @@ def _item(
 ) -> Completion:
     """Return a name that replaces the typed prefix; only the name of a call if it is called already."""
     span, called = _replaced(point, scalar, word)
+    is_begun = scalar is not None and (bool(scalar.value) or scalar.node.style in {"literal", "folded"})
     text = word.text.partition("(")[0] if called else word.text
     if point.quote == "'" or (scalar is not None and scalar.node.style == "single"):
         text = text.replace("'", "''")
-    elif not (scalar is not None and _is_begun(scalar)) and not point.quote and not point.cursor.prefix:
+    elif not (is_begun or point.quote or point.cursor.prefix):
         # An empty value: an expression is safest in double quotes.
         text = f'{point.lead(span)}"{text}"{point.comma}'
     label = word.text.removesuffix("()")
@@ -307,11 +303,6 @@ def _item(
         Edit(span, text),
         filter_text=label,
     )
-
-
-def _is_begun(scalar: ScalarMap) -> bool:
-    """Return whether names need no quotes: inside a non-empty value, or in a block scalar."""
-    return bool(scalar.value) or scalar.node.style in {"literal", "folded"}
 
 
 def _replaced(point: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord) -> tuple[Span, bool]:

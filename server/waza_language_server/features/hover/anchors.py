@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.markdown import code, fenced
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.project.mentions import anchor_at
-from waza_language_server.syntax.aliases import anchored_by
+from waza_language_server.syntax.aliases import anchored_node
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _times(root: Green, anchored: Green) -> str:
         if looked_at > _MOST_NODES:
             return ""
         if green.kind == "alias" and green.value == anchored.anchor:
-            found += _target_of(root, green) is anchored
+            found += anchored_node(root, green) is anchored
         waiting += [placed.green for placed in green.children]
     match found:
         case 0:
@@ -120,13 +120,6 @@ def _times(root: Green, anchored: Green) -> str:
             return "1 alias repeats it"
         case _:
             return f"{found:,} aliases repeat it"
-
-
-def _target_of(root: Green, alias: Green) -> Green:
-    green = root
-    for index in anchored_by(root, alias) or ():
-        green = green.children[index].green
-    return green
 
 
 def _line(document: Document, node: Node) -> int:

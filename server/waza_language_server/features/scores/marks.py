@@ -138,9 +138,9 @@ def _of_suite(path: Path, run: RunResult) -> FileMark | None:
 def _of_failed(task: TaskResult) -> str:
     """Return why a task failed, in the words of the first grader that did not pass."""
     graders = chain(task.graders.values(), task.checkpoints.values())
-    telling = next((each for each in graders if not each.passed and each.status == "graded"), None)
-    said = _shortened(telling.feedback) if telling is not None else ""
-    return f"{task.id} failed: {said}" if said else f"{task.id} failed"
+    failed = next((each for each in graders if not each.passed and each.status == "graded"), None)
+    reason = _shortened(failed.feedback) if failed is not None else ""
+    return f"{task.id} failed: {reason}" if reason else f"{task.id} failed"
 
 
 def _of_error(reason: str) -> str:

@@ -258,7 +258,7 @@ class _Evidence:
     def _live_otherwise(self, task: TaskResult, verdict: GraderResult) -> GraderResult | None:
         """Return the live verdict of a grader where it is not the one that a client shows."""
         known = self._regraded.of(self._suite, task, verdict.name)
-        if known is None or not known.live or known.bed is not None:
+        if known is None or not known.live or known.baseline is not None:
             return None
         is_expected = known.result.type == "expected"
         expected = self.freshness.today(task.id).get(EXPECTED)

@@ -5,7 +5,7 @@ The engine has concluded and recorded the verdicts; this module only places them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
@@ -58,6 +58,7 @@ from waza_language_server.project.changed_inputs import (
     why_stale,
 )
 from waza_language_server.project.document import SUITES
+from waza_language_server.project.document_scores import is_active_elsewhere
 from waza_language_server.project.eval_cases import JUDGED, assertions_with_graders
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import SuiteFile, marked_node, prompts_in, rule_at
@@ -123,9 +124,7 @@ class SuiteVerdict:
 
     label: str
     tooltip: str
-    stale: str
-    """Why it may no longer hold, "" when it does."""
-    changes: tuple[ChangedInput, ...]
+    changes: tuple[ChangedInput, ...] = ()
 
 
 def suite_verdict(document: Document, scores: DocumentScores, now: datetime | None) -> SuiteVerdict | None:
@@ -166,6 +165,8 @@ class _View:
         self._scores = scores
         self._run = max(scores.runs, key=lambda run: run.timestamp)
         self._freshness = SuiteFreshness(scores, self._run)
+        self._suite = self._freshness.suite
+        self._active = scores.project.scores.going
         self._now = now
 
     def of_whole(self) -> SuiteVerdict | None:
@@ -182,7 +183,10 @@ class _View:
             words = "Merged from several runs, the last one recorded" if in_parts(self._run) else "Recorded"
             origin = self._origin(self._run, stale, again, words)
         else:
-            stale, changes = self._of_stale_whole(run)
+            written, since = self._freshness.rewritten_suite(run), self._since(run)
+            stale, changes = self._of_stale_run(
+                run, written, run.tasks, awaited=self._awaits(run), since=since
+            )
             again = self._freshness.suite_again
             origin = self._origin(run, stale, again)
         label = tasks_label(run) if run.tasks else "!"
@@ -202,22 +206,23 @@ class _View:
         tooltip = "\n".join([*lines, "", origin])
         label = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
         label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
-        return SuiteVerdict(label, tooltip, stale, changes)
+        return SuiteVerdict(label, tooltip, changes)
 
     def _of_cut(self) -> SuiteVerdict | None:
         """Return the progress of the newest run of the entire suite if none has finished."""
         run = self._run.cut
         if self._scores.runs_whole:
-            return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.", "", ())
+            return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.")
         if run is None:
             return None
         since = RUN_SINCE if self._run.timestamp > run.timestamp else ""
-        stale, changes = self._of_stale(run, awaited=False, since=since)
+        written = self._freshness.rewritten_suite(run)
+        stale, changes = self._of_stale_run(run, written, run.tasks, awaited=False, since=since)
         label = cut_label(run)
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", "", fenced(cut_reason(run)), ""]
         lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
-        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+        return SuiteVerdict(label + stale_label(stale, changes), tooltip, changes)
 
     @cached_property
     def _parts(self) -> dict[str, TaskResult]:
@@ -228,19 +233,17 @@ class _View:
             return {}
         return self._freshness.tasks_today(self._run)
 
-    def _of_stale_whole(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
-        awaited = self._scores.awaits_suite(self._run, run.timestamp)
-        return self._of_stale(run, awaited=awaited, since=self._told_since(run))
-
-    def _of_stale(self, run: RunResult, *, awaited: bool, since: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return why a run of the whole suite may have another result today, and the files that changed."""
-        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
+    def _of_stale_run(
+        self, run: RunResult, written: str, tasks: Collection[str], *, awaited: bool, since: str
+    ) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return why a result of a whole run may be another one today, and the files that changed."""
+        changes = self._scores.recorded.changes(run.timestamp, tasks)
         stale = why_stale(
-            written=self._freshness.rewritten_suite(run),
+            written=written,
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=awaited,
-            elsewhere=self._scores.runs_elsewhere(self._run),
+            elsewhere=self._runs_elsewhere,
             since=since,
         )
         return stale, changes
@@ -248,42 +251,34 @@ class _View:
     def _of_stale_parts(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return the same of results of several runs: of the first task that may have another one."""
         for task in run.tasks.values():
-            stale, changes = self._of_stale_task(task, self._freshness.rewritten_task(task))
+            stale, changes = self._of_stale_task(task)
             if stale:
                 return stale, changes
-        awaited = self._scores.awaits_suite(self._run, run.timestamp)
-        elsewhere = self._scores.runs_elsewhere(self._run)
-        return why_stale(
-            written=self._freshness.rewritten_around(run), awaited=awaited, elsewhere=elsewhere
-        ), ()
+        written, awaited = self._freshness.rewritten_around(run), self._awaits(run)
+        return why_stale(written=written, awaited=awaited, elsewhere=self._runs_elsewhere), ()
 
-    def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return the same for a task, part of which may have changed (``written``)."""
+    def _of_stale_task(self, task: TaskResult) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return the same for a task."""
         changes = self._scores.recorded.changes(task.timestamp, (task.id,))
         stale = why_stale(
-            written=written,
+            written=self._freshness.rewritten_task(task),
             changes=changes,
             agent=self._scores.recorded.other_agent(task.timestamp),
-            awaited=self._scores.awaits_task(self._run, task),
+            awaited=self._active.await_task(self._suite, task.id, task.timestamp),
             since=GRADED_SINCE if task.rejudged else describe_later_run(task.later_than(task.timestamp)),
         )
         return stale, changes
 
-    def _of_stale_metric(self, run: RunResult, name: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return the same of a metric; no grader and no task decides those of trigger prompts."""
-        of_tasks = not name.startswith("trigger_")
-        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks) if of_tasks else ())
-        stale = why_stale(
-            written=self._freshness.rewritten_metric(run, name),
-            changes=changes,
-            agent=self._scores.recorded.other_agent(run.timestamp),
-            awaited=self._scores.awaits_suite(self._run, run.timestamp),
-            elsewhere=self._scores.runs_elsewhere(self._run),
-            since=self._told_since(run) if of_tasks else "",
-        )
-        return stale, changes
+    def _awaits(self, run: RunResult) -> bool:
+        """Return whether a run of the entire suite is active that is newer than this one."""
+        return self._active.await_suite(self._suite, run.timestamp)
 
-    def _told_since(self, run: RunResult) -> str:
+    @property
+    def _runs_elsewhere(self) -> bool:
+        """Return whether the newest run of the suite is active and was started by another program."""
+        return not self._active.runs(self._suite) and is_active_elsewhere(self._run)
+
+    def _since(self, run: RunResult) -> str:
         """Return a note about later runs after a run of the entire suite, "" if there are none."""
         newest, later = self._run, self._run.later
         if later is not None and later.started > max(run.timestamp, newest.timestamp):
@@ -312,7 +307,15 @@ class _View:
             if run is not None and name is not None and metric is not None:
                 label = f"✓ {format_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
                 again = self._freshness.suite_again
-                stale, changes = self._of_stale_metric(run, metric.name)
+                # No grader and no task decides the metrics of trigger prompts.
+                of_tasks = not metric.name.startswith("trigger_")
+                stale, changes = self._of_stale_run(
+                    run,
+                    self._freshness.rewritten_metric(run, metric.name),
+                    run.tasks if of_tasks else (),
+                    awaited=self._awaits(run),
+                    since=self._since(run) if of_tasks else "",
+                )
                 label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
                 value = f"{format_score(metric.value)}, threshold {format_threshold(metric.threshold)}"
                 origin = self._origin(run, stale, again)
@@ -327,7 +330,7 @@ class _View:
         head = node.get("id") or node.get("name")
         if task is None or head is None or not task.status:
             return
-        stale, changes = self._of_stale_task(task, self._freshness.rewritten_task(task))
+        stale, changes = self._of_stale_task(task)
         label = task_label(task)
         if label == NOT_RUN and self._scores.waits(task_id):
             label = WAITS
@@ -379,7 +382,7 @@ class _View:
             if task is None or not task.status:
                 labels.append(NOT_RUN)
             else:
-                stale, changes = self._of_stale_task(task, self._freshness.rewritten_task(task))
+                stale, changes = self._of_stale_task(task)
                 labels.append(task_label(task) + stale_label(stale, changes))
         return min(labels, key=lambda label: (_WORST_FIRST.index(label[0]), STALE not in label))
 
@@ -414,8 +417,8 @@ class _View:
                 rule = rule_at(expected, check.path, known)
                 if rule is not None:
                     tooltip = fenced(check.message) if check.message else ""
-                    said = mark + check_label(check.passed_trials, check.trials)
-                    yield Verdict(marked_node(rule), said, tooltip, kind="check", is_old=is_old and not mark)
+                    label = mark + check_label(check.passed_trials, check.trials)
+                    yield Verdict(marked_node(rule), label, tooltip, kind="check", is_old=is_old and not mark)
 
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""
@@ -432,7 +435,9 @@ class _View:
         stale = why_stale(
             changes=changes,
             agent=self._scores.recorded.other_agent(result.timestamp),
-            awaited=self._scores.awaits_prompt(self._run, result),
+            awaited=self._active.await_prompt(
+                self._suite, result.prompt, result.timestamp, should_trigger=result.should_trigger
+            ),
             since=describe_later_run(
                 result.later if result.later and result.timestamp < result.later.started else None
             ),
@@ -478,8 +483,8 @@ def cut_label(run: RunResult) -> str:
     word = cut_reason(run).partition(";")[0].removeprefix("the run was ")
     total = max(run.planned, len(run.tasks))
     statuses = [task.status for task in run.tasks.values() if task.trials]
-    counts = [(statuses.count(status), said) for status, said in _SAID]
-    judged = ", ".join(f"{count} {said}" for count, said in counts if count)
+    counts = [(statuses.count(status), word) for status, word in _SAID]
+    judged = ", ".join(f"{count} {word}" for count, word in counts if count)
     return f"! {word} · {judged or 'none judged'} of {counted(total, 'task')}"
 
 

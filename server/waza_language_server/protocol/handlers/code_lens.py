@@ -59,8 +59,8 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> list[types.C
             rows = (*trials_lenses(lenses), *row_lenses(document, ls.session.project))
             lenses = (*lenses, *(lens for lens in rows if begins_within(lens.span, within)))
         if "testBed" in shown:
-            beds = _test_beds(ls, document)
-            lenses = (*lenses, *(lens for lens in beds if begins_within(lens.span, within)))
+            baselines = _baseline_lenses(ls, document)
+            lenses = (*lenses, *(lens for lens in baselines if begins_within(lens.span, within)))
         return collect(convert.code_lens(lens) for lens in lenses if lens.kind in shown)
 
     def find_of_skill(skill: SkillFile) -> list[types.CodeLens]:
@@ -82,7 +82,7 @@ def _known_of_runs(ls: WazaServer) -> tuple[set[RunnableId], str | None, Expecte
     return running, ls.options.run_with_command, ls.estimates.for_lenses, ls.affected.for_lenses
 
 
-def _test_beds(ls: WazaServer, document: Document) -> list[CodeLens]:
+def _baseline_lenses(ls: WazaServer, document: Document) -> list[CodeLens]:
     """Return the lens that names the run which live verdicts are judged on, where there are any."""
     path = path_of(document.uri)
     if not ls.judges_live or path is None or document.kind != "eval":
@@ -90,6 +90,6 @@ def _test_beds(ls: WazaServer, document: Document) -> list[CodeLens]:
     from waza_language_server.features.runnables.live_source import baseline_lens
 
     run = ls.session.project.scores.results(path)
-    bed = None if run is None else ls.beds.shown(path, run)
-    lens = None if bed is None else baseline_lens(document, bed)
+    baseline = None if run is None else ls.baselines.shown(path, run)
+    lens = None if baseline is None else baseline_lens(document, baseline)
     return [] if lens is None else [lens]

@@ -70,8 +70,8 @@ async def run_affected(
     found = await _changed(ls, target.suite, request.options)
     if not found.tasks:
         title = suite_title(ls.session.project, target.suite)
-        said = f"Nothing to run: no task of {title} has changed since its newest result."
-        ls.tell(types.MessageType.Info, message(said))
+        text = f"Nothing to run: no task of {title} has changed since its newest result."
+        ls.tell(types.MessageType.Info, message(text))
         return {"status": "completed", "resultsFile": None, "message": None}
     if len(found.tasks) < found.of:
         tasks = [literal_glob(task) for task in found.tasks]
